@@ -1,10 +1,11 @@
 """Lock a data directory, and recover it before several loops write in it.
 
-    one process    ``take``, recover everything, write                                 LocalLogStore.open
-    many loops     the supervisor: ``take`` and ``recover_all_loops``; each loop:      LocalLogStore.open_part
+    one process    LocalLogStore.open: lock, recover everything, write
+    many loops     the supervisor: ``lock_directory`` and ``recover_all_loops``; each loop: LocalLogStore.open_part
 
-After ``recover_all_loops`` all records are in synced segments, and each journal states that for the shards of its own loop and no others.
-So shards may move to other loops between two starts, and a loop that dies is recovered from its own journal while the others run.
+After ``recover_all_loops`` all records are in synced segments, and each journal states that for the
+shards of its own loop and no others. So shards may move to other loops between two starts, and a
+loop that dies is recovered from its own journal while the others run.
 """
 
 from __future__ import annotations
@@ -28,23 +29,24 @@ ORPHANS_S: Final = 5.0
 _LOOK_AGAIN_S: Final = 0.02
 
 
-class Taken(NamedTuple):
+class LockedDirectory(NamedTuple):
     """A locked directory: this process may use it until it closes the lock."""
 
     lock: InheritedLock
     meta: Meta
 
 
-def take(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Taken:
+def lock_directory(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> LockedDirectory:
     """Lock the directory, which is made if it does not exist, and check that it was made for this configuration.
 
-    LockedLog: another process has the directory. LogError: it was made for another configuration. Unavailable: the operating system refuses.
+    LockedLog: another process has the directory. LogError: it was made for another configuration.
+    Unavailable: the operating system refuses.
     """
     lock: InheritedLock | None = None
     try:
         make_dir_durably(storage, data_dir)
         lock = _lock(storage, f"{data_dir}/.lock")
-        return Taken(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))
+        return LockedDirectory(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))
     except OSError as error:
         release(lock)
         raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error

@@ -28,7 +28,10 @@ class OutcomeUnknown(LogError):
 
 
 class Fenced(LogError):
-    """The epoch of an append is older than its shard's: that of ``shards``. The other appends of the submit were not written either."""
+    """The epoch of an append is older than its shard's: that of ``shards``.
+
+    The other appends of the submit were not written either.
+    """
 
     def __init__(self, message: str, shards: Sequence[ShardId] = ()) -> None:
         super().__init__(message)

@@ -1,7 +1,8 @@
 """Names of the files and directories in a data directory. ARCHITECTURE.md shows the whole tree.
 
-Segments and marks are named for the offset that the segment starts at, journal files for the generation that they were made in, and layers
-for the offset that they end at. All are numbers of 20 digits, so that the order of the names is the order of the numbers.
+Segments and marks are named for the offset that the segment starts at, journal files for the
+generation that they were made in, and layers for the offset that they end at. All are numbers of 20
+digits, so that the order of the names is the order of the numbers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The log in a directory of this machine: ``LogStore`` over one journal and the segments of many shards.
 
-    submit ─ claim room in each shard's segment ─ one frame ─ the journal's writer ─ accept: the batches wait for their segment ─ done
+    submit ─ claim room in each shard's segment ─ one frame ─ the journal's writer ─ the batches wait for their segment ─ done
     worker ─ writes segments in bulk, rolls and seals them, prepares the journal's next file
 
 The caller's loop owns this object. Slow things are jobs of the worker; their results come back through ``post``.
@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
-from coordinator_server.log.directory import release, take
+from coordinator_server.log.directory import lock_directory, release
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.file_names import journal_dir
 from coordinator_server.log.layers.checkpoint import Checkpoint
@@ -96,7 +96,7 @@ class LocalLogStore:
         storage, directory = options.storage or LocalStorage(), str(data_dir)
         if partitions is None:
             partitions = partition_counts(Config())
-        lock, meta = take(storage, directory, node_id=node_id, partitions=partitions)
+        lock, meta = lock_directory(storage, directory, node_id=node_id, partitions=partitions)
         logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms))
         journal = _journal(storage, directory, loop_index, options)
         try:
@@ -201,18 +201,18 @@ class LocalLogStore:
         log = self._logs.by_shard.get(shard)
         return self._ranges.read(log, wanted) if log is not None else Batches(b"", wanted.from_offset)
 
-    def taken_bytes(self, shard: ShardId, /) -> int:
+    def durable_bytes(self, shard: ShardId, /) -> int:
         """Return how many durable bytes the shard was given since it was opened: callers compare two values."""
         log = self._logs.by_shard.get(shard)
-        return log.taken_bytes if log is not None else 0
+        return log.durable_bytes if log is not None else 0
 
-    def rests_on(self, shard: ShardId, /) -> int:
-        """Return the first segment of a shard that recovery needs: it begins where the journal's head says that the shard is durable."""
+    def first_needed_segment(self, shard: ShardId, /) -> int:
+        """Return the first segment of a shard that recovery needs: the journal's head names it."""
         end = self._journal.durable.get(shard)
         return end.segment if end is not None else 0
 
     def seal(self, done: OnSealed, /) -> None:
-        """Begin a new segment in every shard whose active one is not empty; ``done`` gets the offsets up to which all is sealed."""
+        """Begin a new segment in every shard; ``done`` gets the offsets up to which all is sealed."""
         self._maintenance.seal(done)
 
     def close(self) -> None:
@@ -222,7 +222,7 @@ class LocalLogStore:
         self._health.is_closed = True
         self._writer.close()
         self._worker.close()
-        self._spare.take()
+        self._spare.use_prepared()
         self._refuse_waiting(Unavailable("the log is closed"))
         logs = self._logs.all()
         try:

@@ -6,9 +6,10 @@ Its keys are Kafka's where Kafka has them; ``version`` is the format of this dir
     1    has offsets.topic.num.partitions only
     2    has the number of partitions of every kind of shard, under the name of the kind's property (kinds.py)
 
-A server adds missing numbers from its configuration, by one rename: they are missing in format 1, and for kinds that are newer than the
-directory. Tools take the file as it is. The last line is a CRC-32C of the lines before it, so that a flipped bit does not make another
-cluster of it; a file that was written by hand has none.
+A server adds missing numbers from its configuration, by one rename: they are missing in format 1,
+and for kinds that are newer than the directory. Tools take the file as it is. The last line is a
+CRC-32C of the lines before it, so that a flipped bit does not make another cluster of it; a file
+that was written by hand has none.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ class Meta(Struct, frozen=True):
     partitions: dict[str, int]
 
     def partition_count(self, topic: str) -> int:
-        """Return the number of partitions of a topic. LogError if it is missing: no server that knows the topic has opened the directory."""
+        """Return the number of partitions of a topic.
+
+        LogError if it is missing: no server that knows the topic has opened the directory.
+        """
         count = self.partitions.get(topic)
         if count is None:
             raise LogError(f"{NAME} does not say how many partitions {topic} has: start the server on the directory once")
@@ -52,7 +56,8 @@ class Meta(Struct, frozen=True):
 def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Meta:
     """Read the directory's identity, or give it one. LogError when it is not the one that is asked for.
 
-    Numbers of partitions, by topic, are compared with the file's, and added where they are missing. Other topics stay as they are.
+    Numbers of partitions, by topic, are compared with the file's, and added where they are missing.
+    Other topics stay as they are.
     """
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):

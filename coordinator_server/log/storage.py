@@ -276,7 +276,10 @@ class LocalLock:
 
 
 class LocalHold:
-    """An flock on an existing file, for as long as this object lives. It excludes other processes, and other holds of this one."""
+    """An flock on an existing file, for as long as this object lives.
+
+    It excludes other processes, and other holds of this one.
+    """
 
     __slots__ = ("_fd",)
 

@@ -6,8 +6,9 @@ Duties of the caller:
 2. ``expected_offset`` is the shard's end offset as the caller knows it; the data is whole RecordBatches that start there.
 3. After an error the caller reverts each shard of the list to its ``expected_offset``, and may go on.
 
-``done(None)`` means that every batch of the list is durable. ``done`` is called on the caller's loop. If the outcome is known before
-``submit`` returns, because the write was done on the loop, ``done`` is called before that, too.
+``done(None)`` means that every batch of the list is durable. ``done`` is called on the caller's
+loop. If the outcome is known before ``submit`` returns, because the write was done on the loop,
+``done`` is called before that, too.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class ReadableLog(Protocol):
 
     def end_offset(self, shard: ShardId, /) -> int: ...
 
-    def taken_bytes(self, shard: ShardId, /) -> int: ...
+    def durable_bytes(self, shard: ShardId, /) -> int: ...
 
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches: ...
 
@@ -206,7 +206,7 @@ class Fetches:
         return self._taken(job) - job.noted >= min(job.min_bytes, job.max_bytes)
 
     def _taken(self, job: Job) -> int:
-        return sum([self._store.taken_bytes(each.shard) for each in job.wanted])
+        return sum([self._store.durable_bytes(each.shard) for each in job.wanted])
 
     def _answer(self, job: Job) -> None:
         for each in job.wanted:

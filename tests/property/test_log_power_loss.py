@@ -168,7 +168,7 @@ class Life:
         bases = log.bases() if log is not None else []
         for base, end in pairwise(bases[: self.rng.randint(1, 4)]):
             assert log is not None
-            if base >= self.log.store.rests_on(log.shard):
+            if base >= self.log.store.first_needed_segment(log.shard):
                 break
             history.begins[log.shard] = end
             history.gone[log.shard] = [data for data in history.acked[log.shard] if int.from_bytes(data[:8], "big") < end]

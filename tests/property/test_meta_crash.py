@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
-from coordinator_server.log.directory import take
+from coordinator_server.log.directory import lock_directory
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import NAME, Meta, open_meta, read_meta, write_meta
 from coordinator_server.log.repair.check import check
@@ -112,10 +112,10 @@ STORED = ROOT / "tests" / "data" / "log" / "format-1"
 CALLS = ("pwrite64", "fdatasync", "fsync", "rename", "unlink")
 SCRIPT = """
 import sys
-from coordinator_server.log.directory import take
+from coordinator_server.log.directory import lock_directory
 from coordinator_server.log.storage import LocalStorage
 from tests.support.log import COUNTS
-take(LocalStorage(), sys.argv[1], node_id=0, partitions=COUNTS).lock.close()
+lock_directory(LocalStorage(), sys.argv[1], node_id=0, partitions=COUNTS).lock.close()
 """
 
 
@@ -144,7 +144,7 @@ def is_killed(data_dir: Path, call: str, when: int) -> bool:
     left = read_meta(LocalStorage(), str(data_dir))
     assert left.partitions in (before.partitions, COUNTS)
     assert check(str(data_dir)).damage == []
-    again = take(LocalStorage(), str(data_dir), node_id=0, partitions=COUNTS)
+    again = lock_directory(LocalStorage(), str(data_dir), node_id=0, partitions=COUNTS)
     again.lock.close()
     assert again.meta == read_meta(LocalStorage(), str(data_dir)) == Meta(before.cluster_id, before.node_id, COUNTS)
     return code != 0

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
-from coordinator_server.log.directory import recover_all_loops, take
+from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
@@ -127,7 +127,7 @@ class PursePlay:
         if self.loops == 1:
             return
         first, counts = self.machines[0].disk, partition_counts(self.config)
-        take(first, "/data", node_id=self.config.node_id, partitions=counts).lock.close()
+        lock_directory(first, "/data", node_id=self.config.node_id, partitions=counts).lock.close()
         for machine in self.machines:
             machine.use("/data")
             if machine.disk is not first:

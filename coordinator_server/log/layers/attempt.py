@@ -130,7 +130,10 @@ class LayerAttempt:
 
 
 def publish(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
-    """Make a finished attempt the layer at ``to_offset`` by one rename. Return False if an intact one exists already: that stays."""
+    """Make a finished attempt the layer at ``to_offset`` by one rename.
+
+    Return False if an intact one exists already: that stays.
+    """
     target = layer_path(shard_dir, to_offset)
     try:
         os.rename(attempt, target)

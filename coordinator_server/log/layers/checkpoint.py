@@ -12,8 +12,9 @@ It is three files beside the layer's records. The layer's manifest names them an
 
 The state machine defines what the bounds mean, too; they are known without reading the block.
 
-Index and rest are read and checked when the checkpoint is opened, a block when it is asked for. A damaged block is DamagedLog; its state is
-also in the layer's records. So a server that was loaded from a checkpoint holds the layer, and retention leaves it.
+Index and rest are read and checked when the checkpoint is opened, a block when it is asked for. A
+damaged block is DamagedLog; its state is also in the layer's records. So a server that was loaded
+from a checkpoint holds the layer, and retention leaves it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,11 @@ class Checkpoint:
     __slots__ = ("_columns", "_data", "_hold", "_keys", "layer")
 
     def __init__(self, layer: Layer, hold: Lock | None = None) -> None:
-        """Open it. DamagedLog if the index or the rest differs from the manifest, or the data file has another size. ``hold`` keeps the layer."""
+        """Open it.
+
+        DamagedLog if the index or the rest differs from the manifest, or the data file has another
+        size. ``hold`` keeps the layer.
+        """
         self.layer = layer
         self._hold = hold
         self._data = -1
@@ -149,7 +154,10 @@ class Checkpoint:
         return data
 
     def verify(self) -> None:
-        """Read every block. DamagedLog for the first that differs from what the index states, or if the file has more than blocks."""
+        """Read every block.
+
+        DamagedLog for the first that differs from what the index states, or if the file has more than blocks.
+        """
         for key in self.keys():
             self.block(key)
         self.layer.verify_file(DATA)

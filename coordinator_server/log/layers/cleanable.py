@@ -1,4 +1,7 @@
-"""How much of each shard compaction would read: bytes after the newest layer, and bytes in it. Reads file names and sizes only."""
+"""How much of each shard compaction would read: bytes after the newest layer, and bytes in it.
+
+Reads file names and sizes only.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def _of_shard(shard_dir: Path, *, has_checkpoint: bool) -> Cleanable:
     for path in _files(shard_dir):
         if int(path.stem) >= stands_for:
             dirty += _size(path)
-    # A layer of an older version lacks the checkpoint that it would have now: its bytes do not count, so that it is made anew soon.
+    # A layer of an older version lacks the checkpoint that it would have now.
+    # Its bytes do not count, so that it is made anew soon.
     if layers and (not has_checkpoint or (layer_path(shard_dir, stands_for) / INDEX).exists()):
         clean = sum(map(_size, _files(layer_path(shard_dir, stands_for))))
     return Cleanable(dirty, clean)

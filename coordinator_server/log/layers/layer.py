@@ -1,7 +1,8 @@
 """Layers: results of compaction, each of which stands for the offsets ``[0, to)`` of a shard.
 
-A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest, and RecordBatches in offset order in files that are
-named like segments. Records keep their offsets, timestamps and headers, so the offsets have gaps. Most layers also have a checkpoint
+A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest, and
+RecordBatches in offset order in files that are named like segments. Records keep their offsets,
+timestamps and headers, so the offsets have gaps. Most layers also have a checkpoint
 (checkpoint.py), which makes a start quick.
 
     published  one atomic rename made it ``layer-…`` (attempt.py); never changed again; only the server removes it

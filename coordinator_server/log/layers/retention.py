@@ -1,20 +1,23 @@
 """Remove layers that newer ones supersede, and segments that a layer replaces when their history is old enough.
 
-Only the server that owns a shard removes files, in a thread of its own. ``replay`` and ``history`` rebuild earlier states from the segments,
-so there must always be a layer that the kept segments begin with:
+Only the server that owns a shard removes files, in a thread of its own. ``replay`` and ``history``
+rebuild earlier states from the segments, so there must always be a layer that the kept segments
+begin with:
 
     base     the layer that the kept history begins with; None while the segments go back to offset 0
     next     the oldest layer after the base: it becomes the base when everything before it is old enough
     newest   the layer that a start loads
 
-These three are kept, with every segment from the base on. So every moment of the kept history can be rebuilt, and if the newest layer is
-damaged there is another way to the same state. At least ``history_ms`` is kept, and with regular compaction at most about twice that.
-Segments that no layer replaces stay whatever their age, and so do those that recovery needs: the one that the journal's head names, and
-all after it.
+These three are kept, with every segment from the base on. So every moment of the kept history can
+be rebuilt, and if the newest layer is damaged there is another way to the same state. At least
+``history_ms`` is kept, and with regular compaction at most about twice that. Segments that no layer
+replaces stay whatever their age, and so do those that recovery needs: the one that the journal's
+head names, and all after it.
 
-Before anything is removed, the layer that replaces it is read back and compared with its manifest, and its name is synced. Segments are
-removed one by one, the oldest first, and each removal is synced before the next, so that a crash leaves no hole. A layer loses its name
-first. A file that a reader holds stays until the next time, with all after it.
+Before anything is removed, the layer that replaces it is read back and compared with its manifest,
+and its name is synced. Segments are removed one by one, the oldest first, and each removal is
+synced before the next, so that a crash leaves no hole. A layer loses its name first. A file that a
+reader holds stays until the next time, with all after it.
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ class Removable(NamedTuple):
 
     layers: list[int]
     segments: list[int]
-    rests_on: list[int]
+    replaced_by: list[int]
 
 
 class Removed(NamedTuple):
@@ -73,7 +76,10 @@ class Removed(NamedTuple):
 
 
 def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegment], now_ms: int, history: History) -> Removable:
-    """Return what may be removed of a shard. Its segments begin at ``begin``, its valid layers end at ``layers``; all ascending."""
+    """Return what may be removed of a shard.
+
+    Its segments begin at ``begin``, its valid layers end at ``layers``; all ascending.
+    """
     newest = layers[-1] if layers else -1
     if newest < begin:
         return Removable([], [], [])  # No layer replaces a segment.
@@ -89,8 +95,8 @@ def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegmen
     following = min((each for each in layers if (each >= begin if base is None else each > base)), default=None)
     superseded = [each for each in layers if each not in (base, following, newest)]
     gone = [segment.base for segment in segments if base is not None and segment.end <= base]
-    rests_on = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
-    return Removable(superseded, gone, rests_on)
+    replaced_by = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
+    return Removable(superseded, gone, replaced_by)
 
 
 class RetainedLog(Protocol):
@@ -101,13 +107,16 @@ class RetainedLog(Protocol):
 
     def logs(self) -> list[ShardLog]: ...
 
-    def rests_on(self, shard: ShardId, /) -> int: ...
+    def first_needed_segment(self, shard: ShardId, /) -> int: ...
 
     def fail(self, error: OutcomeUnknown, /) -> None: ...
 
 
 class Retention:
-    """The job, from ``start`` to ``close``. ``on_removed`` is called in the job's thread for every shard that lost something or is damaged."""
+    """The job, from ``start`` to ``close``.
+
+    ``on_removed`` is called in the job's thread for every shard that lost something or is damaged.
+    """
 
     def __init__(  # noqa: PLR0913 - settings with names
         self,
@@ -142,7 +151,7 @@ class Retention:
             if self._store.failure is not None:
                 return
             try:
-                removed = self._tend(log)
+                removed = self._remove_from(log)
             except OutcomeUnknown as error:
                 self._store.fail(error)
                 return
@@ -155,7 +164,7 @@ class Retention:
     def _on_death(self) -> None:
         self._store.fail(OutcomeUnknown("the log's retention stopped: its error came before this one"))
 
-    def _tend(self, log: ShardLog) -> Removed:
+    def _remove_from(self, log: ShardLog) -> Removed:
         directory = Path(log.directory)
         removed = Removed(log.shard, [], [])
         layers: dict[int, Layer] = {}
@@ -170,11 +179,11 @@ class Retention:
             return removed
         try:
             found = removable(bases[0], list(layers), self._segments(log, bases), self._wall_ms(), self._history)
-            for to_offset in found.rests_on:
+            for to_offset in found.replaced_by:
                 layers[to_offset].verify()
         except DamagedLog as damage:
             return removed._replace(damage=damage)
-        if found.rests_on:
+        if found.replaced_by:
             sync_dir(self._storage, log.directory)
         for to_offset in found.layers:
             if _remove_layer(self._storage, directory, to_offset):
@@ -187,7 +196,7 @@ class Retention:
 
     def _segments(self, log: ShardLog, bases: Sequence[int]) -> list[SealedSegment]:
         """Return the sealed segments that recovery does not need. They never change, so they are remembered."""
-        known, limit = self._sealed.get(log.shard, {}), self._store.rests_on(log.shard)
+        known, limit = self._sealed.get(log.shard, {}), self._store.first_needed_segment(log.shard)
         self._sealed[log.shard] = {
             base: known.get(base) or _sealed(log, base, end) for base, end in pairwise(bases) if base < limit
         }
@@ -205,14 +214,14 @@ def remove_segment(storage: Storage, log: ShardLog, base: int) -> bool:
     hold = storage.unshared(path)
     if hold is None:
         return False
-    log.forget(base)
+    log.hide(base)
     try:
         storage.remove(path)
         storage.remove(marks_path(path))
         sync_dir(storage, log.directory)
     except OSError:
         if storage.exists(path):
-            log.recall(base)
+            log.unhide(base)
         raise
     finally:
         hold.close()

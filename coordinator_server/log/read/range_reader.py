@@ -1,8 +1,9 @@
 """Read a shard's log range by range, as Fetch does: whole batches, unchanged, with one read of a file or few.
 
-A reader comes back for the next range with the offset at which the last one ended. The file and the position of that offset are cached,
-so that it need not be searched for. No file is held between two ranges: when retention has removed one, the offset is searched for anew.
-Batches are not verified here, because the client verifies their checksums.
+A reader comes back for the next range with the offset at which the last one ended. The file and the
+position of that offset are cached, so that it need not be searched for. No file is held between two
+ranges: when retention has removed one, the offset is searched for anew. Batches are not verified
+here, because the client verifies their checksums.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _positions(log: ShardLog, segments: Segments, from_offset: int) -> Iterator[
 
 
 def _skip(file: File, position: int, size: int, from_offset: int) -> int:
-    """The position of the first batch from ``position`` on that holds ``from_offset`` or comes after it; ``size`` if none does."""
+    """Return the position of the first batch that ends after ``from_offset``; ``size`` if none does."""
     while position < size:
         window = file.pread(min(_SCAN_BYTES, size - position), position)
         at = 0

@@ -32,7 +32,10 @@ class Batch(NamedTuple):
 
 
 def read_spans(storage: Storage, spans: list[Span], from_offset: int) -> Iterator[bytes]:
-    """Yield the batches of consecutive spans, from the one that holds ``from_offset``. DamagedLog if one is damaged or missing."""
+    """Yield the batches of consecutive spans, from the one that holds ``from_offset``.
+
+    DamagedLog if one is damaged or missing.
+    """
     expected = spans[0].offset if spans else 0
     for span in spans:
         if span.offset != expected:

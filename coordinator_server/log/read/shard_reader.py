@@ -1,7 +1,8 @@
 """Read a shard while it is written: from an offset, or from a time.
 
-A reader gets what was durable when it began: the newest layer, and the segments after its end. It holds the layer and its first segment.
-Retention removes segments from the oldest on and stops at one that is held, so it leaves all that the reader needs.
+A reader gets what was durable when it began: the newest layer, and the segments after its end. It
+holds the layer and its first segment. Retention removes segments from the oldest on and stops at
+one that is held, so it leaves all that the reader needs.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
 def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:
     """Return the first record whose timestamp is ``timestamp_ms`` or later; None if there is none.
 
-    Only the segment that has it is read, from the last mark before it. If the segments begin after offset 0, the layer before them is
-    read, too.
+    Only the segment that has it is read, from the last mark before it. If the segments begin after
+    offset 0, the layer before them is read, too.
     """
     segments = _segments_of(log)
     first = segments.bases[0] if segments.bases else segments.end

@@ -37,8 +37,9 @@ def scan_batches(
 ) -> Iterator[WholeBatch | DamagedBytes]:
     """Yield what is in ``data``, which begins at ``offset`` and ends at ``limit`` if that is known.
 
-    With ``has_gaps`` a batch may begin at a later offset than the one before it ends. No checksum covers a batch's offset, so behind damage
-    a batch counts only if a neighbour's offsets agree with its own.
+    With ``has_gaps`` a batch may begin at a later offset than the one before it ends. No checksum
+    covers a batch's offset, so behind damage a batch counts only if a neighbour's offsets agree
+    with its own.
     """
     position = 0
     while position < len(data):
@@ -95,7 +96,10 @@ def _is_agreed(data: bytes, damaged: int, offset: int, whole: WholeBatch, limit:
 
 
 def mend(data: bytes, bad: DamagedBytes) -> WholeBatch | None:
-    """Return the batch if only bytes are wrong that its checksum does not cover: its offset and its magic, which are known from its place."""
+    """Return the batch if only its offset or magic is wrong, which its checksum does not cover.
+
+    Both are known from its place.
+    """
     end = bad.position + HEADER_SIZE
     batch = (
         bad.offset.to_bytes(8, "big")

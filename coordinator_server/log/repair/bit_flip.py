@@ -1,8 +1,9 @@
 """Find a single flipped bit from the difference between two checksums.
 
-A CRC is linear: a flipped bit changes it by a value that depends on the bit's distance from the end, and on no other byte. So the difference
-between the stored checksum and the computed one names the bit, if one bit is all that is wrong. Going back from the end of the data costs
-one table look-up per byte.
+A CRC is linear: a flipped bit changes it by a value that depends on the bit's distance from the
+end, and on no other byte. So the difference between the stored checksum and the computed one names
+the bit, if one bit is all that is wrong. Going back from the end of the data costs one table
+look-up per byte.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _BITS: Final = {_LAST[1 << bit]: 1 << bit for bit in range(8)}
 
 
 def without_flip(data: bytes, difference: int) -> bytes | None:
-    """Return ``data`` with the bit corrected whose flip explains the difference of checksums (CRC-32C); None if no single bit does."""
+    """Return ``data`` with the flipped bit corrected; None if no single bit explains the difference.
+
+    ``difference`` is that of the two checksums (CRC-32C).
+    """
     position = len(data) - 1
     if len(data) > MOST_BYTES:
         return None

@@ -7,8 +7,9 @@
     marks              they belong to the segment beside them
     names              every log belongs to a topic and a partition that the server reads (kinds.py)
 
-What a crash leaves is noted, and is not damage: a torn end, an unfinished removal or layer, marks that do not fit. While a server runs the
-end of the log moves, so what is after the durable end is not checked.
+What a crash leaves is noted, and is not damage: a torn end, an unfinished removal or layer, marks
+that do not fit. While a server runs the end of the log moves, so what is after the durable end is
+not checked.
 """
 
 from __future__ import annotations
@@ -51,7 +52,10 @@ _PAUSE_S: Final = 0.2
 
 
 def check(data_dir: str, progress: Progress = lambda _done, _all: None) -> Report:
-    """Read everything, and return what was found. LogError for a directory that no server has made; OSError when something cannot be read at all."""
+    """Read everything, and return what was found.
+
+    LogError for a directory that no server has made; OSError when something cannot be read at all.
+    """
     if not os.path.isdir(data_dir) or not ({META, JOURNALS} & set(os.listdir(data_dir)) or shards_of(LocalStorage(), data_dir)):
         raise LogError(f"{data_dir} is no data directory of coordinator-server: check --data-dir")
     while True:

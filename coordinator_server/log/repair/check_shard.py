@@ -132,7 +132,10 @@ class ShardCheck:
         return end
 
     def _last(self, shard: ShardId, path: str, data: bytes, base: int, durable: ShardEnd | None) -> None:
-        """Check the active segment. Only up to the durable end are errors damage: what follows is in the journal, or was never promised."""
+        """Check the active segment.
+
+        Only up to the durable end are errors damage: what follows is in the journal, or was never promised.
+        """
         durable_size = durable.size if durable is not None and durable.segment == base else 0
         is_known = durable is not None or shard in self._journaled
         if len(data) < durable_size:

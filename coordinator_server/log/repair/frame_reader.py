@@ -50,9 +50,10 @@ class FrameReader:
     def contents(self, sequence: int) -> Iterator[tuple[int, bytes]]:
         """Yield sequence and content of each frame. DamagedLog if a whole frame comes after a bad one: only the last can be torn.
 
-        A bad last frame is either torn, and then its submit was never answered, or damaged later, and then it was. If a single bit is
-        wrong, the frame was whole once: it is corrected, provided that the checksums of its batches hold then. More damage to the last
-        frame cannot be told from a torn write, as long as its batches are not in their segments.
+        A bad last frame is either torn, and then its submit was never answered, or damaged later,
+        and then it was. If a single bit is wrong, the frame was whole once: it is corrected,
+        provided that the checksums of its batches hold then. More damage to the last frame cannot
+        be told from a torn write, as long as its batches are not in their segments.
         """
         while frame := self._frame_at(self.position) or self._mended(self.position, sequence):
             yield frame
@@ -155,8 +156,8 @@ class LooseFrame(NamedTuple):
 def loose_frames(data: bytes) -> list[LooseFrame]:
     """Return the whole frames in a journal file, also of earlier uses of the file, whose heads are gone.
 
-    Without the head it is unknown what a frame's checksum started from. A frame counts if another frame of its generation has a checksum
-    that started from the same value.
+    Without the head it is unknown what a frame's checksum started from. A frame counts if another
+    frame of its generation has a checksum that started from the same value.
     """
     found: dict[tuple[int, int], list[LooseFrame]] = {}
     position = data.find(FRAME_MAGIC)

@@ -54,9 +54,9 @@ def read_journal(storage: Storage, directory: str) -> JournalContents:
             seen[-1].path, 0, f"the journal file of generation {newest.replay_from}, on which this one rests, is missing"
         )
     entries, sequence, mended = _read_frames(storage, chain, newest.sequence)
-    rests_on = [each.path for each in chain]
-    others = [path for path in paths if path not in rests_on]
-    return JournalContents(newest, entries, max(newest.generation, *names), sequence, rests_on, others, mended)
+    needed = [each.path for each in chain]
+    others = [path for path in paths if path not in needed]
+    return JournalContents(newest, entries, max(newest.generation, *names), sequence, needed, others, mended)
 
 
 def read_heads(storage: Storage, directory: str) -> list[Head]:
@@ -103,7 +103,10 @@ def _read_frames(storage: Storage, chain: Sequence[_Headed], sequence: int) -> t
 
 
 def _refuse_headless(storage: Storage, paths: Iterable[str], newest: int) -> None:
-    """Raise DamagedLog for a file without a head that has newer frames. One that was torn while it was made ready has older ones only."""
+    """Raise DamagedLog for a file without a head that has newer frames.
+
+    One that was torn while it was made ready has older ones only.
+    """
     for path in paths:
         if newest_frame_generation(read_file(storage, path)) > newest:
             raise DamagedLog(path, 0, "the head of this journal file is damaged")

@@ -1,11 +1,12 @@
 """Recover a data directory: bring every shard's segments up to its journal.
 
-For each shard the newest journal head that names it states how far its segments are durable (``end``). The frames hold what comes after.
-Recovery writes that to the segments, and syncs them. It leaves alone what is right already, so a second run changes nothing, and a sealed
-segment that is being read stays as it is.
+For each shard the newest journal head that names it states how far its segments are durable
+(``end``). The frames hold what comes after. Recovery writes that to the segments, and syncs them.
+It leaves alone what is right already, so a second run changes nothing, and a sealed segment that is
+being read stays as it is.
 
     before the end    this was durable: a shorter file is damage. The content is verified when it is read
-    after the end     this is what the frames hold. It goes on in the next segment where there is a file that starts at that offset
+    after the end     this is what the frames hold; it goes on in the next segment where a file starts at its offset
     after the frames  segments get durable batches only: whole ones that continue the log stay, the rest is a torn tail and is cut
 
 Of a shard that no journal names (a restored copy) the last segment is read: a torn tail is cut, and damage before it is an error.
@@ -42,7 +43,8 @@ class Recovered(Struct):
 
 
 def recover(storage: Storage, data_dir: str, part: LoopShards | None = None) -> Recovered:
-    """Bring every shard's segments up to the journals of all loops; with ``part``, its shards' to its journal alone, while other loops run.
+    """Bring every shard's segments up to the journals of all loops; with ``part``, its shards' to
+    its journal alone, while other loops run.
 
     DamagedLog if that is not possible without a loss.
     """
@@ -122,7 +124,10 @@ def _sync(storage: Storage, path: str, cut_to: int | None = None) -> None:
 
 
 class _Rebuild:
-    """One shard, from its durable end on: ``segment`` has ``size`` bytes, ``batches`` follow, and then the log is at ``offset``."""
+    """One shard, from its durable end on.
+
+    ``segment`` has ``size`` bytes, ``batches`` follow, and then the log is at ``offset``.
+    """
 
     def __init__(self, storage: Storage, directory: str, bases: list[int], end: ShardEnd) -> None:
         self.storage = storage

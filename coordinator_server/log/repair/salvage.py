@@ -7,8 +7,9 @@ For each shard the new directory has the offsets from 0 to the end, from the bes
     2. where segments are damaged: the journal, which may still have the batches, also in frames of an earlier use of a file
     3. if no layer is whole: the batches that are whole in damaged layers
 
-Offsets of which nothing is left become empty batches, as Kafka's own compaction leaves them, so that every record keeps its offset. They
-are listed. If only the offset or the magic of a batch is damaged, which no checksum covers, it is mended: both are known from its place.
+Offsets of which nothing is left become empty batches, as Kafka's own compaction leaves them, so
+that every record keeps its offset. They are listed. If only the offset or the magic of a batch is
+damaged, which no checksum covers, it is mended: both are known from its place.
 """
 
 from __future__ import annotations

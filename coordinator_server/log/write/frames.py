@@ -1,13 +1,15 @@
 """The bytes of the journal: heads, frames and entries.
 
-    head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64 | is_synced u8 | count u32 | ends | capacity u64
+    head    magic 8 | length u32 | crc u32 | generation u64 | replay_from u64 | sequence u64 | salt u64
+            | is_synced u8 | count u32 | ends | capacity u64
     end     topic length u16 | topic | partition i32 | segment i64 | size i64 | offset i64
     frame   magic 4 | generation u64 | sequence u64 | length u32 | crc u32 | entries      at the next multiple of 512 bytes
     entry   topic length u16 | topic | partition i32 | offset i64 | length u32 | record batches
 
-*Generation* counts how often a file was taken into use; *sequence* counts frames, over all files. A frame's CRC covers everything but its
-magic, and starts from the CRC of its file's head, which covers a random salt. So neither a frame of an earlier use of the file nor any
-bytes of a client can be taken for the next frame.
+*Generation* counts how often a file was taken into use; *sequence* counts frames, over all files. A
+frame's CRC covers everything but its magic, and starts from the CRC of its file's head, which
+covers a random salt. So neither a frame of an earlier use of the file nor any bytes of a client can
+be taken for the next frame.
 """
 
 from __future__ import annotations
@@ -54,7 +56,10 @@ class Entry(NamedTuple):
 
 
 class Head(Struct, frozen=True):
-    """The beginning of a journal file. ``ends`` covers every frame before ``sequence``, the first frame of generation ``replay_from``."""
+    """The beginning of a journal file.
+
+    ``ends`` covers every frame before ``sequence``, the first frame of generation ``replay_from``.
+    """
 
     generation: int
     replay_from: int

@@ -1,17 +1,19 @@
 """The journal of one loop: records of all its shards are durable here first, and in segments later.
 
-Files are filled with zeros ahead of time and used in turn. So a submit costs one write into space that exists already, and one sync.
-A frame holds the batches of one submit, all or none; frames.py has its bytes. A file is one of:
+Files are filled with zeros ahead of time and used in turn. So a submit costs one write into space
+that exists already, and one sync. A frame holds the batches of one submit, all or none; frames.py
+has its bytes. A file is one of:
 
     active      takes frames
     spare       the next one: its head is durable before the active file is full
     retained    the one before the active: recovery needs its frames until the next spare's head is durable
     free        every other file
 
-A head states how far each shard is durable in its segments, and which frame comes after that: frame ``sequence``, the first of generation
-``replay_from``. Recovery takes the newest head and the frames from there on. A spare's head is written when everything before the
-active file is in synced segments, and only over a free file. If that write is torn, the head before it is the newest one, and all
-files that it needs still exist.
+A head states how far each shard is durable in its segments, and which frame comes after that: frame
+``sequence``, the first of generation ``replay_from``. Recovery takes the newest head and the frames
+from there on. A spare's head is written when everything before the active file is in synced
+segments, and only over a free file. If that write is torn, the head before it is the newest one,
+and all files that it needs still exist.
 """
 
 from __future__ import annotations
@@ -69,7 +71,10 @@ class Journal:
         return self._active
 
     def start(self, after: JournalContents, ends: Iterable[ShardEnd]) -> None:
-        """Begin a new generation in a file that recovery does not need. ``ends`` states all shards, so every other file is free after it."""
+        """Begin a new generation in a file that recovery does not need.
+
+        ``ends`` states all shards, so every other file is free after it.
+        """
         self._generation = after.generation
         self.sequence = after.sequence
         self._free = [self._storage.open(path) for path in after.others]
@@ -119,7 +124,10 @@ class Journal:
         self.spare = spare
 
     def finish(self, ends: Iterable[ShardEnd]) -> None:
-        """Write a head that says that all is in synced segments, so that the next start is quick. Without a free file there is none."""
+        """Write a head that says that all is in synced segments, so that the next start is quick.
+
+        Without a free file there is none.
+        """
         if not self._free and self.spare is not None:
             self._free.append(self.spare.file)
             self.spare = None

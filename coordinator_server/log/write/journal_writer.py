@@ -1,8 +1,9 @@
 """Write and sync the journal: on the caller's loop, in a thread, or on the one of the two that is cheaper at the moment.
 
-A sync on the loop (``inline``) stops the loop until the disk is done. In a thread it does not, but beside a busy loop the thread may wait
-a whole switch interval of the interpreter (5 ms) after each system call. ``adaptive`` writes inline while syncs are quick, in the thread
-while they are slow, and tries inline again from time to time:
+A sync on the loop (``inline``) stops the loop until the disk is done. In a thread it does not, but
+beside a busy loop the thread may wait a whole switch interval of the interpreter (5 ms) after each
+system call. ``adaptive`` writes inline while syncs are quick, in the thread while they are slow,
+and tries inline again from time to time:
 
     inline ──the moving average of syncs (each weighs 1/8) passes SLOW_S──► thread, for ``hold`` writes
     thread ──``hold`` writes later──► inline, where a single slow sync is enough to go back; then ``hold`` doubles
@@ -66,7 +67,10 @@ def make_writer(sync: Sync, post: Post) -> Writer:
 def write_durably(
     file: File, data: bytes, position: int, sync: Callable[[File], None] = lambda file: file.sync()
 ) -> LogError | None:
-    """Write once and sync once. A failed write leaves at most a part of itself, which the next one overwrites; after a failed sync the content is unknown."""
+    """Write once and sync once.
+
+    A failed write leaves at most a part of itself, which the next one overwrites; after a failed sync the content is unknown.
+    """
     try:
         write_all(file, data, position)
     except OSError as error:

@@ -41,7 +41,10 @@ class Maintenance:
         self._worker.run(partial(self._tend, log))
 
     def seal(self, done: OnSealed) -> None:
-        """Begin a new segment in every shard whose active one is not empty; ``done`` gets the offsets up to which all is sealed."""
+        """Begin a new segment in every shard whose active one is not empty.
+
+        ``done`` gets the offsets up to which all is sealed.
+        """
         refusal = self._health.refusal()
         if refusal is not None:
             self._post(partial(done, refusal))

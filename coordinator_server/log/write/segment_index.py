@@ -4,11 +4,13 @@ The active segment's marks are in memory. When it is sealed they are written to 
 
     magic 8 | crc u32 | size i64 | end i64 | first_ms i64 | max_ms i64 | marks: (offset i64, position i64, max_ms i64)…
 
-The file is a cache, and is never synced. If it is missing, torn, damaged, or does not fit the segment's size, its first user makes it anew
-from the headers of the batches. Marks only say where to begin to read: batches are verified from there on.
+The file is a cache, and is never synced. If it is missing, torn, damaged, or does not fit the
+segment's size, its first user makes it anew from the headers of the batches. Marks only say where
+to begin to read: batches are verified from there on.
 
-Times are Kafka's: the largest timestamp of a batch, in ms since 1970. Clocks may go back, so a mark has the largest timestamp of all batches
-before it. If that is earlier than a time, the first record at or after the time is not before the mark.
+Times are Kafka's: the largest timestamp of a batch, in ms since 1970. Clocks may go back, so a mark
+has the largest timestamp of all batches before it. If that is earlier than a time, the first record
+at or after the time is not before the mark.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ _CRC_END: Final = 12
 
 
 class Mark(NamedTuple):
-    """A batch that starts at ``offset`` is at ``position``; ``max_ms`` is the largest timestamp of all before it in the segment."""
+    """The batch at ``offset`` is at ``position``; ``max_ms`` is the largest timestamp before it."""
 
     offset: int
     position: int

@@ -1,12 +1,13 @@
 """The segments of one shard, as they are written.
 
-Durable batches wait in memory and are written in bulk. Until their segment is synced, the journal has them. Disk space for a batch is
-reserved before its submit is answered. The last segment is active. The ones before it are sealed: cut to their exact size, synced, and
-never changed again. A new segment begins when a batch does not fit, or is newer than the segment's first by more than ``log.roll.ms``.
-It is named for the offset that it starts at, so the active segment may be empty.
+Durable batches wait in memory and are written in bulk. Until their segment is synced, the journal
+has them. Disk space for a batch is reserved before its submit is answered. The last segment is
+active. The ones before it are sealed: cut to their exact size, synced, and never changed again. A
+new segment begins when a batch does not fit, or is newer than the segment's first by more than
+``log.roll.ms``. It is named for the offset that it starts at, so the active segment may be empty.
 
-The loop and any other thread share a shard. They count its bytes since it was opened, with counters that have one writer each and, but
-for ``claimed``, only grow:
+The loop and any other thread share a shard. They count its bytes since it was opened, with counters
+that have one writer each and, but for ``claimed``, only grow:
 
     the loop       accepted: durable, waiting or written      claimed: accepted or in flight; taken back when that fails
     the lock       written: in segments                       granted: room is reserved for them; claimed never passes it
@@ -127,7 +128,7 @@ class ShardLog:
         return True
 
     @property
-    def taken_bytes(self) -> int:
+    def durable_bytes(self) -> int:
         """The number of durable bytes since the shard was opened."""
         return self._accepted
 
@@ -220,12 +221,12 @@ class ShardLog:
         with self._lock:
             return list(self._bases)
 
-    def forget(self, base: int) -> None:
+    def hide(self, base: int) -> None:
         """Hide a sealed segment that is about to be removed from new readers."""
         with self._lock:
             self._bases.remove(base)
 
-    def recall(self, base: int) -> None:
+    def unhide(self, base: int) -> None:
         """Show it again: it could not be removed."""
         with self._lock:
             insort(self._bases, base)

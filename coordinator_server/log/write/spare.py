@@ -46,7 +46,7 @@ class Spare:
             self._content_bytes = content_bytes
             self._worker.run(self._prepare)
 
-    def take(self) -> None:
+    def use_prepared(self) -> None:
         """Give the journal the file that the worker has made, if there is one."""
         prepared, self._prepared = self._prepared, None
         if prepared is None:
@@ -63,7 +63,7 @@ class Spare:
 
     def _prepare(self) -> None:
         self._prepared = self._health.attempt(self._make)
-        self._post(self.take)
+        self._post(self.use_prepared)
 
     def _ask_again(self) -> None:
         self._post(partial(self.ask, 0))

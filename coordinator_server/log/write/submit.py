@@ -1,9 +1,10 @@
 """Make one list of batches durable: check, claim room, write one journal frame, and pass the batches on to their segments.
 
-    open ──submit──► in flight ──written──► open          one at a time; parked meanwhile if the journal's next file is not ready
-    open ──a sync failed──► failed                        every submit is refused with that OutcomeUnknown from then on
+    open ──submit──► in flight ──written──► open    one at a time; parked while the journal's next file is not ready
+    open ──a sync failed──► failed                  every later submit is refused with that OutcomeUnknown
 
-All of it runs on the caller's loop, and is memory work except for the writer's own (journal_writer.py) and, seldom, reserving room.
+All of it runs on the caller's loop, and is memory work except for the writer's own
+(journal_writer.py) and, seldom, reserving room.
 """
 
 from __future__ import annotations

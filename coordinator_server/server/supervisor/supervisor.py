@@ -28,7 +28,7 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
-from coordinator_server.log.directory import recover_all_loops, take
+from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
 from coordinator_server.server.cleaner import Cleaner
@@ -79,7 +79,9 @@ class Supervisor:
         """Recover the log and start all loops, but do not wait for them. Raises StartError and LogError; ``stop`` is owed then, too."""
         self._sockets = bind_ports(host, port, self._loops)
         storage, directory = LocalStorage(), str(self._data_dir)
-        self._lock, meta = take(storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config))
+        self._lock, meta = lock_directory(
+            storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
+        )
         recover_all_loops(storage, directory, self._loops, partial(loop_of, loops=self._loops))
         for loop in range(self._loops):
             await self._start(loop)

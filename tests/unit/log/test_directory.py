@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log import directory
-from coordinator_server.log.directory import recover_all_loops, take
+from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.storage import LocalStorage
 from tests.support.log import COUNTS, DATA, OpenLog, append, shard, share, values
@@ -19,7 +19,7 @@ from tests.support.storage import SimulatedDisk
 
 def shares(disk: SimulatedDisk, count: int) -> list[OpenLog]:
     """A start with that many loops."""
-    take(disk, DATA, node_id=0, partitions=COUNTS)
+    lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
     recover_all_loops(disk, DATA, count, lambda each: each.partition % count)
     return [OpenLog(disk, share(loop, count)) for loop in range(count)]
 
@@ -81,20 +81,20 @@ def test_settling_what_is_settled_writes_nothing() -> None:
 
 def test_a_refused_directory_is_not_kept_locked(tmp_path: Path) -> None:
     """Who asks again with the right configuration gets it."""
-    take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
+    lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
 
     with pytest.raises(LogError, match=r"made with node\.id=1"):
-        take(LocalStorage(), str(tmp_path), node_id=2, partitions=COUNTS)
-    take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
+        lock_directory(LocalStorage(), str(tmp_path), node_id=2, partitions=COUNTS)
+    lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
 
 
 def test_a_directory_in_use_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The holder lives: nobody waits for it, and its pid is named."""
     monkeypatch.setattr("time.sleep", pytest.fail)
-    taken = take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
+    taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
 
     with pytest.raises(LockedLog, match=f"process {os.getpid()}$"):
-        take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
+        lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
     taken.lock.close()
 
 
@@ -117,7 +117,7 @@ def test_the_loops_of_a_dead_supervisor_are_waited_for(tmp_path: Path) -> None:
     """They hold the lock for the moment that it takes them to die."""
     orphaned(tmp_path, 0.2)
 
-    take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
+    lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
 
 
 def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,4 +126,4 @@ def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     orphaned(tmp_path, 1.0)
 
     with pytest.raises(LockedLog, match="which is gone, and by what it had started"):
-        take(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
+        lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)

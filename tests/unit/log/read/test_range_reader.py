@@ -122,7 +122,7 @@ def test_a_reader_goes_on_though_its_files_are_gone(log: Shard) -> None:
     first = log.piece(0, 2_000)
     log.layer(20, kept=list(range(20)))
     for base in log.store.logs()[0].bases()[:2]:
-        log.store.logs()[0].forget(base)
+        log.store.logs()[0].hide(base)
         (log.directory / f"{base:020d}.log").unlink()
     second = log.piece(first.next_offset, 2_000)
     shutil.rmtree(log.directory / f"layer-{60:020d}")

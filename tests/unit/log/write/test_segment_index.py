@@ -185,7 +185,7 @@ def test_a_time_before_the_first_segment_is_looked_for_in_the_layer(tmp_path: Pa
         attempt.append(1, batch(1, at_ms=10))
         publish(attempt.finish(LayerSummary(1, 0, None, ""), []), path, 2)
     (path / f"{0:020d}.log").unlink()
-    store.logs()[0].forget(0)
+    store.logs()[0].hide(0)
 
     assert [store.offset_for_time(shard(0), ms) for ms in (0, 11, 31)] == [TimedOffset(1, 10), TimedOffset(2, 20), None]
     assert len(values(store.read(shard(0), 0))) == 3
