@@ -36,3 +36,25 @@ def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
         assert path.name.startswith(f"{number:02d}-")
         assert head.startswith(f"# {number}. ")
         assert index.count(f"- [{head[2:]}]({path.name})\n") == 1
+
+
+def test_the_map_of_the_tests_has_every_package_and_only_what_is_there() -> None:
+    """A package, or a room of ``server`` and ``group``, has a row of its own; a test file or directory that the map names exists."""
+    text = (ROOT / "tests/README.md").read_text()
+    rows = {row.split("|")[1].strip(" `"): row for row in text.splitlines() if row.startswith("| `")}
+    packages = {
+        str(path.parent.relative_to(ROOT))
+        for pattern in (
+            "coordinator_server/*/__init__.py",
+            "coordinator_server/group/*/__init__.py",
+            "coordinator_server/server/*/__init__.py",
+        )
+        for path in ROOT.glob(pattern)
+    }
+    named = [
+        each for each in re.findall(r"`([\w/]+(?:\.py|\.txt)?)`", text) if "coordinator_server" not in each and each != "protocol"
+    ]
+    inside = ["", "scenarios", "property"]
+
+    assert packages | {"protocol"} <= set(rows)
+    assert [each for each in named if not any((ROOT / "tests" / room / each).exists() for room in inside)] == []
