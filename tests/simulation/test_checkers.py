@@ -182,6 +182,26 @@ class TestGenerations:
         for check in (generations.check_leaders, generations.check_rising, generations.check_used_once):
             assert not [*check(tale.reading)]
 
+    def test_a_sync_before_the_deletion_binds_no_life_after_it(self, tale: Tale) -> None:
+        tale.join(1, "a", 1, "a")
+        tale.sync(2, "a", 1, b"x", {"a": b"x"})
+        tale.delete(4)
+        tale.join(6, "b", 1, "b")
+        tale.befalls(8, "start")
+        tale.join(9, "c", 1, "c")
+
+        assert not [*generations.check_leaders(tale.reading)]
+
+    def test_a_sync_after_the_deletion_does(self, tale: Tale) -> None:
+        tale.join(1, "a", 1, "a")
+        tale.delete(3)
+        tale.sync(6, "b", 1, b"x", {"b": b"x"})
+        tale.join(8, "b", 1, "b")
+        tale.befalls(10, "start")
+        tale.join(11, "c", 1, "c")
+
+        assert [*generations.check_leaders(tale.reading)]
+
     def test_so_does_one_that_the_retention_took(self, tale: Tale) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, b"x", {"a": b"x"})

@@ -20,6 +20,7 @@ STORM = int(os.environ.get("SIMULATION_STORM_S", str(STORM_S)))
 # Seeds that have shown something, each with what it was.
 KEPT: dict[int, str] = {
     51: "a group whose deletion the log refused came back with members that it had let go",
+    2108: "a checker took a sync of a deleted group for one of its namesake's",
 }
 
 

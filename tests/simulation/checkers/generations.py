@@ -18,10 +18,12 @@ def check_leaders(reading: Reading) -> Iterator[str]:
     """At most one leader a generation, and one protocol; after a SyncGroup answer carried it, for good."""
     synced = by(reading.syncs, lambda op: (op.request.group_id, op.request.generation_id))
     for (group_id, generation), joins in by(reading.joins, _generation).items():
-        first_sync = min((op.answered_us for op in synced.get((group_id, generation), ())), default=2**62)
         for earlier, later in _pairs(reading, joins):
             if reading.is_parted(group_id, earlier.sent_us, later.answered_us):
                 continue
+            # A group of the same name that was deleted before has nothing to do with it.
+            syncs = (op for op in synced.get((group_id, generation), ()) if not _is_parted_from(reading, group_id, op, earlier))
+            first_sync = min((op.answered_us for op in syncs), default=2**62)
             is_same_life = reading.life_of(earlier) == reading.life_of(later) is not None
             may_begin_again = first_sync > later.answered_us and reading.is_refused_between(earlier.sent_us, later.answered_us)
             if (is_same_life and not may_begin_again) or (earlier.sent_us > first_sync and later.sent_us > first_sync):
@@ -98,6 +100,10 @@ def _pairs(reading: Reading, joins: list[Op]) -> Iterator[tuple[Op, Op]]:
     for earlier, later in pairwise(joins):
         if _told(reading, earlier) != _told(reading, later):
             yield earlier, later
+
+
+def _is_parted_from(reading: Reading, group_id: str, one: Op, other: Op) -> bool:
+    return reading.is_parted(group_id, min(one.sent_us, other.sent_us), max(one.answered_us, other.answered_us))
 
 
 def _shares(value: GroupMetadataValue, reading: Reading) -> tuple[str | None, dict[str, bytes]]:
