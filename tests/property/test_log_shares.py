@@ -15,7 +15,7 @@ from coordinator_server.log.directory import recover_all_loops
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.write.journal_writer import Sync
 from tests.property.test_log_power_loss import IMAGES, PER_TEST, History, Life
-from tests.support.log import DATA, OpenLog, share
+from tests.support.log import DATA, OpenLog, part_of
 from tests.support.storage import PowerCut, SimulatedDisk
 
 
@@ -48,7 +48,7 @@ class Loops:
         return part
 
     def start(self, loop: int) -> Life:
-        return Life(self.rng, self.disk, self.histories[loop], Sync.INLINE, share(loop, self.count))
+        return Life(self.rng, self.disk, self.histories[loop], Sync.INLINE, part_of(loop, self.count))
 
     def run(self) -> None:
         for _ in range(self.rng.randint(0, 12)):

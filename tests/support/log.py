@@ -95,7 +95,7 @@ class OpenLog:
         self.run()
 
 
-def share(loop: int, loops: int) -> LoopShards:
+def part_of(loop: int, loops: int) -> LoopShards:
     """Shards spread over the loops by their number."""
     return LoopShards(loop, lambda each: each.partition % loops == loop)
 

@@ -1,5 +1,6 @@
-"""What becomes of the files after a crash or damage: recovery at every start, ``log verify``, and ``log verify --salvage``.
+"""Bring files in order after a crash or damage: recovery at every start, ``log verify``, and its ``--salvage``.
 
-Recovery changes files only where the journal says more than they do; verify changes none. Imports
-go to all other rooms: ``log/read``, ``log/layers``, ``log/write``.
+Recovery changes a file only where the journal holds more than the file; verify changes none, and
+salvage writes a new directory. Imports go to all other rooms: ``log/read``, ``log/layers``,
+``log/write``.
 """

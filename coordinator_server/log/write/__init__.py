@@ -1,5 +1,6 @@
-"""How records become durable: the journal, the segments behind it, and what does the work on the loop and beside it.
+"""Make records durable: the journal, and the segments that are written behind it.
 
-It knows one shard's files at a time and nothing of compaction or repair. It imports only what all rooms share (``log/*.py`` that
-`log/__init__.py` lists as common).
+A submit runs on the caller's loop (submit.py), slow work in the worker's thread (maintenance.py,
+spare.py). Imports go only to what all rooms share: ``file_names``, ``storage``, ``errors``,
+``shards``.
 """

@@ -1,4 +1,4 @@
-"""One directory for several loops: taken once, settled, then a share each."""
+"""One directory for several loops: locked and recovered once, then a part each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coordinator_server.log import directory
 from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.storage import LocalStorage
-from tests.support.log import COUNTS, DATA, OpenLog, append, shard, share, values
+from tests.support.log import COUNTS, DATA, OpenLog, append, part_of, shard, values
 from tests.support.storage import SimulatedDisk
 
 
@@ -21,7 +21,7 @@ def shares(disk: SimulatedDisk, count: int) -> list[OpenLog]:
     """A start with that many loops."""
     lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
     recover_all_loops(disk, DATA, count, lambda each: each.partition % count)
-    return [OpenLog(disk, share(loop, count)) for loop in range(count)]
+    return [OpenLog(disk, part_of(loop, count)) for loop in range(count)]
 
 
 def append_to_all(logs: list[OpenLog], offset: int) -> None:
@@ -48,7 +48,7 @@ def test_one_loop_is_recovered_beside_the_others() -> None:
     logs = shares(disk, 2)
     append_to_all(logs, 0)
 
-    logs[1] = OpenLog(disk, share(1, 2))
+    logs[1] = OpenLog(disk, part_of(1, 2))
     append_to_all(logs, 1)
 
     for partition in range(6):
@@ -64,7 +64,7 @@ def test_a_share_takes_its_own_shards_only() -> None:
         log.submit(append(0, 0))
 
 
-def test_settling_what_is_settled_writes_nothing() -> None:
+def test_a_second_recovery_writes_nothing() -> None:
     """A start after a clean stop with the same number of loops finds all as it must be."""
     disk = SimulatedDisk()
     logs = shares(disk, 2)
