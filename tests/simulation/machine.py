@@ -68,6 +68,7 @@ class Machine:
         self.process: Process | None = None
         # Hears of each frame of the journal that is durable, before anybody who waits for it.
         self.journaled: Callable[[Process, bytes], None] = lambda _process, _frame: None
+        self.compacting: Callable[[], None] = lambda: None
         # How many of 100 journal writes are done on the loop, and how long a sync takes at most.
         self.inline_odds = 1.0
         self.sync_us = 3 * MS
@@ -147,6 +148,7 @@ class Machine:
         # The child ends with its server. It reads files that never change, and its layer is there all at once.
         if not process.is_alive:
             return
+        self.compacting()
         for path in self.disk.files(self.data_dir):
             if path.endswith(".log"):
                 Path(path).parent.mkdir(exist_ok=True)

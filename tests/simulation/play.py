@@ -82,6 +82,8 @@ class Play:
         self.is_compacted = rng.random() < COMPACTED
         self.mirror = Mirror(self.machine, self.broken.append)
         self.machine.journaled = self.mirror.journaled
+        # A mirror has to read a new process's log before a layer stands for some of it.
+        self.machine.compacting = self.mirror.check
         self.groups = [f"g{number}" for number in range(rng.choice((1, 1, 2, 2, 4)))]
         self.members = self._cast()
         instances = [(member.group_id, member.instance_id) for member in self.members if member.instance_id is not None]

@@ -500,6 +500,17 @@ class TestEnding:
 
         assert [*ending.check_converged(tale.reading, 100)]
 
+    @pytest.mark.parametrize(("instance_id", "is_right"), [("i", True), (None, False)])
+    def test_more_members_than_the_group_may_have(self, tale: Tale, instance_id: str | None, is_right: bool) -> None:
+        """A static member that did not rejoin in time stays while others fill the group up."""
+        self.end(tale, "a", "b", "c")
+        tale.history.lives[0].instance_id = instance_id
+        tale.look(10, "Stable", "a", "b", "c")
+
+        wrong = [*ending.check_converged(tale.reading, 2)]
+
+        assert (wrong == []) is is_right
+
     def test_not_stable(self, tale: Tale) -> None:
         self.end(tale, "a")
         tale.look(10, "PreparingRebalance", "a")
