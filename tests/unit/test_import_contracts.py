@@ -1,10 +1,13 @@
-"""The import contracts of pyproject.toml name every package: import-linter passes over one that they leave out."""
+"""The import contracts of pyproject.toml name every package, since import-linter passes over one that they leave out; and no imports form a circle."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from graphlib import TopologicalSorter
 from typing import Any
+
+import grimp
 
 from coordinator_server.config import Config
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -48,11 +51,18 @@ def test_tables_read_no_package() -> None:
 
 def test_every_state_machine_is_held_to_be_plain_code() -> None:
     """The package of each shard that is built, and what lies below it."""
-    outside, timers = Environment(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
+    environment, timers = Environment(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)
     packages = set()
     for builder in filter(None, BUILDERS.values()):
-        build = builder.shard(Materials(Config(), outside.clock, outside.new_uuid))
+        build = builder.shard(Materials(Config(), environment.clock, environment.new_uuid))
         shard: Any = build(partition=0, registry=SnapshotRegistry(), services=following(timers))
         packages.add(type(shard).__module__.split(".")[1])
 
     assert packages | {"machine", "offsets", "share"} <= named("state machines are plain", "source_modules")
+
+
+def test_no_imports_form_a_circle() -> None:
+    """Imports within functions count, and those for the type checker: CycleError names the modules."""
+    graph = grimp.build_graph("coordinator_server", "protocol", cache_dir=None)
+
+    TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules}).prepare()
