@@ -34,6 +34,10 @@ from protocol.wire import read_uvarint, write_uvarint
 
 _INT16 = Layout(">h")
 _FRAME_VERSION: Final = 1
+OFFSET_COMMIT_TYPE: Final = b"\0\1"
+"""How the key of an OffsetCommit record begins."""
+LEGACY_OFFSET_COMMIT_TYPE: Final = b"\0\0"
+"""How it begins in records from before Kafka 0.9."""
 
 
 class CoordinatorRecord(Struct, gc=False):

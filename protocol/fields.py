@@ -16,6 +16,7 @@ the Item does, unless they say otherwise. Version ranges are Kafka's: "3", "0-4"
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, ClassVar, Final
@@ -174,3 +175,8 @@ Uuid = Annotated[bytes, Primitive.UUID]
 """Sixteen raw bytes, in the order of the UUID's text."""
 
 ZERO_UUID: Final = bytes(16)
+
+
+def uuid_text(value: bytes) -> str:
+    """Return a UUID as Kafka's tools print it: URL-safe base64 without padding."""
+    return urlsafe_b64encode(value).decode().rstrip("=")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import binascii
 import re
-from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, b64encode, urlsafe_b64decode
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from protocol.errors import BadJson
-from protocol.fields import Item, Message, Primitive
+from protocol.fields import Item, Message, Primitive, uuid_text
 from protocol.schema import FieldSpec, fields_of
 
 M = TypeVar("M", bound=Message)
@@ -56,7 +56,7 @@ def _element_to_json(field: FieldSpec, value: Any, version: int) -> Any:
     if field.type in _BYTES:
         return b64encode(value).decode()
     if field.type is Primitive.UUID:
-        return urlsafe_b64encode(value).decode().rstrip("=")
+        return uuid_text(value)
     return value
 
 

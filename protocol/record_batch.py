@@ -33,7 +33,13 @@ HEADER_TIMES: Final = Layout(">8xi15xqq")
 MAGIC: Final = 2
 MAX_EXPANSION: Final = 100
 """How many times its size, and 64 KiB more, a compressed batch may expand to when the caller sets no limit."""
+CHECKED_FROM: Final = 21
+"""Where the bytes begin that the checksum covers."""
+MIN_RECORD: Final = 7
+"""The size of the smallest record."""
 COMPRESSION_MASK: Final = 0x07
+LOG_APPEND_TIME: Final = 0x08
+"""Of a batch whose records all have its largest timestamp: the broker has set it."""
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 NO_PRODUCER_ID: Final = -1
@@ -43,8 +49,6 @@ Headers = Sequence[tuple[str, bytes | None]]
 _HEADER = Layout(">qiibIhiqqqhii")
 _PREFIX = Layout(">qiibI")  # up to the checksum: what the checksum does not cover
 _BODY = Layout(">hiqqqhii")
-_CHECKED_FROM = 21
-_MIN_RECORD = 7
 _MAX_INT64 = 2**63 - 1
 
 
@@ -134,7 +138,7 @@ def verify(buf: bytes, pos: int, header: BatchHeader) -> None:
     end = pos + header.size
     if end > len(buf):
         raise Truncated(f"{end - len(buf)} of {header.size} bytes are missing", message="RecordBatch", position=pos)
-    crc = crc32c(memoryview(buf)[pos + _CHECKED_FROM : end])
+    crc = crc32c(memoryview(buf)[pos + CHECKED_FROM : end])
     if crc != header.crc:
         _refuse(f"checksum is {crc:#010x}, the header says {header.crc:#010x}", pos)
 
@@ -167,7 +171,7 @@ def iter_records(
         limit = MAX_EXPANSION * header.size + 0x10000 if max_bytes is None else max_bytes
         buf = decompress(header.compression, buf[pos:end], limit)
         pos, end = 0, len(buf)
-    if header.count * _MIN_RECORD > end - pos:
+    if header.count * MIN_RECORD > end - pos:
         _refuse(f"{header.count} records cannot be in {end - pos} bytes", pos)
     try:
         for _ in range(header.count):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
-from coordinator_server.log.file_names import JOURNALS, journal_dir
+from coordinator_server.log.file_names import JOURNALS, LOCK, journal_dir
 from coordinator_server.log.meta import Meta, open_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import ShardId
@@ -45,7 +45,7 @@ def lock_directory(storage: Storage, data_dir: str, *, node_id: int, partitions:
     lock: InheritedLock | None = None
     try:
         make_dir_durably(storage, data_dir)
-        lock = _lock(storage, f"{data_dir}/.lock")
+        lock = _lock(storage, f"{data_dir}/{LOCK}")
         return LockedDirectory(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))
     except OSError as error:
         release(lock)

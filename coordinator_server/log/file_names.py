@@ -15,6 +15,9 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import Storage
 
 JOURNALS: Final = "journal"
+LOCK: Final = ".lock"
+COMPACTION_LOCK: Final = ".compact.lock"
+CONTROL_SOCKET: Final = "control.sock"
 SEGMENT_SUFFIX: Final = ".log"
 MARKS_SUFFIX: Final = ".marks"
 JOURNAL_SUFFIX: Final = ".journal"

@@ -14,7 +14,6 @@ that was written by hand has none.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Final
 
@@ -24,6 +23,7 @@ from msgspec import Struct
 from coordinator_server.kinds import KINDS, kind_of
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import Storage, read_file, replace_file, sync_dir
+from protocol.fields import uuid_text
 
 FORMAT: Final = 2
 UNFINISHED: Final = 0
@@ -61,7 +61,7 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapp
     """
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):
-        cluster_id = base64.urlsafe_b64encode(storage.random(16)).decode().rstrip("=")
+        cluster_id = uuid_text(storage.random(16))
         meta = Meta(cluster_id, node_id, dict(partitions))
         replace_file(storage, path, _encode(meta))
         return meta

@@ -23,10 +23,10 @@ from coordinator_server.machine.timeline import TimelineDict
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.codec import Decoder, decoders
+from protocol.coordinator_records import OFFSET_COMMIT_TYPE
 from protocol.errors import DecodeError
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
-_KEY_TYPE: Final = b"\0\1"
 _PARTITION: Final = Layout(">i")
 _PARTITION_BYTES: Final = 4
 # A value without metadata: with a topic id 42 bytes at version 4; without one 24 bytes at version 4 (where sizes and counts are of one byte) and at version 3.
@@ -181,10 +181,10 @@ class BulkReplay:
 
     def _decode_names(self, key: bytes, prefix: bytes) -> tuple[str, str] | None:
         """Group and topic of a key, when the partition is all that stands behind them."""
-        if not key.startswith(_KEY_TYPE):
+        if not key.startswith(OFFSET_COMMIT_TYPE):
             return None
         try:
-            message, end = _decode_key(key, len(_KEY_TYPE))
+            message, end = _decode_key(key, len(OFFSET_COMMIT_TYPE))
         except DecodeError:
             return None
         if end != len(key):

@@ -14,9 +14,9 @@ from typing import Final
 from coordinator_server.machine.digest import item_digest
 from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
 from protocol.codec import encoder
+from protocol.coordinator_records import OFFSET_COMMIT_TYPE
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
-_KEY_TYPE: Final = b"\0\1"
 _VALUE_VERSION: Final = 4
 _PARTITION: Final = Layout(">i")
 _EXPIRY: Final = Layout(">q")
@@ -50,6 +50,6 @@ def offsets_digest(
 
 def _key(group_id: str, topic: str) -> bytes:
     """The bytes of a key that stand before the partition."""
-    key = bytearray(_KEY_TYPE)
+    key = bytearray(OFFSET_COMMIT_TYPE)
     encoder(OffsetCommitKey, 0)(OffsetCommitKey(group_id, topic), key)
     return bytes(key[: -_PARTITION.size])

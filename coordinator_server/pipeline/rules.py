@@ -21,7 +21,7 @@ from coordinator_server.pipeline.states.latest_records import LatestRecords
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import State
 from coordinator_server.share.fold import ShareFold
-from protocol.coordinator_records import CoordinatorRecord
+from protocol.coordinator_records import LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE, CoordinatorRecord
 
 
 class Keyed(Struct, frozen=True):
@@ -67,9 +67,7 @@ class Rule(Struct, frozen=True):
     is_exported: bool = False
 
 
-_LEGACY_OFFSET_COMMIT: Final = b"\0\0"
-_OFFSET_COMMIT: Final = b"\0\1"
-GROUP_RECORDS: Final = Keyed({_LEGACY_OFFSET_COMMIT: _OFFSET_COMMIT}, frozenset({_OFFSET_COMMIT}))
+GROUP_RECORDS: Final = Keyed({LEGACY_OFFSET_COMMIT_TYPE: OFFSET_COMMIT_TYPE}, frozenset({OFFSET_COMMIT_TYPE}))
 
 RULES: Final[dict[str, Rule]] = {
     rule.kind.topic: rule

@@ -18,11 +18,11 @@ from typing import Any
 import msgspec
 import structlog
 
+from coordinator_server.log.file_names import CONTROL_SOCKET
 from coordinator_server.server.unix import place_for_socket
 
 log = structlog.get_logger(__name__)
 
-SOCKET_NAME = "control.sock"
 # A group with tens of thousands of offsets to restore.
 MAX_LINE_BYTES = 1 << 23
 
@@ -37,7 +37,7 @@ class ControlSocket:
     """Serves ``operations`` by name."""
 
     def __init__(self, data_dir: Path, operations: Mapping[str, Operation]) -> None:
-        self._path = data_dir / SOCKET_NAME
+        self._path = data_dir / CONTROL_SOCKET
         self._operations = operations
         self._server: asyncio.Server | None = None
         self._sessions: set[asyncio.StreamWriter] = set()

@@ -6,13 +6,13 @@ epoch ever seen counts, and it may be higher than the epoch of the newest record
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, combine
+from protocol.fields import uuid_text
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
 
@@ -33,7 +33,7 @@ class SharePartitionKey(NamedTuple):
 
 def coordinator_key(key: SharePartitionKey) -> str:
     """The key for FindCoordinator and for Kafka's tools: group id, topic id and partition, separated by colons."""
-    return f"{key.group_id}:{urlsafe_b64encode(key.topic_id).rstrip(b'=').decode()}:{key.partition}"
+    return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
 
 
 class SharePartition(Struct, frozen=True, gc=False):

@@ -23,7 +23,9 @@ from typing import Final
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import (
+    COMPACTION_LOCK,
     JOURNALS,
+    LOCK,
     journal_dir,
     layer_offsets,
     loops_of,
@@ -45,7 +47,7 @@ from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches
 
-_OTHERS: Final = frozenset({".lock", ".compact.lock", META, IMPORTED, JOURNALS})
+_OTHERS: Final = frozenset({LOCK, COMPACTION_LOCK, META, IMPORTED, JOURNALS})
 _SOCKET: Final = ".sock"
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2
@@ -67,7 +69,7 @@ def check(data_dir: str, progress: Progress = lambda _done, _all: None) -> Repor
 
 def is_served(data_dir: str) -> bool:
     """Whether a process holds the directory."""
-    return holder(f"{data_dir}/.lock") is not None
+    return holder(f"{data_dir}/{LOCK}") is not None
 
 
 class _Check:

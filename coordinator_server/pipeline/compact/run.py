@@ -15,10 +15,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from msgspec import Struct
 
+from coordinator_server.log.file_names import COMPACTION_LOCK
 from coordinator_server.log.layers.attempt import clean_attempts, publish
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
@@ -26,9 +26,6 @@ from coordinator_server.pipeline.input.files import input_bytes
 from coordinator_server.pipeline.input.shards import shard_directories
 from coordinator_server.pipeline.job_lock import job_lock
 from coordinator_server.pipeline.progress import Progress
-
-LOCK: Final = ".compact.lock"
-
 
 # Runs plans, in any order and any process. Raises if one of them fails.
 Runner = Callable[[Sequence[ShardPlan], int | None, Progress], Iterable[ShardResult]]
@@ -44,7 +41,7 @@ class CompactResult(Struct, frozen=True):
 @contextlib.contextmanager
 def compaction_lock(data_dir: Path) -> Iterator[None]:
     """Hold the lock that only one compaction can have, and remove the attempts of earlier ones. It is released when the process ends."""
-    with job_lock(data_dir / LOCK, f"another compaction of {data_dir} is running"):
+    with job_lock(data_dir / COMPACTION_LOCK, f"another compaction of {data_dir} is running"):
         for shard_dir in shard_directories(data_dir):
             clean_attempts(shard_dir)
         yield

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
-from coordinator_server.pipeline.input.columns import CHECKED_FROM, HEADER, Columns, Ints, Irregular, map_file, read_columns
+from coordinator_server.pipeline.input.columns import HEADER, Columns, Ints, Irregular, map_file, read_columns
 from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import GOLDEN, MASK, MIX, SEEDS, RecordDigest
 from coordinator_server.pipeline.rules import Keyed
-from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC
+from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC
 
 GROUP_BYTES: Final = 64 * 1024 * 1024
 WRITE_RECORDS: Final = 1 << 17

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from coordinator_server.group.classic.subscription import subscribed_topics
+from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
-from coordinator_server.pipeline.states.groups import CONSUMER, assigned_partitions
+from coordinator_server.pipeline.states.groups import assigned_partitions
 from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE

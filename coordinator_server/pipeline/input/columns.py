@@ -20,7 +20,7 @@ import pyarrow as pa
 from crc32c import crc32c
 from numpy.typing import NDArray
 
-from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC
+from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC, MIN_RECORD
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -44,10 +44,7 @@ HEADER: Final = np.dtype(
 )
 # With fewer batches than this, plain Python is faster than numpy.
 NARROW: Final = 48
-CHECKED_FROM: Final = 21
-_LENGTH: Final = Layout(">i")
-_LENGTH_AT: Final = 8
-_MIN_RECORD: Final = 7
+_LENGTH: Final = Layout(">8xi")
 
 
 class Irregular(Exception):
@@ -156,7 +153,7 @@ def _batch_starts(data: Bytes) -> Ints:
     view = data.data
     while position + HEADER_SIZE <= end:
         starts.append(position)
-        length = _LENGTH.unpack_from(view, position + _LENGTH_AT)[0]
+        length = _LENGTH.unpack_from(view, position)[0]
         if length < HEADER_SIZE - LENGTH_END:
             raise Irregular("a batch shorter than its header")
         position += LENGTH_END + length
@@ -168,7 +165,7 @@ def _batch_starts(data: Bytes) -> Ints:
 def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: int) -> None:
     base = headers["base_offset"].astype(np.int64)
     after = base + headers["last_delta"] + 1
-    room = (headers["length"].astype(np.int64) + LENGTH_END - HEADER_SIZE) // _MIN_RECORD
+    room = (headers["length"].astype(np.int64) + LENGTH_END - HEADER_SIZE) // MIN_RECORD
     gaps = base[1:] - after[:-1]
     plain = (
         (headers["magic"] == MAGIC).all()

@@ -18,10 +18,8 @@ from coordinator_server.log.file_names import layer_offsets, segment_path
 from coordinator_server.log.layers.layer import Layer, layer_to_load, newest_valid_layer, open_layer
 from coordinator_server.pipeline.input.shards import segment_bases
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
+from protocol.record_batch import LOG_APPEND_TIME, BatchHeader, Record, iter_batches, iter_records
 
-LOG_APPEND_TIME: Final = 0x08
-"""The attribute of a batch whose records all have the batch's maximum timestamp."""
 # Limit for one batch after decompression: Kafka's batches have about a megabyte, and offsets compress well.
 _MAX_EXPANDED: Final = 1 << 28
 

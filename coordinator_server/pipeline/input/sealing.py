@@ -16,13 +16,13 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.log.errors import LockedLog, LogError
+from coordinator_server.log.file_names import CONTROL_SOCKET
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.meta import NAME, read_meta
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal
 
-CONTROL: Final = "control.sock"
 # Sealing writes and syncs the pending batches of every shard, which is slow on a slow disk.
 SEAL_TIMEOUT_S: Final = 120.0
 
@@ -44,7 +44,9 @@ def seal(data_dir: Path) -> dict[str, int]:
             store.seal(answers.append)
             run_until(lambda: bool(answers))
     except LockedLog as error:
-        raise CannotSeal(f"{error}; it does not listen on {data_dir / CONTROL}: is it starting or stopping? Try again") from error
+        raise CannotSeal(
+            f"{error}; it does not listen on {data_dir / CONTROL_SOCKET}: is it starting or stopping? Try again"
+        ) from error
     answer = answers[0]
     if isinstance(answer, LogError):
         raise answer
@@ -89,12 +91,12 @@ def _control(data_dir: Path) -> Iterator[socket.socket | None]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(SEAL_TIMEOUT_S)
             try:
-                connection.connect(f"/proc/self/fd/{directory}/{CONTROL}")
+                connection.connect(f"/proc/self/fd/{directory}/{CONTROL_SOCKET}")
             except (FileNotFoundError, ConnectionRefusedError):
                 yield None
             except PermissionError as error:
                 raise CannotSeal(
-                    f"no permission to speak to the running server on {data_dir / CONTROL}: run this as the server's user"
+                    f"no permission to speak to the running server on {data_dir / CONTROL_SOCKET}: run this as the server's user"
                 ) from error
             else:
                 yield connection
@@ -103,7 +105,7 @@ def _control(data_dir: Path) -> Iterator[socket.socket | None]:
 
 
 def _ask(data_dir: Path, connection: socket.socket, request: Mapping[str, object]) -> dict[str, Any]:
-    where = data_dir / CONTROL
+    where = data_dir / CONTROL_SOCKET
     try:
         connection.sendall(msgspec.json.encode(request) + b"\n")
         with connection.makefile("rb") as lines:

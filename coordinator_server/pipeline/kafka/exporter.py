@@ -25,6 +25,7 @@ from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.layer.batches import MAX_OFFSET_DELTA
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import RULES
 from protocol.record_batch import iter_records, read_header
@@ -33,7 +34,6 @@ SEGMENT_BYTES: Final = 100 * 1024 * 1024
 # The file that tells a broker the topic of the directory.
 IDENTITY: Final = "partition.metadata"
 _ATTEMPT: Final = ".exported"
-_MAX_OFFSET_DELTA: Final = 2**31 - 1
 
 
 class ExportResult(Struct, kw_only=True):
@@ -112,7 +112,7 @@ def _segments(batches: Iterable[bytes], end_offset: int, result: ExportResult) -
     base = size = next_offset = 0
     for batch in batches:
         header = read_header(batch)
-        if segment and (size + len(batch) > SEGMENT_BYTES or header.last_offset - base > _MAX_OFFSET_DELTA):
+        if segment and (size + len(batch) > SEGMENT_BYTES or header.last_offset - base > MAX_OFFSET_DELTA):
             yield base, b"".join(segment)
             segment = []
         if not segment:

@@ -13,7 +13,6 @@ Repeating the same import changes nothing, even after a server has run on the di
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import shutil
 import time
@@ -26,7 +25,7 @@ from msgspec import Struct
 
 from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog, LogError
-from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
@@ -37,14 +36,14 @@ from coordinator_server.pipeline.kafka.topics import TopicsOfOffsets, catalog_se
 from coordinator_server.pipeline.progress import Progress
 from protocol.coordinator_records import GROUP_SERDE, TRANSACTION_SERDE
 from protocol.errors import DecodeError
-from protocol.fields import ZERO_UUID
+from protocol.fields import ZERO_UUID, uuid_text
 from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.transaction_records import TransactionLogValue
 
 BEGUN: Final = "import from Kafka"
 FORMAT: Final = 1
 # Files that an unused data directory may have: of locks and file systems.
-_NOTHING: Final = frozenset({".lock", "lost+found", f"{NAME}.new"})
+_NOTHING: Final = frozenset({LOCK, "lost+found", f"{NAME}.new"})
 # Transaction statuses that are decided before the markers are written, and whether they commit.
 _PREPARED: Final = {2: True, 3: False}
 
@@ -112,7 +111,7 @@ def import_kafka(
     result = ImportResult(data_dir=str(data_dir), cluster_id=log.cluster_id, partitions=count)
     storage = LocalStorage()
     data_dir.mkdir(parents=True, exist_ok=True)
-    lock = storage.lock(f"{data_dir}/.lock")
+    lock = storage.lock(f"{data_dir}/{LOCK}")
     try:
         if not _is_to_do(storage, data_dir, record):
             result.is_new = False
@@ -134,7 +133,7 @@ def import_kafka(
 def _made_up_id(partitions: Iterable[Partition]) -> str:
     """Compute a cluster id for a copy that has none. It depends on the files alone, so that the same import can be recognised."""
     seen = "".join(f"{entry.name}:{entry.size}:{entry.crc32c} " for entry in _file_entries(partitions))
-    return base64.urlsafe_b64encode(hashlib.sha256(seen.encode()).digest()[:16]).decode().rstrip("=")
+    return uuid_text(hashlib.sha256(seen.encode()).digest()[:16])
 
 
 def _of_all(directories: Sequence[KafkaDir], topic: str) -> dict[int, Partition]:

@@ -29,10 +29,9 @@ from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest
 from coordinator_server.pipeline.rules import rule_of
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.errors import DecodeError
-from protocol.record_batch import Record, iter_batches, iter_records
+from protocol.record_batch import LENGTH_END, Record, iter_batches, iter_records
 
 _LEADER_EPOCH: Final = Layout(">i")
-_LEADER_EPOCH_AT: Final = 12
 
 
 class OpenTransaction(Struct):
@@ -126,8 +125,8 @@ def _keep_open(shard: KafkaShard, batch: KafkaBatch, records: list[Record]) -> N
         return
     header = batch.header
     data = bytearray(batch.data[batch.position : batch.position + header.size])
-    # The checksum does not cover the leader epoch.
-    _LEADER_EPOCH.pack_into(data, _LEADER_EPOCH_AT, 0)
+    # It follows the length, and the checksum does not cover it.
+    _LEADER_EPOCH.pack_into(data, LENGTH_END, 0)
     transaction = shard.open.setdefault(header.producer_id, OpenTransaction(header.producer_id))
     transaction.batches.append(LayerBatch(header.base_offset, bytes(data)))
     transaction.records += records

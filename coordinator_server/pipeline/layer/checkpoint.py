@@ -22,7 +22,7 @@ from coordinator_server.offsets.resting_block import rest, wake
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.layer.batches import MAX_RECORDS, LayerRecord, cut, encode_batch
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE
 from protocol.errors import DecodeError
 from protocol.messages.group_records import (
     LegacyOffsetCommitKey,
@@ -43,7 +43,7 @@ from protocol.record_batch import (
 
 # The state of one record takes about 600 bytes of memory.
 RECORDS_AT_ONCE: Final = 300_000
-_OFFSETS: Final = (b"\0\0", b"\0\1")  # record types: legacy and present OffsetCommit
+_OFFSETS: Final = (LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE)
 
 
 class _OpenTransaction(Exception):

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.group.classic.subscription import CONSUMER
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -20,7 +21,6 @@ from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 
-CONSUMER: Final = "consumer"
 _VERSION_BYTES: Final = 2
 
 

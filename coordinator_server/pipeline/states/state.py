@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Hashable, Iterable
 from typing import Any, NoReturn, Protocol, TypeVar
 
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.changes import LastChanges
-from protocol.fields import ZERO_UUID
+from protocol.fields import ZERO_UUID, uuid_text
 
 
 class State(Protocol):
@@ -74,4 +73,4 @@ def no_id() -> NoReturn:
 
 def topic_id_text(topic_id: bytes) -> str | None:
     """Return a topic id as Kafka's tools print it; None for the zero id."""
-    return None if topic_id == ZERO_UUID else urlsafe_b64encode(topic_id).rstrip(b"=").decode()
+    return None if topic_id == ZERO_UUID else uuid_text(topic_id)

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coordinator_server.server.control import MAX_LINE_BYTES, SOCKET_NAME, ControlSocket
+from coordinator_server.log.file_names import CONTROL_SOCKET
+from coordinator_server.server.control import MAX_LINE_BYTES, ControlSocket
 
 
 async def ask(data_dir: Path, *lines: bytes) -> list[Any]:
-    reader, writer = await asyncio.open_unix_connection(str(data_dir / SOCKET_NAME))
+    reader, writer = await asyncio.open_unix_connection(str(data_dir / CONTROL_SOCKET))
     writer.writelines(line + b"\n" for line in lines)
     writer.write_eof()
     answers = (await reader.read()).splitlines()
@@ -44,12 +45,12 @@ async def test_an_operation_is_answered_on_its_line(tmp_path: Path) -> None:
 async def test_only_the_servers_user_may_speak_to_it(tmp_path: Path) -> None:
     control = ControlSocket(tmp_path, {"seal": seal})
     await control.start()
-    mode = (tmp_path / SOCKET_NAME).stat().st_mode
+    mode = (tmp_path / CONTROL_SOCKET).stat().st_mode
     await control.stop()
 
     assert stat.S_ISSOCK(mode)
     assert stat.S_IMODE(mode) == 0o600
-    assert not (tmp_path / SOCKET_NAME).exists()
+    assert not (tmp_path / CONTROL_SOCKET).exists()
 
 
 async def test_a_data_directory_too_deep_for_a_sockets_path_is_served_all_the_same(tmp_path: Path) -> None:
