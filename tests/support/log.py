@@ -122,3 +122,11 @@ def values(batches: Iterable[bytes]) -> list[bytes | None]:
         for position, header in iter_batches(data):
             found += [record.value for record in iter_records(data, position, header)]
     return found
+
+
+def segments(disk: SimulatedDisk, partition: int) -> dict[str, int]:
+    return {path[-24:]: len(disk.content(path)) for path in disk.files(f"{DATA}/{shard(partition)}") if path.endswith(".log")}
+
+
+def calls_of(disk: SimulatedDisk, operation: str, part: str) -> int:
+    return sum(1 for name, path in disk.calls if name == operation and part in path)
