@@ -13,6 +13,6 @@ def admit(groups: Groups, request: OffsetCommitRequest | CommitShape, api_versio
     other = groups.others.get(request.group_id)
     if other is None:
         # Nearly all commits are of classic groups, and go by no table.
-        admit_to_classic(groups.classic, request, api_version, is_transactional=False)
+        admit_to_classic(groups.classic_context, request, api_version, is_transactional=False)
     else:
         other.admit_commit(request, api_version, is_transactional=False)

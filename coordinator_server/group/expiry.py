@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.group.group_type import ExpiryRule
+from coordinator_server.group.group_type import ExpiryRule, GroupContext
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -74,21 +74,22 @@ class SteadyClock:
 class OffsetExpiry:
     """The passes over one shard."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, context: GroupContext) -> None:
         self._groups = groups
-        self._clock = SteadyClock(groups.clock)
+        self._context = context
+        self._clock = SteadyClock(context.clock)
         self._left: deque[str] = deque()
         # Groups without members need not be looked at before their first offset can expire.
         self._earliest_ms: dict[str, int] = {}
 
     def start(self) -> None:
         """The shard is loaded: the first pass comes an interval later."""
-        self._clock = SteadyClock(self._groups.clock)
-        self._schedule(self._groups.config.offsets_retention_check_interval_ms)
+        self._clock = SteadyClock(self._context.clock)
+        self._schedule(self._context.config.offsets_retention_check_interval_ms)
 
     def stop(self) -> None:
         """The shard is given up."""
-        self._groups.timer.cancel(TIMER_KEY)
+        self._context.timer.cancel(TIMER_KEY)
 
     def forget_bound(self, group_id: str) -> None:
         """A commit that brings its own expiry may come due before all others of its group."""
@@ -101,8 +102,8 @@ class OffsetExpiry:
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
 
     def _schedule(self, delay_ms: int) -> None:
-        interval_ms = self._groups.config.offsets_retention_check_interval_ms
-        self._groups.timer.schedule(TIMER_KEY, delay_ms, self._step, retry_ms=interval_ms)
+        interval_ms = self._context.config.offsets_retention_check_interval_ms
+        self._context.timer.schedule(TIMER_KEY, delay_ms, self._step, retry_ms=interval_ms)
 
     def _step(self) -> CoordinatorResult[Any]:
         """Go on with the pass, or begin one."""
@@ -130,7 +131,7 @@ class OffsetExpiry:
             if not expired.is_done:
                 left.appendleft(group_id)
                 break
-        self._schedule(NEXT_STEP_MS if left else groups.config.offsets_retention_check_interval_ms)
+        self._schedule(NEXT_STEP_MS if left else self._context.config.offsets_retention_check_interval_ms)
         return CoordinatorResult(None, records, groups.ending(ended), attribution=because(Reason(Why.OFFSETS_EXPIRED)))
 
     def _bound(self, group_id: str) -> int:
@@ -142,7 +143,7 @@ class OffsetExpiry:
         if bounds is None:
             return 0
         oldest_commit_ms, least_expire_ms = bounds
-        by_age_ms = oldest_commit_ms + groups.config.offsets_retention_minutes * 60_000
+        by_age_ms = oldest_commit_ms + self._context.config.offsets_retention_minutes * 60_000
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
     def _expired(self, group_id: str, now_ms: int, limit: int) -> _Expired:
@@ -168,7 +169,7 @@ class OffsetExpiry:
         offsets = self._groups.offsets.of_group_at(group_id, LATEST)
         if offsets is None:
             return
-        retention_ms = self._groups.config.offsets_retention_minutes * 60_000
+        retention_ms = self._context.config.offsets_retention_minutes * 60_000
         is_open = self._groups.pending.open_at(group_id, LATEST)
         for (topic, partition), committed in offsets.items():
             is_kept = rule.is_kept(topic) or (topic, partition) in is_open

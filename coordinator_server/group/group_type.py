@@ -105,14 +105,19 @@ class GroupType(Protocol):
         """The shard is given up: answer whoever waits, drop soft state."""
 
 
-class GroupEnvironment(Struct, frozen=True):
-    """What the types of one shard are made from, and share."""
+class GroupContext(Struct, frozen=True):
+    """What operations on the groups of a shard need besides the groups: configuration, timers, clocks, fresh ids."""
 
     config: Config
-    registry: SnapshotRegistry
     timer: CoordinatorTimer
     clock: Clock
     new_id: Callable[[], str]
+
+
+class SharedTables(Struct, frozen=True):
+    """The hard state that groups of all types have in common."""
+
+    registry: SnapshotRegistry
     offsets: OffsetStore
     pending: PendingOffsets
     others: TimelineDict[str, GroupType]

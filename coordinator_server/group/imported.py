@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from coordinator_server.group.group_type import ExpiryRule, GroupEnvironment, Replay
+from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.digest import item_digest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
@@ -89,11 +89,11 @@ STREAMS_RECORDS: Final = ImportedRecords(
 class ImportedType:
     """The groups of one of these types in one shard: ``by_id`` has the hash of each of their records, by its name."""
 
-    def __init__(self, records: ImportedRecords, environment: GroupEnvironment) -> None:
+    def __init__(self, records: ImportedRecords, _context: GroupContext, tables: SharedTables) -> None:
         self.name = records.name
         self._records = records
-        self._registry = environment.registry
-        self.by_id: TimelineDict[str, TimelineDict[RecordName, int]] = TimelineDict(environment.registry)
+        self._registry = tables.registry
+        self.by_id: TimelineDict[str, TimelineDict[RecordName, int]] = TimelineDict(tables.registry)
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.by_id,)
         self.replay: dict[type[Message], Replay] = dict.fromkeys((records.member, *records.others), self._replay)
 

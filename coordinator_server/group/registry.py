@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from coordinator_server.config import Config
 from coordinator_server.group.classic.type import ClassicType
-from coordinator_server.group.group_type import GroupEnvironment, GroupType, Replay
+from coordinator_server.group.group_type import GroupContext, GroupType, Replay, SharedTables
 from coordinator_server.group.types import CLASSIC, GROUP_TYPES
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -26,28 +24,19 @@ from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitK
 class Groups:
     """Group id to group type."""
 
-    __slots__ = ("classic", "clock", "config", "offsets", "others", "pending", "timer", "types")
+    __slots__ = ("classic", "classic_context", "offsets", "others", "pending", "types")
 
-    def __init__(
-        self,
-        config: Config,
-        registry: SnapshotRegistry,
-        timer: CoordinatorTimer,
-        clock: Clock,
-        new_id: Callable[[], str],
-    ) -> None:
-        self.config = config
-        self.timer = timer
-        self.clock = clock
+    def __init__(self, context: GroupContext, registry: SnapshotRegistry) -> None:
         self.offsets = OffsetStore(registry)
         self.pending = PendingOffsets(registry, self.offsets)
         self.others: TimelineDict[str, GroupType] = TimelineDict(registry)
-        environment = GroupEnvironment(config, registry, timer, clock, new_id, self.offsets, self.pending, self.others)
-        self.types = {name: make(environment) for name, make in GROUP_TYPES.items()}
+        tables = SharedTables(registry, self.offsets, self.pending, self.others)
+        self.types = {name: make(context, tables) for name, make in GROUP_TYPES.items()}
         classic = self.types[CLASSIC]
         assert isinstance(classic, ClassicType)
-        # Its handlers, and commits, go by no table.
+        # The operations of classic groups, and commits, go by no table.
         self.classic = classic.groups
+        self.classic_context = classic.context
 
     def type_of(self, group_id: str) -> GroupType:
         """The type of a group as it is now, committed or not."""

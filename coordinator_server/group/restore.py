@@ -44,7 +44,7 @@ class Restored(Struct):
     deleted: int
 
 
-def restore_offsets(groups: Groups, request: Restore) -> CoordinatorResult[Restored]:
+def restore_offsets(groups: Groups, request: Restore, now_ms: int) -> CoordinatorResult[Restored]:
     """Write what differs. Raises what the type of the group refuses, and UNSTABLE_OFFSET_COMMIT while a transaction may still change an offset of the group."""
     group_id = request.group_id
     groups.type_of(group_id).admit_restore(group_id)
@@ -52,7 +52,6 @@ def restore_offsets(groups: Groups, request: Restore) -> CoordinatorResult[Resto
         raise CoordinatorError(ErrorCode.UNSTABLE_OFFSET_COMMIT, f"group {group_id} has transactions that have not ended")
     found = groups.offsets.of_group_at(group_id, LATEST)
     present = {} if found is None else dict(found.items())
-    now_ms = groups.clock.wall_ms()
     records: list[CoordinatorRecord] = []
     wanted = set()
     for each in request.offsets:

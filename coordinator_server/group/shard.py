@@ -18,6 +18,7 @@ from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
@@ -68,9 +69,11 @@ class GroupShard:
         clock: Clock,
         new_id: Callable[[], str],
     ) -> None:
-        self.groups = Groups(config, registry, timer, clock, new_id)
-        self.expiry = OffsetExpiry(self.groups)
-        self._topic_deletion = TopicDeletion(self.groups)
+        self._context = context = GroupContext(config, timer, clock, new_id)
+        self.groups = Groups(context, registry)
+        self._classic = self.groups.classic_context
+        self.expiry = OffsetExpiry(self.groups, context)
+        self._topic_deletion = TopicDeletion(self.groups, timer)
         self._digests = GroupDigests(self.groups, registry)
         self._replay = self.groups.replay_table()
 
@@ -80,25 +83,25 @@ class GroupShard:
         self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
     ) -> CoordinatorResult[JoinGroupResponse]:
         """Answered when the join phase is over, or at once."""
-        return _spoken_for(request, join.join_group(self.groups.classic, JoinAttempt(context, request, reply)))
+        return _spoken_for(request, join.join_group(self._classic, JoinAttempt(context, request, reply)))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
     ) -> CoordinatorResult[SyncGroupResponse]:
         """Answered when the leader's assignments are durable, or at once."""
-        return _spoken_for(request, sync.sync_group(self.groups.classic, context, request, reply))
+        return _spoken_for(request, sync.sync_group(self._classic, context, request, reply))
 
     def heartbeat(
         self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
     ) -> CoordinatorResult[HeartbeatResponse]:
         """Does not wait for records of other groups, nor for offsets."""
-        return heartbeat.heartbeat(self.groups.classic, request)
+        return heartbeat.heartbeat(self._classic, request)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
     ) -> CoordinatorResult[LeaveGroupResponse]:
         """Any version's shape of request and response."""
-        return leave.leave_group(self.groups.classic, context, request)
+        return leave.leave_group(self._classic, context, request)
 
     def commit_offsets(
         self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
@@ -108,7 +111,8 @@ class GroupShard:
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
         admit(groups, request, context.api_version)
-        return commit_records(groups.offsets, request, groups.clock.wall_ms(), groups.config.offset_metadata_max_bytes)
+        own = self._context
+        return commit_records(groups.offsets, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
     def commit_plain(
         self, context: RequestContext, request: PlainCommit[LoggedShape], reply: Reply[AcceptedCommit]
@@ -116,7 +120,7 @@ class GroupShard:
         """As ``commit_offsets``, for a plain request whose topics are known."""
         groups = self.groups
         admit(groups, request.shape, context.api_version)
-        return plain_commit_records(groups.offsets, request, groups.clock.wall_ms())
+        return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
 
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
@@ -147,7 +151,7 @@ class GroupShard:
 
     def restore_offsets(self, context: RequestContext, request: Restore, reply: Reply[Restored]) -> CoordinatorResult[Restored]:
         """Exactly these offsets, in one operation."""
-        return restore.restore_offsets(self.groups, request)
+        return restore.restore_offsets(self.groups, request, self._context.clock.wall_ms())
 
     # --- read operations
 

@@ -15,7 +15,7 @@ from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECO
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.store import TopicPartition
@@ -30,8 +30,9 @@ RETRY_MS: Final = 1_000
 class TopicDeletion:
     """The passes over one shard."""
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, timer: CoordinatorTimer) -> None:
         self._groups = groups
+        self._timer = timer
         self._left: deque[str] = deque()
         # By name, the ids of the topics whose offsets go.
         self._topics: dict[str, set[bytes]] = {}
@@ -64,7 +65,7 @@ class TopicDeletion:
                 if found and len(found) == self._groups.offsets_of(group_id):
                     records += self._groups.type_of(group_id).outliving_records(group_id)
         if left:
-            self._groups.timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
+            self._timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
         said = ", ".join(self._topics)
         return CoordinatorResult(
             None, records, self._written, is_atomic=False, attribution=because(Reason(Why.TOPIC_DELETED, said=said))
@@ -74,7 +75,7 @@ class TopicDeletion:
         """What could not be written is looked for again."""
         if error is not None:
             self._left = self._all()
-            self._groups.timer.schedule(TIMER_KEY, RETRY_MS, self._step)
+            self._timer.schedule(TIMER_KEY, RETRY_MS, self._step)
 
     def _offsets(self, group_id: str) -> tuple[list[TopicPartition], int]:
         """The positions of a group to take away, and how many were looked at."""

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Final
 
 from coordinator_server.group.classic.type import ClassicType
-from coordinator_server.group.group_type import GroupEnvironment, GroupType
+from coordinator_server.group.group_type import GroupContext, GroupType, SharedTables
 from coordinator_server.group.imported import CONSUMER_RECORDS, SHARE_RECORDS, STREAMS_RECORDS, ImportedType
 
 CLASSIC: Final = "classic"
 
-GROUP_TYPES: Final[dict[str, Callable[[GroupEnvironment], GroupType]]] = {
+GROUP_TYPES: Final[dict[str, Callable[[GroupContext, SharedTables], GroupType]]] = {
     CLASSIC: ClassicType,
     "consumer": partial(ImportedType, CONSUMER_RECORDS),
     "share": partial(ImportedType, SHARE_RECORDS),

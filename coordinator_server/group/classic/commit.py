@@ -6,8 +6,8 @@ simple group where there was none. Everybody else has to be a member of the pres
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import refresh_session
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY
 from coordinator_server.machine.errors import CoordinatorError
@@ -20,19 +20,19 @@ _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 
 
 def admit_to_classic(
-    groups: ClassicGroups, request: OffsetCommitRequest | CommitShape, api_version: int, is_transactional: bool
+    classic: ClassicContext, request: OffsetCommitRequest | CommitShape, api_version: int, is_transactional: bool
 ) -> None:
     """Raises CoordinatorError."""
-    group = groups.find(request.group_id)
+    group = classic.groups.find(request.group_id)
     if group is not None:
-        _admit_to_group(groups, group, request, is_transactional)
+        _admit_to_group(classic, group, request, is_transactional)
     elif request.generation_id_or_member_epoch >= 0:
         is_known = api_version >= _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND and not is_transactional
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND if is_known else ErrorCode.ILLEGAL_GENERATION)
 
 
 def _admit_to_group(
-    groups: ClassicGroups, group: ClassicGroup, request: OffsetCommitRequest | CommitShape, is_transactional: bool
+    classic: ClassicContext, group: ClassicGroup, request: OffsetCommitRequest | CommitShape, is_transactional: bool
 ) -> None:
     generation_id = request.generation_id_or_member_epoch
     if generation_id < 0 and group.state is EMPTY:
@@ -51,4 +51,4 @@ def _admit_to_group(
     if group.state is COMPLETING_REBALANCE:
         # It knows the generation from its JoinGroup, but has no assignment to commit for yet.
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    refresh_session(groups, member)
+    refresh_session(classic, member)

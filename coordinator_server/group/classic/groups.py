@@ -3,8 +3,6 @@
 Hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists when it has either: one with
 offsets only, committed or in an open transaction, is *simple*: its committers do not use group membership. A living group is built from its
 hard state when it is first touched; from then on its own record is only an echo of what it did, so replaying it changes nothing there.
-
-What the handlers of this package need besides comes along: configuration, timers, clocks, fresh ids.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from msgspec import Struct
 from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import DEAD, EMPTY, STABLE
-from coordinator_server.group.group_type import GroupEnvironment
+from coordinator_server.group.group_type import GroupContext, SharedTables
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
@@ -34,18 +32,16 @@ class StoredGroup(Struct, frozen=True, gc=False):
 class ClassicGroups:
     """Table of classic groups, by id."""
 
-    __slots__ = ("_living", "clock", "config", "new_id", "offsets", "on_restored", "others", "pending", "stored", "timer")
+    __slots__ = ("_clock", "_living", "_timer", "offsets", "on_restored", "others", "pending", "stored")
 
-    def __init__(self, environment: GroupEnvironment) -> None:
-        self.config = environment.config
-        self.timer = environment.timer
-        self.clock = environment.clock
-        self.new_id = environment.new_id
-        self.offsets = environment.offsets
-        self.pending = environment.pending
-        # Groups of other types, which are none of ours whatever offsets they have.
-        self.others = environment.others
-        self.stored: TimelineDict[str, StoredGroup] = TimelineDict(environment.registry)
+    def __init__(self, tables: SharedTables, context: GroupContext) -> None:
+        self._clock = context.clock
+        self._timer = context.timer
+        self.offsets = tables.offsets
+        self.pending = tables.pending
+        # Groups of other types: they are not classic, whatever offsets they have.
+        self.others = tables.others
+        self.stored: TimelineDict[str, StoredGroup] = TimelineDict(tables.registry)
         # Called with each group that was built from hard state: its members' sessions begin.
         self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
         self._living: dict[str, ClassicGroup] = {}
@@ -57,7 +53,7 @@ class ClassicGroups:
 
     def create(self, group_id: str) -> ClassicGroup:
         """A new, empty group."""
-        group = self._living[group_id] = ClassicGroup(group_id, EMPTY, self.clock.wall_ms())
+        group = self._living[group_id] = ClassicGroup(group_id, EMPTY, self._clock.wall_ms())
         return group
 
     def exists(self, group_id: str) -> bool:
@@ -109,11 +105,11 @@ class ClassicGroups:
         """The end of a living group: everybody who waits is told ``failure``."""
         if self._living.get(group.group_id) is group:
             del self._living[group.group_id]
-        group.transition_to(DEAD, self.clock.wall_ms())
-        self.timer.cancel(group.join_key)
-        self.timer.cancel(group.sync_key)
+        group.transition_to(DEAD, self._clock.wall_ms())
+        self._timer.cancel(group.join_key)
+        self._timer.cancel(group.sync_key)
         for member_id in (*group.members, *group.pending_joins):
-            self.timer.cancel(group.session_key(member_id))
+            self._timer.cancel(group.session_key(member_id))
         for member in group.members.values():
             group.complete_join(member, JoinGroupResponse(error_code=failure, member_id=member.member_id))
             group.complete_sync(member, SyncGroupResponse(error_code=failure))
@@ -129,7 +125,7 @@ class ClassicGroups:
         if stored is not None:
             return restored_group(group_id, stored.value)
         is_simple = self.exists(group_id) and group_id not in self.others
-        return ClassicGroup(group_id, EMPTY, self.clock.wall_ms()) if is_simple else None
+        return ClassicGroup(group_id, EMPTY, self._clock.wall_ms()) if is_simple else None
 
     def _restore(self, group_id: str) -> ClassicGroup | None:
         group = self.restored(group_id)

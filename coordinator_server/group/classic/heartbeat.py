@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator_server.group.classic.groups import ClassicGroups
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.state import PREPARING_REBALANCE
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
@@ -13,17 +13,17 @@ _ALIVE = HeartbeatResponse()
 _REBALANCING = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
 
 
-def heartbeat(groups: ClassicGroups, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
+def heartbeat(classic: ClassicContext, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
     """The answer waits for nothing but uncommitted records of this very group. Raises CoordinatorError."""
     group_id = request.group_id
     if not group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    group = groups.find(group_id)
+    group = classic.groups.find(group_id)
     if group is None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = group.validate_member(request.member_id, request.group_instance_id)
     if request.generation_id != group.generation_id:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
-    groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
+    classic.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
     response = _REBALANCING if group.state is PREPARING_REBALANCE else _ALIVE
-    return CoordinatorResult(response, depends_on=groups.depends_on(group_id))
+    return CoordinatorResult(response, depends_on=classic.groups.depends_on(group_id))

@@ -12,8 +12,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import NOTHING, Result, joined, prepare_or_complete
 from coordinator_server.group.classic.records import new_group_record
@@ -33,27 +33,27 @@ UNKNOWN_MEMBER_ID = ""
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 
 
-def join_group(groups: ClassicGroups, attempt: JoinAttempt) -> Result:
+def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
     """Answers the attempt, now or when the join phase is over."""
     request = attempt.request
-    refusal = _refusal(groups, request)
+    refusal = _refusal(classic, request)
     if refusal is not ErrorCode.NONE:
         return _refuse(attempt, refusal, request.member_id)
     try:
-        other = groups.others.get(request.group_id)
+        other = classic.groups.others.get(request.group_id)
         tombstones = [] if other is None else other.admit_classic_member(request.group_id)
     except CoordinatorError as refused:
         return _refuse(attempt, refused.error, UNKNOWN_MEMBER_ID)
-    is_new_group = bool(tombstones) or not groups.exists(request.group_id)
-    group = groups.find(request.group_id)
+    is_new_group = bool(tombstones) or not classic.groups.exists(request.group_id)
+    group = classic.groups.find(request.group_id)
     if group is None:
         if request.member_id != UNKNOWN_MEMBER_ID:
             return _refuse(attempt, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
-        group = groups.create(request.group_id)
-    result = _join(groups, group, attempt)
+        group = classic.groups.create(request.group_id)
+    result = _join(classic, group, attempt)
     if is_new_group and not result.records:
         # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
-        on_append = partial(_group_stored, groups, group)
+        on_append = partial(_group_stored, classic, group)
         records = [*tombstones, new_group_record(group)]
         return CoordinatorResult(DEFERRED, records, on_append, attribution=because(Reason(Why.GROUP_CREATED)))
     if tombstones:
@@ -61,36 +61,36 @@ def join_group(groups: ClassicGroups, attempt: JoinAttempt) -> Result:
     return result
 
 
-def _refusal(groups: ClassicGroups, request: JoinGroupRequest) -> ErrorCode:
+def _refusal(classic: ClassicContext, request: JoinGroupRequest) -> ErrorCode:
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
-    config = groups.config
+    config = classic.config
     if not config.group_min_session_timeout_ms <= request.session_timeout_ms <= config.group_max_session_timeout_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
     return ErrorCode.NONE
 
 
-def _join(groups: ClassicGroups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     request = attempt.request
     member_id = request.member_id
-    if not _has_room(group, member_id, groups.config.group_max_size):
+    if not _has_room(group, member_id, classic.config.group_max_size):
         group.remove(member_id)
-        groups.timer.cancel(group.session_key(member_id))
+        classic.timer.cancel(group.session_key(member_id))
         return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
     if not group.supports_protocols(request.protocol_type, request.protocols):
         return _refuse(attempt, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
     if member_id == UNKNOWN_MEMBER_ID:
-        return _join_new_member(groups, group, attempt)
+        return _join_new_member(classic, group, attempt)
     if member_id in group.pending_joins:
         if request.group_instance_id is not None:
             # Member ids are given out to dynamic members only. Kafka answers this as a bug of its own.
             return _refuse(attempt, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
-        return _add_member(groups, group, member_id, attempt)
+        return _add_member(classic, group, member_id, attempt)
     try:
         member = group.validate_member(member_id, request.group_instance_id)
     except CoordinatorError as refused:
         return _refuse(attempt, refused.error, member_id)
-    return _rejoin(groups, group, member, attempt)
+    return _rejoin(classic, group, member, attempt)
 
 
 def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
@@ -103,22 +103,22 @@ def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
     return member is not None or len(group.members) < max_size
 
 
-def _join_new_member(groups: ClassicGroups, group: ClassicGroup, attempt: JoinAttempt) -> Result:
+def _join_new_member(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     instance_id = attempt.request.group_instance_id
     name = attempt.context.client_id if instance_id is None else instance_id
-    member_id = f"{name}-{groups.new_id()}"
+    member_id = f"{name}-{classic.new_id()}"
     if instance_id is not None:
         known = group.static_members.get(instance_id)
         if known is not None:
-            return replace_static_member(groups, group, group.members[known], member_id, attempt)
+            return replace_static_member(classic, group, group.members[known], member_id, attempt)
     elif attempt.requires_member_id:
         group.pending_joins.add(member_id)
-        start_pending_session(groups, group, member_id, attempt.request.session_timeout_ms)
+        start_pending_session(classic, group, member_id, attempt.request.session_timeout_ms)
         return _refuse(attempt, ErrorCode.MEMBER_ID_REQUIRED, member_id)
-    return _add_member(groups, group, member_id, attempt)
+    return _add_member(classic, group, member_id, attempt)
 
 
-def _add_member(groups: ClassicGroups, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
+def _add_member(classic: ClassicContext, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
     context, request = attempt.context, attempt.request
     # Hosts are written as Java writes an address without a name.
     member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, f"/{context.client_host}")
@@ -132,11 +132,11 @@ def _add_member(groups: ClassicGroups, group: ClassicGroup, member_id: str, atte
         group.has_new_member = True
     group.add(member)
     group.await_join(member, attempt)
-    start_session(groups, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
-    return prepare_or_complete(groups, group, attempt.reason(Why.MEMBER_JOINED, member_id))
+    start_session(classic, group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+    return prepare_or_complete(classic, group, attempt.reason(Why.MEMBER_JOINED, member_id))
 
 
-def _rejoin(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
+def _rejoin(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMember, attempt: JoinAttempt) -> Result:
     request = attempt.request
     is_leader = group.leader_id == member.member_id
     has_changed = member.protocols != request.protocols
@@ -144,7 +144,7 @@ def _rejoin(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMemb
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
         group.await_join(member, attempt)
-        return prepare_or_complete(groups, group, attempt.reason(Why.MEMBER_REJOINED, member.member_id))
+        return prepare_or_complete(classic, group, attempt.reason(Why.MEMBER_REJOINED, member.member_id))
     # It may have missed our answer: here is the present generation once more.
     members = group.described_members() if is_leader and group.state is COMPLETING_REBALANCE else None
     attempt.complete(joined(group, member.member_id, members))
@@ -156,6 +156,6 @@ def _refuse(attempt: JoinAttempt, error: ErrorCode, member_id: str) -> Result:
     return NOTHING
 
 
-def _group_stored(groups: ClassicGroups, group: ClassicGroup, error: ErrorCode | None) -> None:
+def _group_stored(classic: ClassicContext, group: ClassicGroup, error: ErrorCode | None) -> None:
     if error is not None and group.state is not DEAD:
-        groups.drop(group, operation_error(error))
+        classic.groups.drop(group, operation_error(error))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import NOTHING, go_on_without
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -18,18 +18,18 @@ _FIRST_VERSION_WITH_MEMBERS = 3
 
 
 def leave_group(
-    groups: ClassicGroups, context: RequestContext, request: LeaveGroupRequest
+    classic: ClassicContext, context: RequestContext, request: LeaveGroupRequest
 ) -> CoordinatorResult[LeaveGroupResponse]:
     """Each member is answered for itself. Raises CoordinatorError."""
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     is_batch = context.api_version >= _FIRST_VERSION_WITH_MEMBERS
     leaving = request.members if is_batch else [MemberIdentity(request.member_id)]
-    group = groups.find(request.group_id)
+    group = classic.groups.find(request.group_id)
     if group is None:
         unknown = [_response(identity, ErrorCode.UNKNOWN_MEMBER_ID) for identity in leaving]
         return CoordinatorResult(_answer(unknown, is_batch), depends_on=0)
-    outcomes = [_leave(groups, group, identity) for identity in leaving]
+    outcomes = [_leave(classic, group, identity) for identity in leaving]
     result = NOTHING
     left = [
         Reason(Why.MEMBER_LEFT, member_id, identity.reason or "")
@@ -37,12 +37,12 @@ def leave_group(
         if response.error_code == ErrorCode.NONE
     ]
     if left:
-        result = go_on_without(groups, group, left)
+        result = go_on_without(classic, group, left)
     response = _answer([response for _, response in outcomes], is_batch)
     return CoordinatorResult(response, result.records, result.on_append, attribution=result.attribution)
 
 
-def _leave(groups: ClassicGroups, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
+def _leave(classic: ClassicContext, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
     """The id of the member that was meant, and the answer."""
     member_id = identity.member_id
     if member_id == UNKNOWN_MEMBER_ID and identity.group_instance_id is not None:
@@ -53,7 +53,7 @@ def _leave(groups: ClassicGroups, group: ClassicGroup, identity: MemberIdentity)
         except CoordinatorError as refused:
             return member_id, _response(identity, refused.error)
     group.remove(member_id)
-    groups.timer.cancel(group.session_key(member_id))
+    classic.timer.cancel(group.session_key(member_id))
     return member_id, _response(identity, ErrorCode.NONE)
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
@@ -31,70 +31,70 @@ Result = CoordinatorResult[Any]
 NOTHING: Result = CoordinatorResult(DEFERRED)
 
 
-def refresh_session(groups: ClassicGroups, member: ClassicGroupMember) -> None:
+def refresh_session(classic: ClassicContext, member: ClassicGroupMember) -> None:
     """The member was heard of: its session starts anew."""
-    groups.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
+    classic.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
 
 
-def prepare_or_complete(groups: ClassicGroups, group: ClassicGroup, reason: Reason) -> Result:
+def prepare_or_complete(classic: ClassicContext, group: ClassicGroup, reason: Reason) -> Result:
     """A member joins: begin a rebalance, or go on with the one that is under way."""
     if group.can_rebalance:
         group.note(reason)
-        return prepare_rebalance(groups, group)
-    return complete_if_all_joined(groups, group)
+        return prepare_rebalance(classic, group)
+    return complete_if_all_joined(classic, group)
 
 
-def go_on_without(groups: ClassicGroups, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
+def go_on_without(classic: ClassicContext, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
     """Members are gone: begin a rebalance, or go on with the one that is under way."""
     for reason in reasons:
         group.note(reason)
     if group.state in {STABLE, COMPLETING_REBALANCE}:
-        return prepare_rebalance(groups, group)
-    return complete_if_all_joined(groups, group)
+        return prepare_rebalance(classic, group)
+    return complete_if_all_joined(classic, group)
 
 
-def prepare_rebalance(groups: ClassicGroups, group: ClassicGroup) -> Result:
+def prepare_rebalance(classic: ClassicContext, group: ClassicGroup) -> Result:
     """Begin the join phase; why has been noted. Members that wait for their assignment are sent back to join."""
     if group.state is COMPLETING_REBALANCE:
-        reset_assignments(groups, group, ErrorCode.REBALANCE_IN_PROGRESS)
+        reset_assignments(classic, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_syncs.clear()
-    groups.timer.cancel(group.sync_key)
+    classic.timer.cancel(group.sync_key)
     is_initial = group.state is EMPTY
-    group.transition_to(PREPARING_REBALANCE, groups.clock.wall_ms())
+    group.transition_to(PREPARING_REBALANCE, classic.clock.wall_ms())
     if is_initial:
-        delay_ms = groups.config.group_initial_rebalance_delay_ms
-        _delay_initial_rebalance(groups, group, delay_ms, max(group.rebalance_timeout_ms - delay_ms, 0))
+        delay_ms = classic.config.group_initial_rebalance_delay_ms
+        _delay_initial_rebalance(classic, group, delay_ms, max(group.rebalance_timeout_ms - delay_ms, 0))
         return NOTHING
     if group.has_all_members_joined:
-        return complete_join_phase(groups, group)
-    _await_joins(groups, group)
+        return complete_join_phase(classic, group)
+    _await_joins(classic, group)
     return NOTHING
 
 
-def complete_if_all_joined(groups: ClassicGroups, group: ClassicGroup) -> Result:
+def complete_if_all_joined(classic: ClassicContext, group: ClassicGroup) -> Result:
     """Complete the join phase early. The initial one is left to its delay."""
     if group.state is PREPARING_REBALANCE and group.previous_state is not EMPTY and group.has_all_members_joined:
-        return complete_join_phase(groups, group)
+        return complete_join_phase(classic, group)
     return NOTHING
 
 
-def complete_join_phase(groups: ClassicGroups, group: ClassicGroup) -> Result:
+def complete_join_phase(classic: ClassicContext, group: ClassicGroup) -> Result:
     """Those who joined are the next generation. Dynamic members who did not are out; static ones keep their place (KIP-345)."""
     if group.state is DEAD:
         return NOTHING
-    groups.timer.cancel(group.join_key)
+    classic.timer.cancel(group.join_key)
     for member in [member for member in group.members.values() if member.awaiting_join is None and not member.is_static]:
         group.remove(member.member_id)
-        groups.timer.cancel(member.session_key)
+        classic.timer.cancel(member.session_key)
         group.note(Reason(Why.JOIN_TIMEOUT, member.member_id))
     if group.members and not group.elect_joined_leader():
         # Only silent static members are left. Their sessions decide.
-        _await_joins(groups, group)
+        _await_joins(classic, group)
         return NOTHING
-    group.start_next_generation(groups.clock.wall_ms())
+    group.start_next_generation(classic.clock.wall_ms())
     if group.state is EMPTY:
         return generation_record(group, {}, None)
-    _answer_joins(groups, group)
+    _answer_joins(classic, group)
     return NOTHING
 
 
@@ -132,30 +132,30 @@ def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseM
     )
 
 
-def remove_member(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember) -> Result:
+def remove_member(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMember) -> Result:
     """Let a member go that has not been heard of."""
     group.remove(member.member_id)
     group.note(Reason(Why.SESSION_TIMEOUT, member.member_id))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
-        return prepare_rebalance(groups, group)
-    return _complete_without(groups, group)
+        return prepare_rebalance(classic, group)
+    return _complete_without(classic, group)
 
 
-def remove_pending_member(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> Result:
+def remove_pending_member(classic: ClassicContext, group: ClassicGroup, member_id: str) -> Result:
     """Nobody came back with this member id."""
     group.remove(member_id)
-    return _complete_without(groups, group)
+    return _complete_without(classic, group)
 
 
-def reset_assignments(groups: ClassicGroups, group: ClassicGroup, error: ErrorCode) -> None:
+def reset_assignments(classic: ClassicContext, group: ClassicGroup, error: ErrorCode) -> None:
     """The sync phase failed: assignments are void, and those who wait for theirs are told so."""
     for member in group.members.values():
         member.assignment = b""
         if group.complete_sync(member, SyncGroupResponse(error_code=error)):
-            refresh_session(groups, member)
+            refresh_session(classic, member)
 
 
-def set_assignments(groups: ClassicGroups, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
+def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
     """The sync phase succeeded: everybody who waits gets its own.
 
     Sessions start anew: an expiry in the time of waiting was passed over, and no heartbeat has come since.
@@ -166,40 +166,40 @@ def set_assignments(groups: ClassicGroups, group: ClassicGroup, assignments: dic
             protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
         )
         if group.complete_sync(member, response):
-            refresh_session(groups, member)
+            refresh_session(classic, member)
 
 
-def _await_joins(groups: ClassicGroups, group: ClassicGroup) -> None:
-    groups.timer.schedule(group.join_key, group.rebalance_timeout_ms, partial(complete_join_phase, groups, group))
+def _await_joins(classic: ClassicContext, group: ClassicGroup) -> None:
+    classic.timer.schedule(group.join_key, group.rebalance_timeout_ms, partial(complete_join_phase, classic, group))
 
 
-def _delay_initial_rebalance(groups: ClassicGroups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
+def _delay_initial_rebalance(classic: ClassicContext, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
     """More members are likely to come: wait for them, all in all no longer than the rebalance timeout."""
-    operation = partial(_extend_or_complete, groups, group, delay_ms, remaining_ms)
-    groups.timer.schedule(group.join_key, delay_ms, operation)
+    operation = partial(_extend_or_complete, classic, group, delay_ms, remaining_ms)
+    classic.timer.schedule(group.join_key, delay_ms, operation)
 
 
-def _extend_or_complete(groups: ClassicGroups, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> Result:
+def _extend_or_complete(classic: ClassicContext, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> Result:
     if not group.has_new_member or remaining_ms == 0:
-        return complete_join_phase(groups, group)
+        return complete_join_phase(classic, group)
     group.has_new_member = False
-    next_delay_ms = min(groups.config.group_initial_rebalance_delay_ms, remaining_ms)
-    _delay_initial_rebalance(groups, group, next_delay_ms, max(remaining_ms - delay_ms, 0))
+    next_delay_ms = min(classic.config.group_initial_rebalance_delay_ms, remaining_ms)
+    _delay_initial_rebalance(classic, group, next_delay_ms, max(remaining_ms - delay_ms, 0))
     return NOTHING
 
 
-def _answer_joins(groups: ClassicGroups, group: ClassicGroup) -> None:
+def _answer_joins(classic: ClassicContext, group: ClassicGroup) -> None:
     for member in group.members.values():
         members = group.described_members() if member.member_id == group.leader_id else None
         group.complete_join(member, joined(group, member.member_id, members))
-        refresh_session(groups, member)
+        refresh_session(classic, member)
         member.is_new = False
         group.pending_syncs[member.member_id] = None
-    operation = partial(_expire_pending_syncs, groups, group, group.generation_id)
-    groups.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
+    operation = partial(_expire_pending_syncs, classic, group, group.generation_id)
+    classic.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
 
 
-def _expire_pending_syncs(groups: ClassicGroups, group: ClassicGroup, generation_id: int) -> Result:
+def _expire_pending_syncs(classic: ClassicContext, group: ClassicGroup, generation_id: int) -> Result:
     """Members that joined this generation but never asked for their assignment are out."""
     is_past = generation_id != group.generation_id or group.state not in {COMPLETING_REBALANCE, STABLE}
     if is_past or not group.pending_syncs:
@@ -207,13 +207,13 @@ def _expire_pending_syncs(groups: ClassicGroups, group: ClassicGroup, generation
     silent = list(group.pending_syncs)
     for member_id in silent:
         group.remove(member_id)
-        groups.timer.cancel(group.session_key(member_id))
+        classic.timer.cancel(group.session_key(member_id))
         group.note(Reason(Why.SYNC_TIMEOUT, member_id))
-    return prepare_rebalance(groups, group)
+    return prepare_rebalance(classic, group)
 
 
-def _complete_without(groups: ClassicGroups, group: ClassicGroup) -> Result:
+def _complete_without(classic: ClassicContext, group: ClassicGroup) -> Result:
     # Unlike ``complete_if_all_joined`` this ends the initial delay too, as Kafka does when a member expires in it.
     if group.state is PREPARING_REBALANCE and group.has_all_members_joined:
-        return complete_join_phase(groups, group)
+        return complete_join_phase(classic, group)
     return NOTHING

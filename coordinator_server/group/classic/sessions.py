@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import (
     NOTHING,
@@ -24,34 +24,34 @@ from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
 
 
-def start_session(groups: ClassicGroups, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
+def start_session(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
     """Arm the timer of a member that has just been taken in."""
-    member.expire = partial(_expire_session, groups, group, member.member_id)
-    groups.timer.schedule(member.session_key, timeout_ms, member.expire)
+    member.expire = partial(_expire_session, classic, group, member.member_id)
+    classic.timer.schedule(member.session_key, timeout_ms, member.expire)
 
 
-def start_pending_session(groups: ClassicGroups, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
+def start_pending_session(classic: ClassicContext, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
     """Arm the timer of a member id that was given out and has to be used."""
-    groups.timer.schedule(group.session_key(member_id), timeout_ms, partial(_expire_session, groups, group, member_id))
+    classic.timer.schedule(group.session_key(member_id), timeout_ms, partial(_expire_session, classic, group, member_id))
 
 
-def start_restored_sessions(groups: ClassicGroups, group: ClassicGroup) -> None:
+def start_restored_sessions(classic: ClassicContext, group: ClassicGroup) -> None:
     """A group came back from the log: each member has its whole session timeout to be heard of."""
     for member in group.members.values():
-        member.expire = partial(_expire_session, groups, group, member.member_id)
-        refresh_session(groups, member)
-    if len(group.members) > groups.config.group_max_size:
+        member.expire = partial(_expire_session, classic, group, member.member_id)
+        refresh_session(classic, member)
+    if len(group.members) > classic.config.group_max_size:
         # group.max.size was lowered. A rebalance lets those who have to go commit first.
         group.note(Reason(Why.GROUP_OVER_MAX_SIZE))
-        prepare_rebalance(groups, group)
+        prepare_rebalance(classic, group)
 
 
-def _expire_session(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> Result:
+def _expire_session(classic: ClassicContext, group: ClassicGroup, member_id: str) -> Result:
     if group.state is DEAD:
         return NOTHING
     if member_id in group.pending_joins:
-        return remove_pending_member(groups, group, member_id)
+        return remove_pending_member(classic, group, member_id)
     member = group.members.get(member_id)
     if member is None or member.has_satisfied_heartbeat:
         return NOTHING
-    return remove_member(groups, group, member)
+    return remove_member(classic, group, member)

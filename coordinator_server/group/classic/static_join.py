@@ -7,8 +7,8 @@ present generation; a leader is told to leave the assignment as it is (KIP-814).
 from __future__ import annotations
 
 from coordinator_server.group.classic.attempt import JoinAttempt
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import Result, complete_if_all_joined, joined, prepare_or_complete
 from coordinator_server.group.classic.records import group_metadata_record
@@ -22,43 +22,43 @@ from protocol.error_codes import ErrorCode
 
 
 def replace_static_member(
-    groups: ClassicGroups, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
+    classic: ClassicContext, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
 ) -> Result:
     """The member ``old`` goes on as ``member_id``. Answers the attempt, now or later."""
     former_leader = group.leader_id or ""
     request = attempt.request
     member = group.replace_static_member(old, member_id)
-    groups.timer.cancel(old.session_key)
-    start_session(groups, group, member, member.session_timeout_ms)
+    classic.timer.cancel(old.session_key)
+    start_session(classic, group, member, member.session_timeout_ms)
     group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
     group.await_join(member, attempt)
     reason = attempt.reason(Why.STATIC_MEMBER_RETURNED, member_id)
     if group.state is STABLE and group.select_protocol() == group.protocol_name:
-        replacement = _Replacement(groups, group, old, member, former_leader, attempt.can_skip_assignment)
+        replacement = _Replacement(classic, group, old, member, former_leader, attempt.can_skip_assignment)
         assignments = {each.member_id: each.assignment for each in group.members.values()}
         record = group_metadata_record(group, assignments)
         return CoordinatorResult(DEFERRED, [record], replacement.stored, attribution=because(reason))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
         # In the sync phase the leader may be assigning to the old id right now.
-        return prepare_or_complete(groups, group, reason)
-    return complete_if_all_joined(groups, group)
+        return prepare_or_complete(classic, group, reason)
+    return complete_if_all_joined(classic, group)
 
 
 class _Replacement:
     """What has to be known when the log has, or has not, taken the new member id."""
 
-    __slots__ = ("_can_skip_assignment", "_former_leader", "_group", "_groups", "_member", "_old")
+    __slots__ = ("_can_skip_assignment", "_classic", "_former_leader", "_group", "_member", "_old")
 
     def __init__(
         self,
-        groups: ClassicGroups,
+        classic: ClassicContext,
         group: ClassicGroup,
         old: ClassicGroupMember,
         member: ClassicGroupMember,
         former_leader: str,
         can_skip_assignment: bool,
     ) -> None:
-        self._groups = groups
+        self._classic = classic
         self._group = group
         self._old = old
         self._member = member
@@ -83,12 +83,12 @@ class _Replacement:
         group.complete_join(member, response)
 
     def _go_back(self, error: ErrorCode) -> None:
-        groups, group, old, member = self._groups, self._group, self._old, self._member
+        classic, group, old, member = self._classic, self._group, self._old, self._member
         response = joined(group, "")
         response.error_code = error
         response.leader = self._former_leader
         group.complete_join(member, response)
-        groups.timer.cancel(member.session_key)
+        classic.timer.cancel(member.session_key)
         again = group.replace_static_member(member, old.member_id)
         group.update(again, old.protocols, old.rebalance_timeout_ms, old.session_timeout_ms)
-        start_session(groups, group, again, again.session_timeout_ms)
+        start_session(classic, group, again, again.session_timeout_ms)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import NO_GENERATION, ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.rebalance import (
     NOTHING,
     Result,
@@ -30,14 +30,14 @@ _FIRST_VERSION_WITH_PROTOCOL = 5
 
 
 def sync_group(
-    groups: ClassicGroups, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
+    classic: ClassicContext, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
 ) -> Result:
     """Answers ``reply`` itself, now or when the assignments are there. Raises CoordinatorError."""
     if context.api_version >= _FIRST_VERSION_WITH_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
-    group = groups.find(request.group_id)
+    group = classic.groups.find(request.group_id)
     if group is None or group.state is EMPTY:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = group.validate_member(request.member_id, request.group_instance_id)
@@ -47,7 +47,7 @@ def sync_group(
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if group.state is PREPARING_REBALANCE:
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
-    _has_synced(groups, group, member.member_id)
+    _has_synced(classic, group, member.member_id)
     if group.state is STABLE:
         reply.complete(
             SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment)
@@ -55,7 +55,7 @@ def sync_group(
         return NOTHING
     group.await_sync(member, reply)
     if member.member_id == group.leader_id and group.storing_generation != group.generation_id:
-        return _store_assignments(groups, group, request)
+        return _store_assignments(classic, group, request)
     return NOTHING
 
 
@@ -63,13 +63,13 @@ def _differ(asked: str | None, agreed: str | None) -> bool:
     return asked is not None and agreed is not None and asked != agreed
 
 
-def _has_synced(groups: ClassicGroups, group: ClassicGroup, member_id: str) -> None:
+def _has_synced(classic: ClassicContext, group: ClassicGroup, member_id: str) -> None:
     group.pending_syncs.pop(member_id, None)
     if not group.pending_syncs:
-        groups.timer.cancel(group.sync_key)
+        classic.timer.cancel(group.sync_key)
 
 
-def _store_assignments(groups: ClassicGroups, group: ClassicGroup, request: SyncGroupRequest) -> Result:
+def _store_assignments(classic: ClassicContext, group: ClassicGroup, request: SyncGroupRequest) -> Result:
     # A leader may forget members, which then get nothing, or name strangers, who are no concern of ours.
     assignments = dict.fromkeys(group.members, b"")
     for given in request.assignments:
@@ -77,12 +77,12 @@ def _store_assignments(groups: ClassicGroups, group: ClassicGroup, request: Sync
             assignments[given.member_id] = given.assignment
     # A leader that asks again before the log has answered waits for the assignments it gave first.
     group.storing_generation = group.generation_id
-    on_append = partial(_assignments_stored, groups, group, group.generation_id, assignments)
+    on_append = partial(_assignments_stored, classic, group, group.generation_id, assignments)
     return generation_record(group, assignments, on_append)
 
 
 def _assignments_stored(
-    groups: ClassicGroups, group: ClassicGroup, generation_id: int, assignments: dict[str, bytes], error: ErrorCode | None
+    classic: ClassicContext, group: ClassicGroup, generation_id: int, assignments: dict[str, bytes], error: ErrorCode | None
 ) -> None:
     if group.storing_generation == generation_id:
         group.storing_generation = NO_GENERATION
@@ -90,10 +90,10 @@ def _assignments_stored(
         # The group has moved on: another rebalance began while the log was busy.
         return
     if error is None:
-        set_assignments(groups, group, assignments)
-        group.transition_to(STABLE, groups.clock.wall_ms())
+        set_assignments(classic, group, assignments)
+        group.transition_to(STABLE, classic.clock.wall_ms())
         return
     failure = operation_error(error)
-    reset_assignments(groups, group, failure)
+    reset_assignments(classic, group, failure)
     group.note(Reason(Why.ASSIGNMENTS_NOT_STORED))
-    prepare_rebalance(groups, group)
+    prepare_rebalance(classic, group)

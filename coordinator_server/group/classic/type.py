@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.group.classic import commit, describe
+from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.digest import metadata_digest
 from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
 from coordinator_server.group.classic.groups import ClassicGroups
@@ -14,7 +15,7 @@ from coordinator_server.group.classic.records import group_tombstone, new_group_
 from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.classic.subscription import CONSUMER
-from coordinator_server.group.group_type import ExpiryRule, GroupEnvironment, Replay
+from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -33,9 +34,10 @@ class ClassicType:
 
     name = describe.GROUP_TYPE
 
-    def __init__(self, environment: GroupEnvironment) -> None:
-        self.groups = ClassicGroups(environment)
-        self.groups.on_restored = partial(start_restored_sessions, self.groups)
+    def __init__(self, context: GroupContext, tables: SharedTables) -> None:
+        self.groups = ClassicGroups(tables, context)
+        self.context = ClassicContext(self.groups, context)
+        self.groups.on_restored = partial(start_restored_sessions, self.context)
         self.replay: dict[type[Message], Replay] = {GroupMetadataKey: self.groups.replay}
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.stored,)
 
@@ -43,7 +45,7 @@ class ClassicType:
         return group_id in self.groups.stored
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        commit.admit_to_classic(self.groups, request, api_version, is_transactional)
+        commit.admit_to_classic(self.context, request, api_version, is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
         """Anybody may: classic members do not say who they are."""

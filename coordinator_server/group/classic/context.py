@@ -1,0 +1,19 @@
+"""What the operations of the classic protocol work with in one shard."""
+
+from __future__ import annotations
+
+from coordinator_server.group.classic.groups import ClassicGroups
+from coordinator_server.group.group_type import GroupContext
+
+
+class ClassicContext:
+    """The table of classic groups, and what the operations need besides it."""
+
+    __slots__ = ("clock", "config", "groups", "new_id", "timer")
+
+    def __init__(self, groups: ClassicGroups, context: GroupContext) -> None:
+        self.groups = groups
+        self.config = context.config
+        self.timer = context.timer
+        self.clock = context.clock
+        self.new_id = context.new_id
