@@ -116,7 +116,7 @@ def _never_expires(step: Step) -> bool:
 
 
 def _blames_the_client(step: Step) -> bool:
-    """Row 27: IncrementalAlterConfigs with an operation that does not exist."""
+    """Row 27: IncrementalAlterConfigs with an unknown operation."""
     errors = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("errorCode")]
     return step.asked.api == "alter" and errors == [(ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_SERVER_ERROR)]
 
@@ -126,7 +126,7 @@ OUTLIVING: Final = 25
 
 KNOWN: Final[dict[int, Known]] = {
     1: Known(
-        "a JoinGroup or SyncGroup is parked, and the same member asks again",
+        "a JoinGroup or SyncGroup is parked, and the same member sends it again",
         is_parked_apart=_asks_again,
     ),
     2: Known(
@@ -142,12 +142,12 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_is_known_in_memory_alone,
     ),
     7: Known(
-        "members of protocol type `consumer` send metadata that is no subscription",
+        "members of protocol type `consumer` send metadata that is not a subscription",
         is_parked_apart=_reads_subscriptions,
         is_told_apart=_reads_subscriptions,
     ),
     8: Known(
-        "Metadata names a topic that auto-creation makes",
+        "Metadata names a topic that auto-creation creates",
         is_told_apart=_makes_topics,
     ),
     11: Known(
@@ -164,7 +164,7 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_names_a_protocol_twice,
     ),
     27: Known(
-        "IncrementalAlterConfigs with an operation that does not exist",
+        "IncrementalAlterConfigs with an unknown operation",
         is_told_apart=_blames_the_client,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
