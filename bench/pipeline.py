@@ -46,7 +46,7 @@ from coordinator_server.pipeline.history.spark import runner_on, tasks_on
 from coordinator_server.pipeline.input.columns import map_file, read_columns
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.spark.session import session
-from protocol.record_batch import BatchBuilder
+from protocol.batch_builder import BatchBuilder
 from tests.support.processes import cpu_s, descendants, kilobytes, status
 from tests.support.segments import START_MS, write_meta
 from tests.support.server import ROOT

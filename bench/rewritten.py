@@ -18,7 +18,7 @@ from coordinator_server.machine.provenance import operation_headers, request_ori
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.input.columns import Ints, read_columns
 from coordinator_server.runtime.partitioner import partition_for
-from protocol.record_batch import BatchBuilder
+from protocol.batch_builder import BatchBuilder
 from tests.support.segments import START_MS, offset_key, offset_value, write_meta
 
 SHARDS: Final = 50

@@ -15,9 +15,9 @@ from functools import lru_cache
 from struct import Struct as Layout
 from typing import Final
 
+from protocol.batch_builder import NO_HEADERS, VARINTS, varint
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
-from protocol.record_batch import NO_HEADERS, VARINTS, varint
 
 VALUE_VERSION: Final = 4
 _KEY: Final = Layout(">hh")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final
 
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.record_batch import NO_HEADERS, BatchBuilder
 
 
 class RecordBlock:

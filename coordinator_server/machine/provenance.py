@@ -24,7 +24,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from protocol.record_batch import NO_HEADERS, VARINTS, Headers, Record, encode_header, joined_headers
+from protocol.batch_builder import NO_HEADERS, VARINTS, encode_header, joined_headers
+from protocol.record_batch import Headers, Record
 
 FORMAT: Final = "op1"
 TIMER: Final = "timer"

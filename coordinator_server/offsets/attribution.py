@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from coordinator_server.machine.provenance import LONGEST_BYTES, Attribution, Provenance, attribution_header
-from protocol.record_batch import VARINTS, encode_header
+from protocol.batch_builder import VARINTS, encode_header
 
 _MEMBER: Final = "member"
 _INSTANCE: Final = "instance"

@@ -8,10 +8,10 @@ from typing import Generic, TypeVar
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.offsets.commit_topic import CommitTopic
 from coordinator_server.offsets.store import OffsetStore
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.commit_records import VALUE_VERSION
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import NO_HEADERS, BatchBuilder
 
 R = TypeVar("R")
 

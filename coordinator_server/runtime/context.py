@@ -25,10 +25,11 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.errors import TooLarge
 from coordinator_server.runtime.timers import ShardTimers
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import CONTROL, HEADER_SIZE, NO_HEADERS, TRANSACTIONAL, BatchBuilder
+from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL
 
 S = TypeVar("S", bound=CoordinatorShard)
 

@@ -13,11 +13,12 @@ from typing import Final
 from zlib import crc32
 
 from protocol import coordinator_records
+from protocol.batch_builder import BatchBuilder, encode_headers
 from protocol.codec import decode, decoder, encode
 from protocol.errors import DecodeError
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, decode_request_header
-from protocol.record_batch import BatchBuilder, encode_headers, iter_batches, iter_records, read_header
+from protocol.record_batch import iter_batches, iter_records, read_header
 from protocol.schema import all_messages
 
 Target = Callable[[bytes], None]

@@ -31,13 +31,14 @@ from coordinator_server.machine.shard import CoordinatorResult, Producer, Transa
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.progress import Progress
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.codec import decode
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
+from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_jars import JVM, kafka_jars
 from tests.support.runtime import TOPIC, ToyRuntime, ToyShard
 from tests.support.segments import START_MS, coordinator_log, write_segments

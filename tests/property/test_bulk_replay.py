@@ -16,6 +16,7 @@ from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
 from coordinator_server.pipeline.states.groups import empty_shard
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
+from protocol.batch_builder import BatchBuilder, encode_headers
 from protocol.commit_records import CommitLayout
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError, Malformed
@@ -29,7 +30,7 @@ from protocol.messages.group_records import (
     OffsetCommitValue,
 )
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
-from protocol.record_batch import HEADER_SIZE, BatchBuilder, Record, encode_headers
+from protocol.record_batch import HEADER_SIZE, Record
 from tests.support.group import hard_state
 
 TOPIC_ID = bytes(range(16))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.progress import Progress
-from protocol.record_batch import BatchBuilder
+from protocol.batch_builder import BatchBuilder
 from tests.support.kind_logs import LOGS
 from tests.support.random_log import SPAN_MS, logs, write_log
 from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments

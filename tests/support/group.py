@@ -25,11 +25,12 @@ from coordinator_server.machine.provenance import (
 )
 from coordinator_server.machine.shard import CoordinatorResult, Deferred, Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.record_batch import NO_HEADERS, BatchBuilder, iter_batches, iter_records
+from protocol.record_batch import iter_batches, iter_records
 from tests.support.clock import ManualClock
 
 Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorResult[Any]]

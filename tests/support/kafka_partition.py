@@ -6,7 +6,8 @@ import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder, Record
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import CONTROL, TRANSACTIONAL, Record
 from tests.support.segments import START_MS
 
 Pair = tuple[bytes, bytes | None]

@@ -12,7 +12,8 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, LoopShards, ShardId
 from coordinator_server.log.write.journal_writer import Sync
-from protocol.record_batch import BatchBuilder, iter_batches, iter_records
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import iter_batches, iter_records
 from tests.support.storage import SimulatedDisk
 
 DATA = "/data"

@@ -11,9 +11,9 @@ from coordinator_server.log.layers.checkpoint import Block, write_checkpoint
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.write.journal_writer import Sync
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import BatchBuilder
 from tests.support.log import ManualWorker, shard, values
 
 COUNT = 14

@@ -15,7 +15,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.write.journal_writer import Sync
-from protocol.record_batch import BatchBuilder
+from protocol.batch_builder import BatchBuilder
 
 SHARDS = [ShardId("__consumer_offsets", partition) for partition in range(6)]
 

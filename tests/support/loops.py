@@ -27,9 +27,10 @@ from coordinator_server.server.cluster.catalog_feed import Session
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.operations import CREATE_TOPICS, DELETE_TOPICS
+from protocol.batch_builder import BatchBuilder
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from protocol.record_batch import BatchBuilder, iter_records, read_header
+from protocol.record_batch import iter_records, read_header
 from tests.support.clock import ManualClock
 from tests.support.runtime import MemoryStore, Outcome
 

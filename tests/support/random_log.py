@@ -15,9 +15,10 @@ import cramjam
 from crc32c import crc32c
 from hypothesis import strategies as st
 
+from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.compression import GZIP, LZ4, SNAPPY, ZSTD
 from protocol.coordinator_records import GROUP_SERDE
-from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchBuilder, Record, empty_batch
+from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, Record
 from tests.support.imported import imported_records
 from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value, text
 

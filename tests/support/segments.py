@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from protocol.record_batch import BatchBuilder, Record
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import Record
 
 START_MS = 1_764_000_000_000
 PROVENANCE = (("op1", b"8/9"), ("client", b"orders-1"), ("host", b"10.0.0.7"), ("member", b"orders-1-77aa"))

@@ -35,7 +35,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import File, LocalStorage, Storage, read_file, write_all
 from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries
 from coordinator_server.log.write.segments import SEGMENT_BYTES
-from protocol.record_batch import empty_batch
+from protocol.batch_builder import empty_batch
 
 _MOST_OFFSETS: Final = 1 << 30
 

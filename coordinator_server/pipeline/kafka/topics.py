@@ -21,10 +21,11 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.kafka.files import Partition, newest_snapshot, offset_of
 from coordinator_server.pipeline.states.state import NoTime
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID
-from protocol.record_batch import BatchBuilder, iter_batches, iter_records, read_header
+from protocol.record_batch import iter_batches, iter_records, read_header
 
 _BATCH_BYTES: Final = 256 * 1024
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from protocol.record_batch import BatchBuilder, Record
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import Record
 
 MAX_RECORDS: Final = 200
 MAX_BYTES: Final = 1024 * 1024

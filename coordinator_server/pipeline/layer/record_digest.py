@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from operator import mul
 from typing import Final
 
-from protocol.record_batch import VARINTS, varint
+from protocol.batch_builder import VARINTS, varint
 
 MASK: Final = 2**64 - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15

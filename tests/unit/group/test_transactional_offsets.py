@@ -9,12 +9,13 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.loader import replay_batch
+from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
-from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder
+from protocol.record_batch import CONTROL, TRANSACTIONAL
 from tests.support.clock import ManualClock
 from tests.support.runtime import CONTEXT, Outcome
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coordinator_server.machine.block import EncodedRecords
-from protocol.record_batch import NO_HEADERS, BatchBuilder, encode_headers
+from protocol.batch_builder import NO_HEADERS, BatchBuilder, encode_headers
 from tests.support.runtime import ToySerde, toy_record
 
 SERDE = ToySerde()

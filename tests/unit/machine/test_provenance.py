@@ -18,7 +18,8 @@ from coordinator_server.machine.provenance import (
     read_provenance,
     request_origin,
 )
-from protocol.record_batch import NO_HEADERS, BatchBuilder, Headers, Record, iter_batches, iter_records
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
+from protocol.record_batch import Headers, Record, iter_batches, iter_records
 
 texts = st.text(max_size=300)
 reasons = st.lists(st.builds(Reason, st.sampled_from(["member-left", "timeout"]), texts, st.text(max_size=255)), max_size=4)

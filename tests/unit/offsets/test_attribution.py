@@ -16,7 +16,8 @@ from coordinator_server.machine.provenance import (
     request_origin,
 )
 from coordinator_server.offsets.attribution import SpokenFor, speaking_for, spoken_for
-from protocol.record_batch import NO_HEADERS, encode_headers, read_headers
+from protocol.batch_builder import NO_HEADERS, encode_headers
+from protocol.record_batch import read_headers
 
 ORIGIN = request_origin(14, 5, "orders-1", "10.0.0.7", "User:alice")
 SHARED = [("op1", b"14/5"), ("by", b"User:alice"), ("client", b"orders-1"), ("host", b"10.0.0.7")]

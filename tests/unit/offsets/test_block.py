@@ -15,13 +15,13 @@ from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.store import OffsetStore
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.commit_rows import partitions_of
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.plain_commits import PlainCommit
-from protocol.record_batch import NO_HEADERS, BatchBuilder
 from tests.support.commit_rows import rows_of
 
 NOW_MS = 1_700_000_000_000

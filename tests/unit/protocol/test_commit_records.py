@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocol.batch_builder import NO_HEADERS, BatchBuilder, encode_headers
 from protocol.commit_records import VALUE_VERSION, CommitLayout
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
-from protocol.record_batch import NO_HEADERS, BatchBuilder, encode_headers
 from tests.support.commit_rows import rows_of
 
 NAMES = st.text(max_size=40) | st.sampled_from(["g" * 249, "é" * 300, "x" * 9000])

@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
+from protocol.batch_builder import BatchBuilder, encode_headers
 from protocol.errors import DecodeError, EncodeError, Malformed, Truncated
 from protocol.record_batch import (
     CONTROL,
     HEADER_SIZE,
     TRANSACTIONAL,
-    BatchBuilder,
     BatchHeader,
     Record,
-    encode_headers,
     iter_batches,
     iter_records,
     read_header,

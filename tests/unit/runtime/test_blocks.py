@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.shard import CoordinatorResult
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import NO_HEADERS, BatchBuilder
 from tests.support.runtime import Outcome, ToyRuntime, ToySerde, ToyShard, toy_record
 
 

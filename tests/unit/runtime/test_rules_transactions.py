@@ -13,9 +13,10 @@ from coordinator_server.machine.shard import CoordinatorResult, Producer, Transa
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime
 from coordinator_server.runtime.loader import replay_batch
+from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder, iter_records
+from protocol.record_batch import CONTROL, TRANSACTIONAL, iter_records
 from tests.support.runtime import TOPIC, MemoryStore, ToyRuntime, ToySerde, toy_record
 
 A, B = Producer(41, 2), Producer(42, 0)

@@ -16,11 +16,12 @@ from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
 from coordinator_server.server.connection import Connection, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
+from protocol.batch_builder import BatchBuilder
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from protocol.record_batch import BatchBuilder, Headers, iter_batches, iter_records
+from protocol.record_batch import Headers, iter_batches, iter_records
 from tests.support.transport import MemoryTransport
 
 HEARTBEAT, API_VERSIONS = 12, 18

@@ -20,7 +20,8 @@ from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Report
 from coordinator_server.log.repair.salvage import Hole, salvage
 from coordinator_server.log.shards import Append, ShardId
-from protocol.record_batch import BatchBuilder, Record, read_header
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import Record, read_header
 from tests.support.kind_logs import LOGS
 from tests.support.log import values
 from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, make, open_store, record_batch

@@ -19,7 +19,8 @@ from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import GROUP_RECORDS
-from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchBuilder, BatchHeader, Record, iter_records, read_header
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchHeader, Record, iter_records, read_header
 from tests.support.segments import (
     START_MS,
     Batch,

@@ -18,10 +18,11 @@ from coordinator_server.pipeline.rules import RULES, Fold, Folded, rule_of
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import replay_into
 from coordinator_server.share.fold import ShareFold
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
-from protocol.record_batch import TRANSACTIONAL, BatchBuilder, Record, iter_records, read_header
+from protocol.record_batch import TRANSACTIONAL, Record, iter_records, read_header
 from tests.support.kind_logs import LOGS, TOPIC_ID, batches_of, share_log
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_segments
 

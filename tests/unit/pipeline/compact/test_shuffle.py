@@ -20,7 +20,7 @@ from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.columns import Columns, Ints
 from coordinator_server.pipeline.input.files import compacted_input
 from coordinator_server.pipeline.rules import GROUP_RECORDS
-from protocol.record_batch import BatchBuilder
+from protocol.batch_builder import BatchBuilder
 from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments
 
 SHARD = "__consumer_offsets-7"

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.layer.record_digest import digest_records
-from protocol.record_batch import BatchBuilder, Record, empty_batch, iter_batches
+from protocol.batch_builder import BatchBuilder, empty_batch
+from protocol.record_batch import Record, iter_batches
 from tests.support.random_log import write_log
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments
 

@@ -24,10 +24,11 @@ from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Irregular
 from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.progress import Progress
+from protocol.batch_builder import BatchBuilder
 from protocol.codec import encode
 from protocol.control_records import end_transaction_marker
 from protocol.messages.group_records import OffsetCommitValue
-from protocol.record_batch import BatchBuilder, Record, read_headers
+from protocol.record_batch import Record, read_headers
 from tests.support.segments import (
     START_MS,
     Batch,

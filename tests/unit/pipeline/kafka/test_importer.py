@@ -24,10 +24,11 @@ from coordinator_server.pipeline.kafka.topics import topics_of_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.groups import Group, groups_of, replay_batches
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
-from protocol.record_batch import BatchBuilder, iter_batches, iter_records
+from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_log import KafkaLog, kept_log
 from tests.support.kafka_partition import of_transaction, plain, segment, write_partition
 from tests.support.segments import group_key, group_value, offset_key, offset_value

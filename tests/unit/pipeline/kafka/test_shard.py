@@ -11,7 +11,8 @@ from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.kafka.files import Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches
-from protocol.record_batch import BatchBuilder, Record, iter_batches, iter_records
+from protocol.batch_builder import BatchBuilder
+from protocol.record_batch import Record, iter_batches, iter_records
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, with_holes, write_partition
 from tests.support.segments import START_MS, offset_key, offset_value
 

@@ -27,8 +27,9 @@ from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
 from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.loader import ShardLoader, replay_batch
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
-from protocol.record_batch import TRANSACTIONAL, BatchBuilder, Record, iter_batches
+from protocol.record_batch import TRANSACTIONAL, Record, iter_batches
 from tests.support.group import Hard, hard_state
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import write_log

@@ -6,10 +6,11 @@ import pytest
 
 from coordinator_server.pipeline.states.latest_records import LatestRecords
 from coordinator_server.pipeline.states.state import replay_into
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import TRANSACTION_SERDE, CoordinatorRecord
 from protocol.errors import Malformed
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
-from protocol.record_batch import TRANSACTIONAL, BatchBuilder
+from protocol.record_batch import TRANSACTIONAL
 
 
 def batch(base: int, *rows: tuple[bytes | None, bytes | None], **of_producer: int) -> bytes:

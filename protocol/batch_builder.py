@@ -1,0 +1,194 @@
+"""Writing RecordBatch v2: records one after another, and a header with their checksum. ``record_batch.py`` has the format."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+from typing import Final
+
+from crc32c import crc32c
+
+from protocol.errors import EncodeError
+from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC, Headers, Record
+
+_PREFIX = Layout(">qiibI")  # up to the checksum: what the checksum does not cover
+_BODY = Layout(">hiqqqhii")
+
+
+def varint(value: int) -> bytes:
+    """A number as it stands in a record."""
+    bits = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while bits >= 0x80:
+        out.append(bits & 0x7F | 0x80)
+        bits >>= 7
+    out.append(bits)
+    return bytes(out)
+
+
+# Sizes and offset deltas of the records a coordinator writes are small: their varints are looked up.
+VARINTS: Final = tuple(varint(value) for value in range(2048))
+"""The varints of small numbers."""
+_NULL: Final = varint(-1)
+
+
+def _short(value: int) -> bytes:
+    """``varint``, of a number that is small as a rule."""
+    return VARINTS[value] if 0 <= value < len(VARINTS) else varint(value)
+
+
+NO_HEADERS: Final = b"\0"
+"""What stands in a record that has no headers."""
+
+
+def encode_header(name: str, content: bytes | None) -> bytes:
+    """One header as it stands in a record."""
+    raw = name.encode()
+    size, value = (_NULL, b"") if content is None else (varint(len(content)), content)
+    return b"%b%b%b%b" % (varint(len(raw)), raw, size, value)
+
+
+def joined_headers(count: int, encoded: bytes) -> bytes:
+    """``count`` encoded headers, one after another, as they stand in a record."""
+    return varint(count) + encoded
+
+
+def encode_headers(headers: Headers) -> bytes:
+    """Headers as they stand in a record."""
+    return joined_headers(len(headers), b"".join(encode_header(name, content) for name, content in headers))
+
+
+class BatchBuilder:
+    """Gathers the records of one batch. They are put together once, at the end: a buffer that grows is copied many times."""
+
+    __slots__ = (
+        "_attributes",
+        "_base_sequence",
+        "_base_timestamp",
+        "_leader_epoch",
+        "_max_timestamp",
+        "_parts",
+        "_producer_epoch",
+        "_producer_id",
+        "base_offset",
+        "count",
+        "next_offset",
+        "size",
+    )
+
+    def __init__(  # noqa: PLR0913 - the header's own fields
+        self,
+        base_offset: int,
+        timestamp_ms: int,
+        leader_epoch: int = 0,
+        *,
+        attributes: int = 0,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        base_sequence: int = -1,
+    ) -> None:
+        self.base_offset = base_offset
+        self._base_timestamp = self._max_timestamp = timestamp_ms
+        self._leader_epoch = leader_epoch
+        self._attributes = attributes
+        self._producer_id = producer_id
+        self._producer_epoch = producer_epoch
+        self._base_sequence = base_sequence
+        self._parts: list[bytes] = []
+        # Bytes of the batch so far, header included.
+        self.size = HEADER_SIZE
+        self.count = 0
+        self.next_offset = base_offset
+
+    @property
+    def next_delta(self) -> int:
+        """The next record's offset within the batch."""
+        return self.next_offset - self.base_offset
+
+    def append(self, key: bytes | None, value: bytes | None, headers: bytes = NO_HEADERS) -> int:
+        """Add a record at the next offset and the batch's time; its offset. ``headers`` are what ``encode_headers`` made."""
+        offset = self.next_offset
+        if key is None or value is None:
+            self._write(offset, self._base_timestamp, key, value, headers)
+        else:
+            try:
+                sizes = VARINTS
+                # attributes 0, timestamp delta 0 …
+                body = b"\0\0%b%b%b%b%b%b" % (
+                    sizes[offset - self.base_offset],
+                    sizes[len(key)],
+                    key,
+                    sizes[len(value)],
+                    value,
+                    headers,
+                )
+                size = sizes[len(body)]
+                self._parts += (size, body)
+                self.size += len(size) + len(body)
+            except IndexError:
+                self._write(offset, self._base_timestamp, key, value, headers)
+        self.count += 1
+        self.next_offset = offset + 1
+        return offset
+
+    def extend(self, records: bytes, count: int) -> None:
+        """Add records that were encoded elsewhere, at the offsets that come next."""
+        self._parts.append(records)
+        self.size += len(records)
+        self.count += count
+        self.next_offset += count
+
+    def parts(self) -> int:
+        """How many pieces the records are in: the next one's number."""
+        return len(self._parts)
+
+    def beside(self, offset: int) -> BatchBuilder:
+        """For records that are to stand in this batch from ``offset`` on: see ``rewrite``."""
+        other = BatchBuilder(self.base_offset, self._base_timestamp)
+        other.next_offset = offset
+        return other
+
+    def rewrite(self, first: int, last: int, other: BatchBuilder) -> None:
+        """Put the records of another builder in the stead of as many that are in the pieces from ``first`` up to ``last``."""
+        records = b"".join(other._parts)
+        old = self._parts[first:last]
+        self.size += len(records) - sum([len(piece) for piece in old])
+        self._parts[first:last] = [records] + [b""] * (len(old) - 1)
+
+    def append_record(self, record: Record) -> None:
+        """Add a record with its own offset, which may leave a gap, and its own time."""
+        if record.offset < self.next_offset:
+            raise EncodeError(f"offset {record.offset} is behind {self.next_offset}, the next of the batch")
+        headers = encode_headers(record.headers) if record.headers else NO_HEADERS
+        self._write(record.offset, record.timestamp, record.key, record.value, headers)
+        self._max_timestamp = max(self._max_timestamp, record.timestamp)
+        self.count += 1
+        self.next_offset = record.offset + 1
+
+    def finish(self) -> bytes:
+        """The batch, header and checksum included."""
+        if self.count == 0:
+            raise EncodeError("a batch has at least one record")
+        last_delta = self.next_offset - 1 - self.base_offset
+        producer = (self._producer_id, self._producer_epoch, self._base_sequence)
+        times = (self._base_timestamp, self._max_timestamp)
+        body = _BODY.pack(self._attributes, last_delta, *times, *producer, self.count)
+        records = b"".join(self._parts)
+        crc = crc32c(records, crc32c(body))
+        prefix = _PREFIX.pack(self.base_offset, self.size - LENGTH_END, self._leader_epoch, MAGIC, crc)
+        return b"".join((prefix, body, records))
+
+    def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
+        parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self.base_offset)]
+        for data in (key, value):
+            parts += (_NULL,) if data is None else (_short(len(data)), data)
+        parts.append(headers)
+        body = b"".join(parts)
+        size = _short(len(body))
+        self._parts += (size, body)
+        self.size += len(size) + len(body)
+
+
+def empty_batch(base_offset: int, offsets: int) -> bytes:
+    """A batch without records that takes up so many offsets: what compaction leaves of one none of whose records are kept."""
+    body = _BODY.pack(0, offsets - 1, -1, -1, -1, -1, -1, 0)
+    return _PREFIX.pack(base_offset, HEADER_SIZE - LENGTH_END, 0, MAGIC, crc32c(body)) + body
