@@ -1,7 +1,8 @@
 """What an operator can set: Kafka's property names, defaults and units, in one frozen Struct.
 
-A property's Python name is Kafka's with dots made underscores. Properties that are ours alone are marked so; the two defaults that differ
-from Kafka's say why. ``load`` reads the text form (``--override name=value``) and refuses what it does not know.
+A property's Python name is Kafka's name with dots replaced by underscores. A comment says "Ours" if
+Kafka does not have the property, and gives the reason if the default differs from Kafka's. ``load``
+reads the text form (``--override name=value``), and refuses unknown properties.
 """
 
 from __future__ import annotations
@@ -24,29 +25,30 @@ Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class ConfigError(ValueError):
-    """A property that is unknown or has an unusable value; the message names it."""
+    """A property is unknown or has a bad value; the message names it."""
 
 
 class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
-    """All properties. ``Config()`` is Kafka's defaults."""
+    """All properties. ``Config()`` has the defaults."""
 
-    # Who this server is, and where clients find it.
+    # The server's id, and the address for clients.
     node_id: Count = 1
-    # host:port for clients when it is not the address they connected to (behind NAT, in containers). Kafka's listener prefix is accepted.
-    # With several loops it is the first one's; the others have the ports after it.
+    # host:port for clients, if it is not the address that they connected to (behind NAT, in containers). Kafka's listener prefix is
+    # accepted. With several loops this is the address of loop 0; the others use the next ports.
     advertised_listeners: str = ""
-    # Ours: how many processes serve, each with its own event loop, share of the groups, node id and port, counted from the first one's.
+    # Ours: number of processes. Each has its own event loop, its part of the groups, and the next node id and port.
     loops: Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"] = 1
-    # Ours: one of several loops that has not turned for so long is killed and started again. Time in which all stood still does not count.
+    # Ours: time after which one of several loops that does not respond is killed and restarted. Time in which the whole machine was
+    # paused does not count.
     loops_hung_after_ms: Annotated[int, Meta(ge=500)] = 30_000
 
-    # Topics: virtual ones, so that clients have something to subscribe to.
+    # Topics. They have no records; clients subscribe to them.
     auto_create_topics_enable: bool = True
     num_partitions: Positive = 1
     delete_topic_enable: bool = True
-    # The most partitions that one DescribeTopicPartitions is answered with; the rest comes on the next page.
+    # Maximum number of partitions in one DescribeTopicPartitions response; the next page has the rest.
     max_request_partition_size_limit: Positive = 2000
-    # Ours: topics to declare at start, "orders:6,payments:3"; those that exist stay as they are.
+    # Ours: topics to create at start, "orders:6,payments:3". Existing topics are not changed.
     topics: str = ""
 
     # Classic groups.
@@ -57,63 +59,65 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
     # Offsets and their log.
     offset_metadata_max_bytes: Count = 4096
-    # How many partitions the log has for groups, for transactional ids and for share partitions: fixed when a directory is made.
+    # Number of partitions of __consumer_offsets, __transaction_state and __share_group_state: fixed when a data directory is created.
     offsets_topic_num_partitions: Positive = 50
     transaction_state_log_num_partitions: Positive = 50
     share_coordinator_state_topic_num_partitions: Positive = 50
     offsets_topic_segment_bytes: Annotated[int, Meta(ge=1024)] = 104_857_600
-    # A segment ends, too, with the first record that is so much newer than the one it begins with (Kafka's log.roll.hours=168).
+    # A segment also ends before the first record that is newer than the segment's first by more than this (Kafka's log.roll.hours=168).
     log_roll_ms: Annotated[int, Meta(ge=1)] = 168 * 3_600_000
-    # How long the offsets of an empty group, of a simple group, or of topics that a group has left are kept; how often that is looked at.
+    # Retention of the offsets of an empty group, of a simple group, and of topics that a group no longer subscribes to; interval of the
+    # check.
     offsets_retention_minutes: Positive = 10_080
     offsets_retention_check_interval_ms: Positive = 600_000
-    # The largest record batch, and so the largest operation.
+    # Maximum size of a record batch, and so of an operation.
     message_max_bytes: Annotated[int, Meta(ge=1024)] = 1_048_588
-    # How long a batch of a group shard may wait for more. -1: as long as the log is busy; 0: not at all, each operation is a batch of its own.
+    # How long a batch of a group shard may wait for more records. -1: while the log is busy; 0: never, each operation is a batch of its own.
     group_coordinator_append_linger_ms: Annotated[int, Meta(ge=-1)] = -1
-    # Ours: of the commits of a group for the same partitions that wait for the same write, only the last is written; all are answered when it is
-    # durable. The log has then the state that they came to, and not each of them.
+    # Ours: write only the last of a group's commits for the same partitions that wait for the same write. All are answered when it is
+    # durable. The log then has the resulting state, and not each commit.
     offsets_commit_coalesce: bool = False
-    # Ours. always: acknowledged means fdatasync'ed. os: acknowledged means handed to the operating system; power loss may lose it.
+    # Ours. always: acknowledged means synced with fdatasync. os: acknowledged means written to the operating system; a power loss may lose it.
     log_flush: Literal["always", "os"] = "always"
-    # Ours: how long, and how many bytes of a shard, records are kept that a compacted layer stands for; -1 is without limit. At least that
-    # much is kept, and never less than a start needs.
+    # Ours: minimum time and minimum bytes per shard for which records stay after a compacted layer replaces them; -1: for ever. What a start
+    # needs always stays.
     log_history_retention_ms: Annotated[int, Meta(ge=-1)] = 30 * 24 * 3_600_000
     log_history_retention_bytes: Annotated[int, Meta(ge=-1)] = -1
     log_retention_check_interval_ms: Annotated[int, Meta(ge=1)] = 300_000
-    # The server compacts a shard by itself when so much of it has been written since its newest layer, and has to read at least so many
-    # bytes for that (ours) in all shards; how often it looks. Kafka's names and defaults, but for the bytes and the timeout.
+    # The server compacts a shard if at least this ratio of it is newer than its newest layer, and if there are at least min.bytes to read in
+    # all shards; interval of the check; timeout of a compaction. Kafka's names and defaults; min.bytes and timeout.ms are ours.
     log_cleaner_enable: bool = True
     log_cleaner_min_cleanable_ratio: Annotated[float, Meta(ge=0, le=1)] = 0.5
     log_cleaner_min_bytes: Count = 32 << 20
     log_cleaner_backoff_ms: Annotated[int, Meta(ge=1)] = 15_000
     log_cleaner_timeout_ms: Annotated[int, Meta(ge=1)] = 3_600_000
-    # Ours: how much memory the process may take that does it. A shard that would take more is left as it is.
+    # Ours: memory limit of the process that compacts. It skips a shard that needs more.
     log_cleaner_max_memory_bytes: Annotated[int, Meta(ge=64 << 20)] = 1 << 30
-    # How old a tombstone has to be to be left out.
+    # Age at which compaction removes a tombstone.
     log_cleaner_delete_retention_ms: Annotated[int, Meta(ge=0)] = 24 * 3_600_000
     # Ours: size of each of the two journal files.
     log_journal_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
 
-    # Ours: whether the log tells who was behind each change (principal, client id, host, member) and why, in headers of its records.
+    # Ours: whether record headers say who made each change (principal, client id, host, member), and why.
     log_provenance: bool = True
 
-    # Kafka's default is 100 MiB; here the largest useful request is far smaller, and a valid array may take nine times its bytes in memory.
+    # Kafka's default is 100 MiB. Here the largest useful request is far smaller, and a valid array may take nine times its bytes in memory.
     socket_request_max_bytes: Positive = 16 << 20
-    # The most that one Fetch of this server's own log is answered with. Kafka's default is 55 MiB; such an answer is made beside commits and heartbeats.
+    # Maximum bytes in the response to one Fetch of this server's own log. Kafka's default is 55 MiB; here the response competes with commits
+    # and heartbeats.
     fetch_max_bytes: Annotated[int, Meta(ge=1024)] = 1 << 20
-    # Ours: requests of one connection that may wait for an answer before we stop reading from it.
+    # Ours: number of unanswered requests at which the server stops reading from a connection.
     max_pending_requests_per_connection: Positive = 1000
 
 
 def load(properties: Mapping[str, str]) -> Config:
-    """Properties in text form over the defaults; raises ConfigError."""
+    """Return the defaults with these properties, given as text. Raises ConfigError."""
     known = property_names()
     for name in properties:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise ConfigError(f"unknown property {name}{hint} ('coordinator-server config' lists all)")
+            raise ConfigError(f"unknown property {name}{hint} ('coordinator-server config' lists all properties)")
     for name, value in properties.items():
         try:
             msgspec.convert({name: value}, Config, strict=False)
@@ -127,7 +131,7 @@ def load(properties: Mapping[str, str]) -> Config:
 
 
 def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
-    """``["name=value", …]`` as a dict; the last of a name wins."""
+    """Return ``["name=value", …]`` as a dict; the last value of a name wins. Raises ConfigError."""
     properties = {}
     for override in overrides:
         name, equals, value = override.partition("=")
@@ -138,12 +142,12 @@ def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
 
 
 def property_names() -> list[str]:
-    """All property names, in the order of the declaration."""
+    """Return all property names, in the order of their declaration."""
     return [field.encode_name for field in msgspec.structs.fields(Config)]
 
 
 def declared_topics(config: Config) -> dict[str, int]:
-    """The ``topics`` property as name → partition count; raises ConfigError."""
+    """Return the ``topics`` property as name → partition count. Raises ConfigError."""
     topics = {}
     for item in filter(None, (part.strip() for part in config.topics.split(","))):
         name, _, count = item.partition(":")
@@ -154,25 +158,25 @@ def declared_topics(config: Config) -> dict[str, int]:
 
 
 def advertised_address(config: Config) -> tuple[str, int] | None:
-    """The ``advertised.listeners`` property as host and port, None when it is not set; raises ConfigError."""
+    """Return the ``advertised.listeners`` property as host and port; None if it is not set. Raises ConfigError."""
     text = config.advertised_listeners
     if not text:
         return None
     host, colon, port = text.rpartition("://")[2].rpartition(":")
     if not colon or not host or not port.isdecimal() or "," in text:
-        raise ConfigError(f"advertised.listeners={text}: one host:port, such as PLAINTEXT://coordinator.example:9092")
+        raise ConfigError(f"advertised.listeners={text}: one host:port is required, such as PLAINTEXT://coordinator.example:9092")
     last = int(port) + loop_count(config) - 1
     if last > LAST_PORT:
         raise ConfigError(
-            f"advertised.listeners={text}: {loop_count(config)} loops end at port {last}, and {LAST_PORT} is the last one"
+            f"advertised.listeners={text}: {loop_count(config)} loops need ports up to {last}, and {LAST_PORT} is the last one"
         )
     return host.strip("[]"), int(port)
 
 
 def loop_count(config: Config, cores: int = 1) -> int:
-    """The ``loops`` property as a number; ``auto`` is a loop for each core that there is. Raises ConfigError.
+    """Return the ``loops`` property as a number; ``auto`` is one loop per core. Raises ConfigError.
 
-    Each loop owns a shard of a kind that is always there: other kinds may never be used.
+    Each loop must own a shard of a permanent kind: other kinds may never be used.
     """
     counts = partition_counts(config)
     permanent = [kind for kind in KINDS.values() if kind.is_permanent and isinstance(kind.partitions, str)]
@@ -181,12 +185,12 @@ def loop_count(config: Config, cores: int = 1) -> int:
     if config.loops == "auto":
         return min(cores, MAX_LOOPS, most)
     if config.loops > most:
-        raise ConfigError(f"loops={config.loops}: {largest.partitions}={most} has no shard for each of them")
+        raise ConfigError(f"loops={config.loops}: {largest.partitions}={most} has fewer shards than loops")
     return config.loops
 
 
 def with_loops(config: Config, cores: int) -> Config:
-    """The same with a number for ``loops``. Raises ConfigError."""
+    """Return the configuration with a number for ``loops``. Raises ConfigError."""
     config = msgspec.structs.replace(config, loops=loop_count(config, cores))
     advertised_address(config)
     return config

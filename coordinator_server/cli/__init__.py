@@ -1,6 +1,7 @@
-"""The command line: one module per command, each with EPILOG, ``add_arguments`` and ``run``. Only the module of the command that runs is imported.
+"""The command line: one module per command, with EPILOG, ``add_arguments`` and ``run``.
 
-Exit codes: 0 done, 1 it could not be done (the last line on stderr says why and what to do), 2 the command line is wrong.
+Only the module of the command that runs is imported. Exit codes: 0 success; 1 failure, and the last
+line on stderr says why and what to do; 2 the command line is wrong.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
 
-# Name: module, and what the list of commands says of it.
+# Name: module, and its line in the list of commands.
 COMMANDS = {
     "serve": ("serve", "run the coordinator"),
     "compact": ("compact", "compact the log into layers"),
-    "export": ("export_kafka", "give the groups back to a stopped Kafka broker"),
-    "import": ("import_kafka", "take over the groups of a stopped Kafka broker"),
+    "export": ("export_kafka", "export the groups to a stopped Kafka broker"),
+    "import": ("import_kafka", "import the groups of a stopped Kafka broker"),
     "replay": ("replay", "print the state that the log holds"),
-    "log": ("log", "check a data directory, and save what is whole of a damaged one"),
-    "verify": ("verify", "prove that nothing was lost"),
-    "history": ("history", "add what is new to the history tables"),
-    "pipeline": ("pipeline", "several of these jobs on one Spark session"),
-    "groups": ("groups", "ask the history of a group, and restore its offsets"),
+    "log": ("log", "check a data directory, and salvage a damaged one"),
+    "verify": ("verify", "prove that full log, compacted log and server have the same state"),
+    "history": ("history", "add new records to the history tables"),
+    "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
+    "groups": ("groups", "show the history of a group, and restore its offsets"),
     "config": ("show_config", "list all properties and their values"),
 }
 
 DESCRIPTION = """\
 A durable group coordinator that speaks the Kafka wire protocol, without Kafka: consumer groups, assignments and
-committed offsets for any stock Kafka client, in one process and one directory.
+committed offsets for any Kafka client, in one process and one directory.
 """
 
 EPILOG = """\
@@ -47,7 +48,7 @@ start here:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
+    """Run a command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(words[0] if words else None).parse_args(words)
     try:
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read us has seen enough (| head). Python would complain once more when it flushes at exit.
+        # The reader has closed the pipe (| head). Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
@@ -81,7 +82,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def _add_command(parser: argparse.ArgumentParser, command: ModuleType) -> None:
-    """A command's module is its own help: the docstring before the options, EPILOG after them."""
+    """Use a command's module as its help: the docstring before the options, EPILOG after them."""
     parser.description = command.__doc__
     parser.epilog = command.EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

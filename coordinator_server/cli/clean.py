@@ -1,7 +1,8 @@
-"""The cleaner's child: compacts the shards that it is told to, with the plain engine, and says what came of it.
+"""Compact shards in the cleaner's child process, with the plain engine.
 
-An order comes as JSON on stdin, the result goes as JSON to stdout. It asks nobody to seal, and opens no log: the server has sealed what is to be read. When
-the server ends, it ends. A shard that takes more memory than it may have is left as it is, and the others are done.
+The order is JSON on stdin, the result is JSON on stdout. The child does not ask the server to seal,
+and opens no log: the server has sealed what is to be read. It ends with the server. It skips a
+shard that needs more memory than allowed, and compacts the others.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.cleaner import Clean, Cleaned
 
 _NICE: Final = 19
-# When memory is short, this process goes first.
+# If memory is short, the kernel kills this process first.
 _OOM_FILE: Final = Path("/proc/self/oom_score_adj")
 _OOM_SCORE: Final = "1000"
 
 
 def main() -> int:
-    """Be the child; returns the exit code."""
+    """Run the order and return the exit code."""
     die_with_parent()
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Clean)
     if os.getppid() != order.server:
-        # It ended before it could take us with it.
+        # The server ended before die_with_parent took effect.
         return 1
     os.nice(_NICE)
-    # What it has written to or may: the code that it maps does not count.
+    # RLIMIT_DATA counts writable memory, and not the mapped code.
     resource.setrlimit(resource.RLIMIT_DATA, (order.max_memory_bytes, order.max_memory_bytes))
     with contextlib.suppress(OSError):
         _OOM_FILE.write_text(_OOM_SCORE)
@@ -53,7 +54,7 @@ def main() -> int:
 
 
 def clean(order: Clean) -> Cleaned:
-    """Compact what is to be compacted. Raises PipelineError, LogError and OSError; then nothing was published."""
+    """Compact the shards of the order. If it raises PipelineError, LogError or OSError, nothing was published."""
     data_dir = Path(order.data_dir)
     with compaction_lock(data_dir):
         todo = [plan for plan in plans(data_dir, order.sealed) if plan.shard in order.sealed]
@@ -70,14 +71,14 @@ def clean(order: Clean) -> Cleaned:
 
 
 def _run(max_memory_bytes: int, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
-    """The plain engine, one shard after the other, each with all the memory there is."""
+    """Run the plain engine on one shard after the other, each with all of the memory."""
     return [_compacted(plan, cutoff_ms, max_memory_bytes) for plan in todo]
 
 
 def _compacted(plan: ShardPlan, cutoff_ms: int | None, max_memory_bytes: int) -> ShardResult:
     with contextlib.suppress(MemoryError):
         return compact_shard(plan, cutoff_ms, PythonEngine())
-    advice = "raise it, or run `coordinator-server compact` by hand, which has no such limit"
+    advice = "raise it, or run `coordinator-server compact` by hand, which has no limit"
     why = f"{plan.shard} takes more memory than log.cleaner.max.memory.bytes={max_memory_bytes}: {advice}"
     return ShardResult(plan.directory, plan.to_offset, left_alone=why)
 

@@ -1,7 +1,8 @@
-"""Write one new layer per shard that holds what still counts of its records, so that the log loads fast and stays small.
+"""Compact the log: write one new layer per shard, with the records that still count.
 
-Works while the server runs (it is asked to seal its open segments) and while it does not. Publishes every layer by one
-rename, or none at all: stopping it at any moment costs nothing but the work done so far. Run it again at any time.
+A compacted log is small and loads fast. The server may run (the command asks it to seal its open
+segments) or not. All layers are published by renames, or none: an interrupted run loses only its
+own work. Run it again at any time.
 """
 
 from __future__ import annotations
@@ -32,39 +33,39 @@ examples:
   coordinator-server compact --data-dir /shared/data --master spark://head:7077      # docs/spark.md
   coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 --json
 
-The spark engine needs the extra: pip install 'coordinator-server[spark]'. It brings a Java for machines without one.
+The spark engine needs the extra: pip install 'coordinator-server[spark]'. The extra includes Java.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=parse_location, required=True, metavar="DIR", help="the server's data directory")
-    add_engine_arguments(parser, python="slower and needs nothing", workers_see="DIR")
+    add_engine_arguments(parser, python="slower, and needs no Spark and no Java", workers_see="DIR")
     add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def add_own_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that only compaction has."""
+    """Declare the options that only compaction has."""
     parser.add_argument(
         "--tombstone-cutoff-ms",
         type=int,
         metavar="N",
-        help="drop tombstones older than this time in ms since 1970 (default: keep all)",
+        help="remove tombstones older than this time, in ms since 1970 (default: keep all)",
     )
     parser.add_argument(
         "--task-bytes",
         type=int,
         default=1 << 30,
         metavar="N",
-        help="on Spark, a shard with more to read than this is done by many tasks (%(default)s)",
+        help="on Spark, divide a shard with more bytes than this over many tasks (%(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compact; returns the exit code."""
+    """Compact and return the exit code."""
     try:
-        options.data_dir = local_directory(options.data_dir, "a layer is published by renaming it, which stores cannot do")
+        options.data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename")
         check_data_dir(options.data_dir)
         tell_unknown(options.data_dir)
         started_s = time.monotonic()

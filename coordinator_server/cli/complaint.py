@@ -1,4 +1,4 @@
-"""How every command says that it could not do what it was asked."""
+"""Report the failure of a command."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ import sys
 
 
 def complain(why: Exception, code: int) -> int:
-    """One line on stderr; returns the exit code."""
+    """Print one line on stderr and return the exit code."""
     print(f"coordinator-server: {why}", file=sys.stderr)
     return code

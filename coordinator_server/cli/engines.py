@@ -1,4 +1,4 @@
-"""The two engines of a job: the options that choose one, and what is said where Spark's extra is missing."""
+"""The two engines of a job: the options that choose one, and the error if the spark extra is missing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXTRA: Final = frozenset({"pyspark", "pyarrow", "numpy", "pandas", "py4j"})
 
 
 def add_log_argument(parser: argparse.ArgumentParser) -> None:
-    """The directory that is read: the server's, or a copy."""
+    """Declare the directory to read: the server's, or a copy."""
     parser.add_argument(
         "--data-dir",
         type=parse_location,
@@ -28,34 +28,37 @@ def add_log_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, workers_see: str) -> None:
-    """The engine, and ``add_spark_arguments``. ``python`` tells of that engine; ``workers_see`` names the directories that Spark's workers read and write."""
+    """Declare ``--engine``, and ``add_spark_arguments``.
+
+    ``python`` describes that engine. ``workers_see`` names the directories that Spark's workers read and write.
+    """
     parser.add_argument("--engine", choices=("spark", "python"), default="spark", help=f"python is {python} (%(default)s)")
     add_spark_arguments(parser, workers_see)
 
 
 def add_spark_arguments(parser: argparse.ArgumentParser, workers_see: str) -> None:
-    """What a session of our own is like."""
+    """Declare the options of a new Spark session."""
     parser.add_argument(
         "--master",
         metavar="URL",
         help=f"any Spark master; its workers must see {workers_see} (default: local[*], or spark-submit's)",
     )
     parser.add_argument(
-        "--conf", type=_property, action="append", default=[], metavar="NAME=VALUE", help="a property of Spark's; may be repeated"
+        "--conf", type=_property, action="append", default=[], metavar="NAME=VALUE", help="a Spark property; may be repeated"
     )
     parser.add_argument(
-        "--ship", action="store_true", help="send this package to the workers, whose Python has only what it depends on"
+        "--ship", action="store_true", help="send this package to the workers; their Python needs only its dependencies"
     )
     parser.add_argument(
         "--archive",
         action="store_true",
-        help="make later starts of Spark quicker: keep its classes (160 MB in the cache directory)",
+        help="make later starts of Spark quicker: save its classes (160 MB in the cache directory)",
     )
 
 
 @contextmanager
 def spark_session(options: argparse.Namespace) -> Iterator[SparkSession]:
-    """The session that the options ask for, or the one that is open already. Raises CannotRun."""
+    """Open the session that the options describe, or use the open one. Raises CannotRun."""
     from coordinator_server.pipeline.spark.session import session
 
     with session(options.master, dict(options.conf), ship=options.ship, archive=options.archive) as spark:
@@ -71,7 +74,10 @@ def _property(text: str) -> tuple[str, str]:
 
 @contextmanager
 def extra_needed(job: str, otherwise: str = "") -> Iterator[None]:
-    """Around imports of the spark extra: a module of it that is not there becomes CannotRun. ``job`` needs it; ``otherwise`` is the way without."""
+    """Turn a missing module of the spark extra into CannotRun. Put it around the imports.
+
+    ``job`` needs the module; ``otherwise`` says how to run without it.
+    """
     try:
         yield
     except ImportError as error:

@@ -1,6 +1,7 @@
-"""``python -m coordinator_server.cli.executor FD PID``: a child that runs the tasks of a loop's shards, which come and go on that socket.
+"""Run the tasks of a loop's shards, in a child: ``python -m coordinator_server.cli.executor FD PID``.
 
-Not a command: nobody else knows the words. It is nice to everybody else, goes first when memory is short, and dies with the loop, the process PID.
+Not a command: only a loop starts it. Tasks and results are messages on the socket FD. It runs at
+low priority (nice), raises its OOM score, and ends with the loop, the process PID.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _OOM_SCORE: Final = "1000"
 
 
 def main() -> int:
-    """Run what comes, until nothing comes any more."""
+    """Run tasks until the socket is closed; return the exit code."""
     die_with_parent()
     if os.getppid() != int(sys.argv[2]):
-        # It ended before it could take us with it.
+        # The loop ended before die_with_parent took effect.
         return 1
-    # A ctrl-C is the server's to hear.
+    # The server handles ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
     with contextlib.suppress(OSError):
@@ -47,17 +48,17 @@ def main() -> int:
 
 
 def done_with(run: Run) -> Done:
-    """Run a task. Whatever it raises goes to whoever asked."""
+    """Run a task and return its result, or the traceback of what it raised."""
     try:
         task = find_task(run.task)
         argument = msgspec.msgpack.decode(run.argument, type=task.argument)
         return Done(msgspec.msgpack.encode(task.run(argument)))
-    except Exception:  # noqa: BLE001 - it is told where it is logged
+    except Exception:  # noqa: BLE001 - the loop logs it
         return Done(why=traceback.format_exc())
 
 
 def find_task(name: str) -> Task[Any, Any]:
-    """The Task that a module has under a name."""
+    """Return the Task with the name ``module:attribute``."""
     module, _, attribute = name.partition(":")
     task = getattr(import_module(module), attribute)
     assert isinstance(task, Task)

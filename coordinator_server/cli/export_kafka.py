@@ -1,7 +1,9 @@
-"""Give the groups back to Kafka: put the log in the place of __consumer_offsets, and of its siblings that are in use, in a stopped broker's directory.
+"""Export the groups to Kafka: replace the internal topics in a stopped broker's directory.
 
-Both sides are stopped, and the broker has the topics already, with as many partitions, all of them there. What its partitions held is
-replaced; it checks and indexes what it is given when it starts. Stopped in the middle, run it again.
+These are __consumer_offsets and the other internal topics in use. Server and broker must be
+stopped. The broker must have the topics with the same number of partitions, all of them in its
+directory. Their contents are replaced. The broker checks and indexes the new files at its next
+start. If the command is interrupted, run it again.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ EPILOG = """\
 examples:
   coordinator-server export --data-dir ./data --to /var/lib/kafka/data
 
-before: start the broker with offsets.topic.num.partitions as in DIR/meta.properties, have any consumer commit something, which makes the
-topic, and stop it. Keep a copy of its directory. Topics are the broker's own: make them with the names the groups know.
+before: start the broker with offsets.topic.num.partitions as in DIR/meta.properties. Let any consumer commit an offset, which creates
+the topic, and stop the broker. Keep a copy of its directory. Ordinary topics are not exported: create them on the broker, with the
+names that the groups use.
 
-exit codes: 0 done; 1 one of the two runs, or the log is damaged; 2 the directories are not what they should be
+exit codes: 0 done; 1 server or broker runs, or the log is damaged; 2 a directory is not usable
 """
 
 
@@ -45,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Export; returns the exit code."""
+    """Export and return the exit code."""
     started_s = time.monotonic()
     try:
         check_data_dir(options.data_dir)

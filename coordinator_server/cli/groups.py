@@ -1,7 +1,7 @@
-"""Ask the history of a group: why it rebalanced, what its offsets were at a moment; and put them back to that.
+"""Show the history of a group: why it rebalanced, and its offsets at a moment. Restore those offsets.
 
-Answers come from the log of the group's shard, beside the running server (which is asked to seal its open segments first) or without
-one. How far back they go is how long segments are kept: log.history.retention.ms.
+Answers come from the log of the group's shard. The server may run (the command asks it to seal its
+open segments) or not. They go back as far as segments are kept: log.history.retention.ms.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _END_OF_TIME = 2**63 - 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    why = _action(actions, "why", "the group's generations and deletions, with who caused them and why")
-    at = _action(actions, "at", "the group and its offsets as they were at a moment")
+    why = _action(actions, "why", "the group's generations and deletions, with their causes and the clients behind them")
+    at = _action(actions, "at", "the group and its offsets at a moment")
     at.add_argument("time", type=moment_ms, metavar="TIME", help="ISO 8601, UTC without a zone: 2026-11-20T10:00Z")
-    restore = _action(actions, "restore", "put the offsets of a group without members back to what they were at a moment")
+    restore = _action(actions, "restore", "restore the offsets of a group without members to those of a moment")
     restore.add_argument("--at", type=moment_ms, required=True, metavar="TIME", dest="time", help="ISO 8601, UTC without a zone")
     doing = restore.add_mutually_exclusive_group()
-    doing.add_argument("--dry-run", action="store_true", help="only show what would change (the default)")
-    doing.add_argument("--execute", action="store_true", help="do it: one operation of the running server, which the log names")
-    expiring = _action(actions, "expiring", "when the group's offsets expire as things are now")
+    doing.add_argument("--dry-run", action="store_true", help="show what would change (the default)")
+    doing.add_argument("--execute", action="store_true", help="restore: one operation of the running server, recorded in the log")
+    expiring = _action(actions, "expiring", "when the group's offsets expire, in its present state")
     for each in (why, at, restore, expiring):
         add_log_argument(each)
         each.add_argument("--json", action="store_true", help="print the answer as JSON")
@@ -65,10 +65,10 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer; returns the exit code."""
+    """Print the answer and return the exit code."""
     try:
         if options.action in _OF_A_SERVER:
-            local_directory(options.data_dir, "the server that runs there is asked")
+            local_directory(options.data_dir, "the command asks the server that runs on it")
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             options.data_dir = data_dir
@@ -92,7 +92,7 @@ def _why(options: argparse.Namespace) -> int:
 def _at(options: argparse.Namespace) -> int:
     [then] = _groups_at(options, options.time)
     if then.group is None and not options.json:
-        raise PipelineError(f"there was no group {options.group} at {shown(options.time)}")
+        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}")
     _print(options, then, _group_text(then))
     return 0
 
@@ -100,7 +100,7 @@ def _at(options: argparse.Namespace) -> int:
 def _restore(options: argparse.Namespace) -> int:
     before, then = _groups_at(options, _END_OF_TIME, options.time)
     if then.group is None:
-        raise PipelineError(f"there was no group {options.group} at {shown(options.time)}: nothing to restore")
+        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}: nothing to restore")
     wanted = then.group.offsets
     changes = _changes(before.group.offsets if before.group is not None else [], wanted)
     restored = None
@@ -128,10 +128,10 @@ def _expiring(options: argparse.Namespace) -> int:
     shard = shard_of(options.data_dir, options.group).name
     answer = ask_server(options.data_dir, {"op": "expiring", "shards": [shard], "group": options.group})
     if answer is None:
-        raise PipelineError(f"no server runs on {options.data_dir}: who is a member decides what expires, so ask while it runs")
+        raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")
     due = answer["expiring"]
     rows = [("expires", "topic", "partition"), *((shown(each["at_ms"]), each["topic"], str(each["partition"])) for each in due)]
-    _print(options, due, columns(rows) if due else iter(["nothing of this group expires as things are"]))
+    _print(options, due, columns(rows) if due else iter(["no offset of this group expires in its present state"]))
     return 0
 
 
@@ -177,7 +177,7 @@ def _position(each: Offset) -> tuple[str, ...]:
 
 
 def _changes(before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:
-    """Every position that either has: the offset before and after."""
+    """Return every position that either has, with the offset before and after."""
     old, new = ({(each.topic, each.partition): each.offset for each in offsets} for offsets in (before, after))
     return [
         {"topic": topic, "partition": partition, "before": old.get((topic, partition)), "after": new.get((topic, partition))}
@@ -190,7 +190,7 @@ def _table_of_changes(changes: Sequence[dict[str, Any]], restored: dict[str, int
     rows += [tuple("none" if cell is None else str(cell) for cell in change.values()) for change in changes]  # type: ignore[misc]
     yield from columns(rows)
     if restored is None:
-        yield "nothing was changed; --execute does it"
+        yield "nothing was changed; use --execute to restore"
     else:
         yield f"done: {restored['written']} offsets written, {restored['deleted']} deleted"
 

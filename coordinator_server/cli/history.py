@@ -1,7 +1,8 @@
-"""Bring the history up to date: every commit, generation, member, assignment and deletion as a row of a Parquet table.
+"""Add new records of the log to Parquet tables: commits, generations, members, assignments, deletions.
 
-Reads what was sealed since the last run into the same directory and adds it, each record once, whatever is interrupted. Works while the
-server runs (it is asked to seal its open segments) and while it does not. DuckDB, pandas and Spark read the tables as they are.
+Adds the records that were sealed since the last run with the same --out, each record once, even if
+a run is interrupted. The server may run (the command asks it to seal its open segments) or not.
+DuckDB, pandas and Spark can read the tables.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from coordinator_server.pipeline.progress import progress_on
 EPILOG = """\
 examples:
   coordinator-server history --data-dir ./data --out ./history
-  coordinator-server history --data-dir ./data --out ./history --engine python     # no JVM, one core; the same rows
-  coordinator-server history --data-dir ./data --out s3://lake/history             # credentials as any S3 client finds them
+  coordinator-server history --data-dir ./data --out ./history --engine python     # no Java, one core; the same rows
+  coordinator-server history --data-dir ./data --out s3://lake/history             # credentials as for any S3 client
   python -c "import duckdb; print(duckdb.sql(\\"select * from 'history/generations/**/*.parquet'\\"))"
 
-The tables and three worked queries are in docs/history.md. Needs the extra: pip install 'coordinator-server[spark]'.
+docs/history.md describes the tables, and has three example queries. The command needs the extra: pip install 'coordinator-server[spark]'.
 """
 
 
@@ -42,14 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_location,
         required=True,
         metavar="DIR",
-        help="where the tables are, a directory or a URL; made when it is not there",
+        help="directory or URL of the tables; created if it does not exist",
     )
-    add_engine_arguments(parser, python="one process and needs no Java", workers_see="both")
+    add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Add what is new; returns the exit code."""
+    """Add new records and return the exit code."""
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
@@ -79,7 +80,8 @@ def _run(options: argparse.Namespace, data_dir: Path) -> int:
     for gap in result.gaps:
         lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
         print(
-            f"coordinator-server: {lost}: only what compaction had kept, run this before log.history.retention", file=sys.stderr
+            f"coordinator-server: {lost}: the history has only what compaction kept; run this more often than log.history.retention.ms",
+            file=sys.stderr,
         )
     print(msgspec.json.encode(result).decode() if options.json else _as_text(result.rows, time.monotonic() - started_s))
     return 0

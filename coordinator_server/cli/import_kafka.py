@@ -1,8 +1,9 @@
-"""Take over the groups of a Kafka cluster: read the __consumer_offsets of a stopped broker into a new data directory.
+"""Import the groups of a Kafka cluster from the directory of a stopped broker.
 
-Groups, members, committed offsets, topics with their ids, the cluster's id and the number of partitions are taken over; the broker's
-directory is only read. Stopping it at any moment leaves a directory that no server starts on: run it again. Running it again when it is
-done changes nothing.
+The command reads the broker's __consumer_offsets into a new data directory. It imports groups,
+members, committed offsets, topics with their ids, the cluster's id and the number of partitions. It
+only reads the broker's directory. No server starts on the directory of an interrupted import: run
+it again. A second run of a finished import changes nothing.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from coordinator_server.pipeline.progress import progress_on
 EPILOG = """\
 examples:
   coordinator-server import --from /var/lib/kafka/data --data-dir ./data
-  coordinator-server import --from broker-1/data --from broker-2/data --data-dir ./data      # when no broker has all partitions
+  coordinator-server import --from broker-1/data --from broker-2/data --data-dir ./data      # if no broker has all partitions
   coordinator-server import --from /var/lib/kafka/data --data-dir ./data --json | jq .groups
 
-before: stop the consumers, so that groups are empty, then the broker, in order. Its log.dirs is what --from takes; with several
-log.dirs or brokers give each of them. Of replicas the one that is furthest is read.
+before: stop the consumers, so that groups are empty, then the broker, cleanly. --from is the broker's log.dirs; repeat it for several
+log.dirs or brokers. Of several replicas, the one with the highest end offset is read.
 
-a transaction that nobody had ended is settled as Kafka settles one whose producer does not come back: it is aborted. Kept, it holds up consumers
-that ask for stable offsets (read_committed) until somebody ends it, and no server of this version can.
+open transactions: an open transaction is aborted, as in Kafka when its producer does not return. With "keep" it stays open, and
+consumers that ask for stable offsets (read_committed) wait for its end. This version cannot end it.
 
-after: the command prints how to start the server. Groups of the newer protocols (consumer, share, streams) are kept in the log and listed,
-and not served yet; a classic member may join one that is an empty consumer or streams group, as in Kafka.
+after: the command prints how to start the server. Groups of the newer protocols (consumer, share, streams) stay in the log and are
+listed, but not served yet. A classic member may join an empty consumer or streams group, as in Kafka.
 
-exit codes: 0 done, or done before; 1 the broker runs, or its log is damaged; 2 the directories are not what they should be
+exit codes: 0 done, or done before; 1 the broker runs, or its log is damaged; 2 a directory is not usable
 """
 
 
@@ -49,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="KAFKA_LOG_DIR",
-        help="a stopped broker's log.dirs, the directory with __consumer_offsets-0 in it; repeat for more",
+        help="a stopped broker's log.dirs, the directory that has __consumer_offsets-0; repeat for more",
     )
     parser.add_argument(
-        "--data-dir", type=local_dir, required=True, metavar="DIR", help="the directory to make; empty or not there yet"
+        "--data-dir", type=local_dir, required=True, metavar="DIR", help="the new data directory; it must be empty or not exist"
     )
     parser.add_argument(
         "--node-id", type=int, default=Config().node_id, metavar="N", help="node.id of the new server (%(default)s)"
@@ -61,13 +62,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--open-transactions",
         choices=("abort", "keep"),
         default="abort",
-        help="what to do with offsets whose transaction nobody has ended: leave them out, or keep them pending (%(default)s)",
+        help="offsets of open transactions: abort leaves them out, keep leaves them pending (%(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import; returns the exit code."""
+    """Import and return the exit code."""
     started_s = time.monotonic()
     try:
         log = find_broker_log(options.sources)
@@ -88,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _as_text(result: ImportResult, node_id: int, seconds: float) -> str:
     if not result.is_new:
-        return f"{result.data_dir} has this import already: nothing was changed"
+        return f"{result.data_dir} already has this import: nothing was changed"
     groups = ", ".join(f"{count:,} {kind}" for kind, count in sorted(result.groups.items())) or "none"
     return (
         f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s\n"

@@ -1,4 +1,4 @@
-"""Directories of this machine on the command line."""
+"""Local directories on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def local_dir(text: str) -> Path:
-    """A path, and no URL, of which a path would make a directory ``s3:``. For argparse."""
+    """Parse a path. Refuse a URL, which would become a directory ``s3:``. For argparse."""
     if re.match("[A-Za-z][A-Za-z0-9+.-]+://", text):
-        raise argparse.ArgumentTypeError(f"{text} is a URL: it has to be a directory of this machine")
+        raise argparse.ArgumentTypeError(f"{text} is a URL: a local directory is required")
     return Path(text)

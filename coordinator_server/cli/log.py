@@ -1,6 +1,6 @@
-"""Read every file of a data directory and say what is damaged, where, what that means and what to do.
+"""Read every file of a data directory. Report all damage: where it is, what it means and what to do.
 
-Works beside a running server and without one, and changes nothing. Exit code 0: all is whole. 1: something is damaged.
+The server may run or not. The command changes nothing. Exit code 0: no damage. 1: damage.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ examples:
   coordinator-server log verify --data-dir ./data --json | jq '.damage[].path'
   coordinator-server log verify --data-dir ./data --salvage ./saved     # then: serve --data-dir ./saved
 
---salvage needs the server to be stopped. It leaves the damaged directory as it is, and writes a new one that starts, with every batch
-that is whole; what is missing is listed, by shard and offset.
+--salvage: stop the server first. It does not change the damaged directory. It writes every batch without damage to a new directory,
+on which a server starts, and lists the missing offsets of each shard.
 """
 
 _SHOW_EVERY = 1 << 24
@@ -42,12 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verify.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
-    verify.add_argument("--salvage", type=Path, metavar="OUT", help="write all that is whole to the new data directory OUT")
+    verify.add_argument("--salvage", type=Path, metavar="OUT", help="write all that is not damaged to the new data directory OUT")
     verify.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, and salvage if asked to; returns the exit code."""
+    """Check, salvage if requested, and return the exit code."""
     try:
         report = check(str(options.data_dir), _progress())
         saved = salvage(str(options.data_dir), str(options.salvage)) if options.salvage else None
@@ -66,7 +66,7 @@ def _as_text(report: Report) -> Iterator[str]:
         yield f"note: {note.path}: {note.what}"
     for finding in report.damage:
         yield f"damage: {finding.path} at byte {finding.position}: {finding.why}; {finding.means}; {finding.action}"
-    beside = ", beside a running server" if report.is_served else ""
+    beside = ", while a server runs" if report.is_served else ""
     verdict = f"{len(report.damage)} damaged places" if report.damage else "all is whole"
     yield f"{verdict}: {report.files} files, {report.bytes:,} bytes, {report.batches:,} batches, {report.records:,} records{beside}"
 
@@ -75,9 +75,9 @@ def _saved(out: Path, saved: Salvaged) -> Iterator[str]:
     for hole in saved.holes:
         yield f"missing: {hole.shard}, offsets {hole.begin} to {hole.end - 1}"
     for frame in saved.lost_frames:
-        yield f"missing: what was in the journal from {frame}"
+        yield f"missing: records in the journal from {frame}"
     for path, position in saved.mended:
-        yield f"mended: {path} at byte {position}: only the offset or the magic of the batch was damaged"
+        yield f"repaired: {path} at byte {position}: only the offset or the magic of the batch was damaged"
     missing = sum(hole.end - hole.begin for hole in saved.holes)
     yield f"saved to {out}: {saved.shards} shards, {saved.batches:,} batches, {saved.bytes:,} bytes; {missing:,} offsets are missing"
 
@@ -94,7 +94,7 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 
 def _progress() -> Progress:
-    """On a terminal, how much was read, on one line."""
+    """Show the progress on one line of a terminal."""
     if not sys.stderr.isatty():
         return lambda _done, _all: None
     shown = 0

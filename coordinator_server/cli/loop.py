@@ -1,6 +1,7 @@
-"""``python -m coordinator_server.cli.loop FD``: one loop of several, started by the supervisor, which says on that socket what to do.
+"""Run one of several loops: ``python -m coordinator_server.cli.loop FD``.
 
-Not a command: nobody else knows the words. The process dies with its supervisor, whatever way that ends.
+Not a command: only the supervisor starts it, and controls it over the socket FD. The process dies
+with its supervisor.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ log = structlog.get_logger(__name__)
 
 
 def main() -> int:
-    """Be a loop; returns the exit code."""
+    """Run the loop and return the exit code."""
     import uvloop
 
     die_with_parent()
-    # A load makes millions of objects and no garbage.
+    # A load creates millions of objects and no garbage.
     gc.disable()
     channel = socket.socket(fileno=int(sys.argv[1]))
     order = _read_order(channel)
     if order is None or os.getppid() != order.supervisor:
-        # It died before it could take us with it.
+        # The supervisor ended before die_with_parent took effect.
         return 1
-    # The supervisor is the one who decides.
+    # The supervisor handles ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     configure(order.log_level, order.log_format, order.loop)
     try:
@@ -85,7 +86,7 @@ def _read(channel: socket.socket, size: int) -> bytes | None:
 
 
 class _Loop:
-    """The order carried out."""
+    """Run a loop as the supervisor's order says."""
 
     def __init__(self, order: StartLoop) -> None:
         self._order = order
@@ -129,14 +130,14 @@ class _Loop:
                 self._asked.add(task)
                 task.add_done_callback(self._asked.discard)
             case StartLoop():
-                raise AssertionError("there is one order, and it has been read")
+                raise AssertionError("a loop gets one StartLoop, which main has read")
 
     async def _answer(self, asked: RunOperation) -> None:
         answer = await run_operation(self._daemon.operations, asked.request)
         self._link.send(OperationResult(asked.id, dict(answer)))
 
     def _orphaned(self) -> NoReturn:
-        log.error("supervisor-lost", action="the loop ends: nobody would stop it")
+        log.error("supervisor-lost", action="the loop ends: no process could stop it")
         os._exit(1)
 
 

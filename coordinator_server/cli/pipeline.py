@@ -1,6 +1,7 @@
-"""Run several jobs one after the other on one Spark session, which starts once: compact, history, verify, in the order given.
+"""Run several jobs in one Spark session, which starts once: compact, history, verify.
 
-Each job is the command of its name, with its options and its output (with --json a line each). The first that fails ends it, with its exit code.
+The jobs run in the order given. Each is the command of its name, with its options and its output
+(with --json a line each). The first job that fails ends the run with its exit code.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history or verify")
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where the tables of history are; needed for it alone")
-    add_engine_arguments(parser, python="one process and needs no Java", workers_see="both")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="directory of the history's tables; required for history")
+    add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     compact.add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print each job's result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the jobs; returns the exit code."""
+    """Run the jobs and return the exit code."""
     try:
         if "history" in options.jobs and options.out is None:
-            raise CannotRun("history needs --out DIR, where its tables are")
+            raise CannotRun("history needs --out DIR, the directory of its tables")
         with ExitStack() as stack:
             if options.engine == "spark":
                 with extra_needed("spark engine", ", or use --engine python"):

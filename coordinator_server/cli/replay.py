@@ -1,7 +1,9 @@
-"""Print the state of the log as of an offset: groups with members and committed offsets, topics, share partitions, transactions.
+"""Print the state that the log holds, as of an offset or a time.
 
-The state is rebuilt by the server's own code from durable records only. Beside a running server the sealed part of the log is read; a
-line on stderr says up to where. Reading changes nothing, but for the recovery that a server that was killed owes its log.
+The state has groups with members and committed offsets, topics, share partitions and transactions.
+The server's own code rebuilds it, from durable records only. While a server runs, the command reads
+the sealed part of the log; a line on stderr says which records it does not see. It changes nothing,
+except that it recovers the log of a server that was killed.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ examples:
   coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
 """
 
-# Cells of the table are cut there; --json has them whole.
+# Maximum width of a table's cell; --json has the whole value.
 WIDEST = 60
 
 
@@ -47,24 +49,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at",
         type=_offset_or_moment,
         metavar="WHEN",
-        help="only the records before this offset, or none after this time, such as 2026-11-20T10:00Z (default: all)",
+        help="read the records before this offset, or those up to this time, such as 2026-11-20T10:00Z (default: all)",
     )
-    parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all until now is read")
-    parser.add_argument("--digest", action="store_true", help="print what each shard's state comes to, and each group's")
+    parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all records are read")
+    parser.add_argument("--digest", action="store_true", help="print the digest of each shard's state, and of each group's")
     parser.add_argument(
         "--why",
         action="store_true",
-        help="tell who made each generation and committed each offset, and why, where the log says so",
+        help="print the client and the reason of each generation and committed offset, if the log has them",
     )
     parser.add_argument("--json", action="store_true", help="print the state as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Replay; returns the exit code."""
+    """Replay and return the exit code."""
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
-            # A moment is looked for in sealed segments.
+            # A time can only be found in sealed segments.
             if options.seal or isinstance(options.at, Moment):
                 seal(data_dir)
             tell_unknown(data_dir)
@@ -82,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if unseen and not options.seal:
         first = ", ".join(unseen[:3]) + (f" and {len(unseen) - 3} more shards" if len(unseen) > 3 else "")
         print(
-            f"coordinator-server: the server runs; not seen: records in its open segments ({first}); --seal shows them",
+            f"coordinator-server: the server runs: records in its open segments are not shown ({first}); use --seal to include them",
             file=sys.stderr,
         )
     return 0

@@ -1,8 +1,10 @@
 """Run the coordinator until SIGTERM or SIGINT.
 
-Prints one line on stdout when every group is loaded; clients are answered before, and ask again for a group that is not there
-yet. Logs go to stderr. An acknowledged commit is on disk. Stopping answers what is owed first; kill -9 loses nothing that was
-acknowledged. With --loops, groups are spread over that many processes: one that dies is started again, and all of them end together.
+Prints one line on stdout when every group is loaded. Clients may connect before that; they retry
+requests for a group that is not loaded yet. Logs go to stderr. An acknowledged commit is on disk.
+At a stop, the server first answers the requests whose records are durable. kill -9 loses no
+acknowledged commit. With --loops, that many processes share the groups: one that dies is restarted,
+and all of them end together.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ examples:
       --override topics=orders:6,payments:3 --override group.initial.rebalance.delay.ms=0
   coordinator-server serve --listen 127.0.0.1:0 --data-dir "$(mktemp -d)"      # a free port, for tests
 
-  coordinator-server serve --loops auto --data-dir ./data                        # a loop per core, on 9092, 9093, …
+  coordinator-server serve --loops auto --data-dir ./data                        # one loop per core, on 9092, 9093, …
 
 properties have Kafka's names and defaults; 'coordinator-server config' lists them.
 """
@@ -50,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="address to listen on; port 0 picks a free one (%(default)s)",
     )
     parser.add_argument(
-        "--data-dir", type=local_dir, required=True, metavar="DIR", help="where the log lives; made when it is not there"
+        "--data-dir", type=local_dir, required=True, metavar="DIR", help="directory of the log; created if it does not exist"
     )
     parser.add_argument(
         "--loops",
         metavar="N",
-        help="how many processes serve, on the port of --listen and those after it; auto: one per core (1; or the property loops)",
+        help="number of processes, on the port of --listen and the next ones; auto: one per core (default: the property loops)",
     )
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
@@ -63,12 +65,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--log-format",
         choices=("auto", "console", "json"),
         default="auto",
-        help="auto: console on a terminal, else json (%(default)s)",
+        help="auto: console on a terminal, otherwise json (%(default)s)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve; returns the exit code."""
+    """Serve and return the exit code."""
     properties = parse_overrides(options.override)
     if options.loops is not None:
         properties["loops"] = options.loops
@@ -76,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     host, port = parse_address(options.listen)
     configure(options.log_level, options.log_format)
     if loop_count(config) == 1:
-        # Only this command needs the loop, and start-up time is a feature.
+        # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
         return uvloop.run(_serve(config, host, port, options.data_dir))
@@ -84,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def parse_address(text: str) -> tuple[str, int]:
-    """``HOST:PORT``, with brackets around an IPv6 host. Raises ConfigError."""
+    """Parse ``HOST:PORT``, with brackets around an IPv6 host. Raises ConfigError."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise ConfigError(f"--listen takes HOST:PORT, such as 127.0.0.1:9092, not {text!r}")
@@ -95,7 +97,7 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     from coordinator_server.server.daemon import Daemon
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
-    # A load makes millions of objects and no garbage.
+    # A load creates millions of objects and no garbage.
     gc.disable()
     daemon = Daemon(config, data_dir, die)
     try:
@@ -137,7 +139,7 @@ async def _supervise(config: Config, host: str, port: int, options: argparse.Nam
 
 
 async def _first(*events: asyncio.Event) -> asyncio.Event:
-    """The first of the events that is set, or has been."""
+    """Wait until one of the events is set, and return it."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
     for wait in waits:
@@ -150,7 +152,7 @@ def _address(host: str, port: int) -> str:
 
 
 def stop_signals(*numbers: signal.Signals) -> asyncio.Event:
-    """An event that the signals set."""
+    """Return an event that the signals set."""
     stopping = asyncio.Event()
     for number in numbers:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -158,7 +160,7 @@ def stop_signals(*numbers: signal.Signals) -> asyncio.Event:
 
 
 async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> bool:
-    """Whether the work was done; it is given up when we are to stop."""
+    """Do the work and return True; cancel it and return False when ``stopping`` is set."""
     tasks = [asyncio.ensure_future(work), asyncio.ensure_future(stopping.wait())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     tasks[1].cancel()
@@ -170,14 +172,16 @@ async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> 
 
 
 def calm_the_collector() -> None:
-    """What was loaded stays: it is never looked at, which would take as long as all of it is large. Requests make little that refers to itself."""
+    """Freeze loaded objects: scanning them costs time proportional to the state, and requests create few cycles."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
     gc.enable()
 
 
 def die(failure: LogError) -> None:
-    """A sync failed: what is on disk is unknown, so nobody may be answered any more, and only a recovery can tell."""
-    log.error("log-failed", why=str(failure), action="the process ends; look at the disk, then start again: the log is recovered")
+    """End the process after a failed sync: what is on disk is unknown until a recovery, so no request may be answered."""
+    log.error(
+        "log-failed", why=str(failure), action="the process ends; check the disk, then start again: the start recovers the log"
+    )
     sys.stderr.flush()
     os._exit(1)

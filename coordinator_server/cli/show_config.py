@@ -1,4 +1,4 @@
-"""``coordinator-server config``: every property, with its default or the value that overrides give it."""
+"""Print every property, with its default or the value of --override."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Tables as people read them."""
+"""Tables in text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 
 def columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """The lines of a table, its heading first; nothing when that is all."""
+    """Return the lines of a table, its heading first; no lines if it has only a heading."""
     if len(rows) == 1:
         return
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -1,4 +1,4 @@
-"""What jobs print about directories that they leave as they are."""
+"""The warning about directories that jobs do not read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from coordinator_server.pipeline.input.shards import unknown_directories
 
 
 def tell_unknown(data_dir: Path) -> None:
-    """Print a line on stderr for each directory that is named like a shard and is of no known kind."""
+    """Print a line on stderr for each directory that has a shard's name and no known kind."""
     for path in unknown_directories(data_dir):
         print(f"coordinator-server: {path.name} is of no kind that this version knows: it is left as it is", file=sys.stderr)

@@ -1,7 +1,8 @@
-"""Prove that nothing was lost: the full history, the compacted log and the running server must come to the same state.
+"""Prove that full history, compacted log and running server have the same state.
 
-Replays every shard twice, from all segments and from its newest layer on, and compares their digests with each other and, where a server
-runs, with its own at the same offset. A difference is named with its shard, group and key, and both values; the exit code is 1 then.
+Replays every shard twice, from all segments and from its newest layer, and compares the digests
+with each other and, if a server runs, with its digest at the same offset. Prints each difference
+with its shard, group, key and both values; the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add_log_argument(parser)
-    add_engine_arguments(parser, python="one process and needs nothing", workers_see="DIR")
+    add_engine_arguments(parser, python="one process, and needs no Spark and no Java", workers_see="DIR")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Verify; returns the exit code."""
+    """Verify and return the exit code."""
     started_s = time.monotonic()
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             tell_unknown(data_dir)
-            # The server's word first: what is sealed after it reaches at least as far.
+            # The server's digests come first: the segments sealed after that reach at least as far.
             live = digests_of_server(ask_server(data_dir, {"op": "digest", "parts": True}))
             todo = checks(data_dir.absolute(), live, seal(data_dir))
             verdicts = _verify(options, todo, progress_on(sys.stderr))
@@ -89,12 +90,12 @@ def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> st
     else:
         lines.append(f"{against} agree on {_counted(verdicts)} in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
     if shortened:
-        lines.append(f"of {shortened} shards the history begins with a layer: what it was made from has been removed")
+        lines.append(f"the history of {shortened} shards begins with a layer: the segments before it were removed")
     return "\n".join(lines)
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:
-    """How much of what: "5 groups and 3 topics"."""
+    """Return the counts by noun: "5 groups and 3 topics"."""
     counts: Counter[str] = Counter()
     for verdict in verdicts:
         counts[verdict.noun] += verdict.count

@@ -1,4 +1,4 @@
-"""Which build this is."""
+"""The version and the build."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from protocol import wire
 
 
 def version() -> str:
-    """The version, and whether the hot modules run compiled (`make wheel`) or as plain Python."""
+    """Return the version, and whether the hot modules are compiled (`make wheel`) or plain Python."""
     kind = "plain Python" if wire.__file__.endswith(".py") else "compiled"
     return f"coordinator-server {__version__} ({kind})"

@@ -167,9 +167,9 @@ def test_what_cannot_be_answered_is_said_in_one_line(server: Server) -> None:
     assert (unknown.returncode, unknown.stderr.count("\n")) == (1, 1)
     assert "does not mention group nobody" in unknown.stderr
     assert (before.returncode, before.stderr.count("\n")) == (1, 1)
-    assert "there was no group readers at 2001-01-01T00:00:00.000Z" in before.stderr
+    assert "group readers did not exist at 2001-01-01T00:00:00.000Z" in before.stderr
     assert wrong.returncode == 2
-    assert "'yesterday' is no time" in wrong.stderr
+    assert "'yesterday' is not a time" in wrong.stderr
     assert (stopped.returncode, stopped.stderr.count("\n")) == (1, 1)
     assert "start it, then restore" in stopped.stderr
 

@@ -46,7 +46,7 @@ def test_history_without_length(tmp_path: Path) -> None:
             eventually(lambda: is_bare(server.data_dir), describe=lambda: sorted(server.data_dir.glob("__consumer*/*")))
         verified = run("log", "verify", "--data-dir", str(server.data_dir))
         assert verified.returncode == 0, verified.stdout
-        assert "beside a running server" in verified.stdout
+        assert "while a server runs" in verified.stdout
         server.kill()
         server.start()
         with Client(server.address) as client:

@@ -86,7 +86,7 @@ def test_every_kind_has_a_partition_count() -> None:
 
 def test_a_loop_too_many_is_named_with_the_property_that_bounds_it() -> None:
     """Kinds that may never be used do not count."""
-    with pytest.raises(ConfigError, match=r"loops=2: offsets.topic.num.partitions=1 has no shard for each of them"):
+    with pytest.raises(ConfigError, match=r"loops=2: offsets.topic.num.partitions=1 has fewer shards than loops"):
         load({"loops": "2", "offsets.topic.num.partitions": "1"})
 
 

@@ -49,8 +49,11 @@ def test_a_wrong_command_line_is_exit_code_2(words: list[str]) -> None:
         (["--override", "advertised.listeners=nowhere"], "advertised.listeners=nowhere: one host:port"),
         (["--loops", "0"], "loops=0: Expected `int` >= 1"),
         (["--loops", "many"], "loops=many: "),
-        (["--loops", "51"], "loops=51: offsets.topic.num.partitions=50 has no shard for each of them"),
-        (["--loops", "3", "--override", "advertised.listeners=x:65534"], "3 loops end at port 65536, and 65535 is the last one"),
+        (["--loops", "51"], "loops=51: offsets.topic.num.partitions=50 has fewer shards than loops"),
+        (
+            ["--loops", "3", "--override", "advertised.listeners=x:65534"],
+            "3 loops need ports up to 65536, and 65535 is the last one",
+        ),
         (["--override", "topics=a:b"], "'a:b' is not name or name:partitions"),
     ],
 )

@@ -213,8 +213,8 @@ def test_copies_are_read(s3: ObjectStore, tmp_path: Path, data_dir: Path, capsys
     ("words", "says"),
     [
         (["compact", "--data-dir", "s3://lake/copy?secret"], "published by renaming it"),
-        (["groups", "expiring", "g", "--data-dir", "s3://lake/copy?secret"], "the server that runs there is asked"),
-        (["groups", "restore", "g", "--at", "2026-01-01", "--data-dir", "s3://lake/copy?secret"], "the server that runs there"),
+        (["groups", "expiring", "g", "--data-dir", "s3://lake/copy?secret"], "the command asks the server that runs on it"),
+        (["groups", "restore", "g", "--at", "2026-01-01", "--data-dir", "s3://lake/copy?secret"], "the server that runs on it"),
         (["replay", "--data-dir", "nonsense://lake/copy?secret"], "nonsense://lake/copy"),
     ],
 )
