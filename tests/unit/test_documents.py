@@ -15,6 +15,12 @@ DOCUMENTS = sorted(
     for path in ROOT.glob(pattern)
     if ".venv" not in path.parts
 )
+MODULES = [
+    str(path.relative_to(ROOT))
+    for room in ("coordinator_server", "protocol", "tests", "bench", "scripts")
+    for path in ROOT.glob(f"{room}/**/*.py")
+]
+MODULE = re.compile(r"`([\w./-]+\.py)\b")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -24,6 +30,22 @@ def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
     links = [link for link in LINK.findall(document.read_text()) if "://" not in link]
 
     assert [link for link in links if not (document.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_that_a_document_names_exists(document: Path) -> None:
+    """A file that is moved or renamed is found here: ``log/meta.py`` and ``meta.py`` name one, ``../unit/test_words.py`` is relative."""
+    named = MODULE.findall(document.read_text())
+
+    assert [
+        each
+        for each in named
+        if not (
+            (document.parent / each).exists()
+            if each.startswith("../")
+            else any(f"/{path}".endswith(f"/{each}") for path in MODULES)
+        )
+    ] == []
 
 
 def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
