@@ -14,24 +14,24 @@ BIN  := $(VENV)/bin
 .PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
-help: ## this list
+help: ## print this list
 	@echo "coordinator-server: a durable group coordinator that speaks the Kafka wire protocol"
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 	@echo
-	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) TOPICS=$(TOPICS) ARGS='…' (words for the program that the target runs)"
+	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) TOPICS=$(TOPICS) ARGS='…' (options of the program that the target runs)"
 	@echo "  e.g. make run LISTEN=127.0.0.1:19092 ARGS='--override group.initial.rebalance.delay.ms=0'"
 
-run: with-run ## set up what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
-	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9 it: what was acknowledged stays"
-	@echo "then try, in a second terminal: one of the ten-line consumers of README.md, three times"
-	@echo "and: make compact   (Spark writes a compacted layer of the log, while the server runs or not)"
+run: with-run ## install what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
+	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9: acknowledged commits stay"
+	@echo "next, in a second terminal: run one of the ten-line consumers of README.md three times"
+	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
 	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) $(ARGS)
 
 compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
 	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)
 
-test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' for a part of it, ARGS='-n0 -s …' for one process
+test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' selects tests, ARGS='-n0 -s …' runs in one process
 	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
@@ -45,53 +45,53 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 # Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.
 CLIENTS ?= all
 
-interop: with-dev ## one set of scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama for some
+interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
 	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_tools.py --clients $(CLIENTS) $(ARGS)
 
-storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for another storm
+storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for a different run
 	@$(BIN)/python -m tests.storm $(ARGS)
 
-differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) before this server and a real broker (Java and Maven); ARGS=--record keeps its answers
+differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven); ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## the whole server in one thread, from SEEDS (10000) integers, then a fifth as many of several loops; on all cores; ARGS='4711 --history' for one of them
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
 
-check: with-dev ## style, types, import direction, generated code: what CI asks before the tests
+check: with-dev ## style, types, import direction, generated code: what CI checks before the tests
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m protocol.generate --check
 
-format: with-dev ## let the formatter and the fixable rules have their way
+format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-generate: with-run ## write protocol/generated anew from the declarations in protocol/messages
+generate: with-run ## generate protocol/generated from the declarations in protocol/messages
 	@$(BIN)/python -m protocol.generate
 
-golden: with-dev ## ask Kafka's own classes (Java and Maven needed) for the bytes that tests compare with
+golden: with-dev ## write the bytes that tests compare with, by Kafka's own classes (Java and Maven)
 	@$(BIN)/python -m tests.support.golden
 
-kafkalog: with-dev ## have a real broker (Java and Maven needed) write the log anew that the import is tested with
+kafkalog: with-dev ## write the log that the import tests read, by a real broker (Java and Maven)
 	@$(BIN)/python -m tests.support.kafka_log
 
-bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' for a real broker too
+bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' adds a real broker
 	@$(BIN)/python -m bench.serve $(ARGS)
 
-fuzz: with-dev ## two million inputs, guided by coverage, for everything that decodes; ARGS='-runs=100000' for another number
+fuzz: with-dev ## two million inputs, guided by coverage, for every decoder; ARGS='-runs=100000' for a different number
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/fuzz.lock
 	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
 
-wheel: with-tools ## a wheel whose hot modules are compiled (a C compiler; some minutes); it goes to dist/
+wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
 
-release: with-dev with-tools ## build source distribution and both wheels, check each as it is installed; they go to dist/; ARGS=--help for options
+release: with-dev with-tools ## build source distribution and both wheels into dist/, and check each; ARGS=--help for options
 	@$(BIN)/python scripts/release.py $(ARGS)
 
-lock: with-tools ## pin the newest versions that pyproject.toml allows, with hashes, into requirements/*.lock; ARGS=--keep moves only what no longer fits
+lock: with-tools ## pin the newest versions that pyproject.toml allows, with hashes, into requirements/*.lock; ARGS=--keep changes only what no longer fits
 	@scripts/lock $(ARGS)
 
 clean: ## remove .venv, caches and build results; DATA_DIR stays
