@@ -1,5 +1,5 @@
-"""What a replicated state machine is made of.
+"""The building blocks of a replicated state machine.
 
-Plain, synchronous, without I/O: a shard takes operations one at a time and answers with records and a response. Time, ids and
-timers reach it as arguments. The names are those of Kafka's ``coordinator-common`` module.
+Synchronous code without I/O. A shard takes operations one at a time and returns records and a response. Time, ids and
+timers are arguments. The names are those of Kafka's ``coordinator-common`` module.
 """

@@ -1,4 +1,4 @@
-"""What stands for many records of one operation."""
+"""Blocks: the records of one operation as a single object, with fast paths into the log and the state."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from protocol.coordinator_records import CoordinatorRecord
 
 
 class RecordBlock:
-    """The records of one operation in one piece, one at least, which knows a short way into the log and into the state.
+    """One or more records of one operation, with fast paths into the log (``write``) and into the state (``replay``).
 
-    Whoever iterates over it gets the records, one by one; what ``write`` and ``replay`` do must come to the same.
+    Iteration yields the records one by one. ``write`` and ``replay`` must have the same effect as writing and replaying
+    each of these records.
     """
 
     __slots__ = ()
@@ -27,33 +28,36 @@ class RecordBlock:
         raise NotImplementedError
 
     def subject(self) -> tuple[Hashable, Hashable]:
-        """Whose records they are, and which keys they have, in order: two blocks that say the same of both differ in their values alone."""
+        """Return the owner of the records, and their keys in order.
+
+        Two blocks with equal subjects differ only in their values.
+        """
         raise NotImplementedError
 
     def max_bytes(self) -> int:
-        """No less than what the records take of a batch."""
+        """Return an upper bound of the bytes that the records take in a batch."""
         raise NotImplementedError
 
     def write(self, batch: BatchBuilder, headers: bytes) -> None:
-        """Append all records to a batch; ``headers`` go to the first of them."""
+        """Append all records to a batch. The first record gets ``headers``."""
         raise NotImplementedError
 
     def replay(self, offset: int) -> None:
-        """Apply all records to the hard state of the shard they were made by; the first of them is at ``offset``."""
+        """Apply all records to the hard state of the shard that made them. The first record is at ``offset``."""
         raise NotImplementedError
 
 
 EncodedRecord = tuple[bytes, bytes | None]
-"""Key and value as they stand in the log. Without a value it is a tombstone."""
-# A record's attributes, its deltas and lengths as varints, and the header count: never more.
+"""Key and value as encoded in the log. A value of None makes it a tombstone."""
+# Upper bound: a record's attributes, its deltas and lengths as varints, and the header count.
 _RECORD_OVERHEAD: Final = 32
 
 
 class EncodedRecords(RecordBlock):
-    """Records that were encoded elsewhere, by a task of a CoordinatorExecutor: nothing of them is decoded on their way into log and state.
+    """Records encoded by a task of a CoordinatorExecutor. They reach the log and the state without being decoded.
 
-    ``keep`` is given the bytes of each record with its offset, and comes to the same as ``replay`` with what ``decode`` makes of them: it
-    may keep the bytes until somebody reads them.
+    ``keep`` takes the offset and the bytes of each record. It must have the same effect as decoding the record with
+    ``decode`` and replaying it, but it may store the bytes and decode them on the first read.
     """
 
     __slots__ = ("_decode", "_keep", "_records")
@@ -78,7 +82,7 @@ class EncodedRecords(RecordBlock):
             yield record
 
     def subject(self) -> tuple[Hashable, Hashable]:
-        """Each block is one of a kind: none is written over another."""
+        """Return a unique subject, so that no block overwrites another."""
         return self, ()
 
     def max_bytes(self) -> int:

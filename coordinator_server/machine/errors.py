@@ -1,10 +1,10 @@
-"""How a state machine refuses.
+"""The errors that a state machine raises.
 
     CoordinatorError      the request is refused: carries Kafka's error code for the peer
 
-Anything else that escapes an operation is our own bug: the runtime answers UNKNOWN_SERVER_ERROR and logs it.
+Any other exception from an operation is our own bug: the runtime logs it and answers UNKNOWN_SERVER_ERROR.
 
-Errors of the log mean nothing to a client of the coordinator. ``operation_error`` says what to tell it instead.
+Errors of the log mean nothing to a client of the coordinator. ``operation_error`` translates them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 
 from protocol.error_codes import ErrorCode
 
-# After Kafka's CoordinatorOperationExceptionHelper, and appendGroupMetadataErrorToResponseError, which says the same.
+# From Kafka's CoordinatorOperationExceptionHelper; appendGroupMetadataErrorToResponseError has the same mapping.
 OPERATION_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
-    # The transaction coordinator cannot be asked now. Older clients do not know the error, but they know to wait for a load.
+    # The transaction coordinator is unreachable. Older clients do not know this error, but they retry after a load in progress.
     ErrorCode.NETWORK_EXCEPTION: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -30,12 +30,12 @@ OPERATION_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
 
 
 def operation_error(error: ErrorCode) -> ErrorCode:
-    """What the client of a coordinator hears when an operation fails with ``error``."""
+    """Return the error code that a coordinator's client gets when an operation fails with ``error``."""
     return OPERATION_ERRORS.get(error, error)
 
 
 class CoordinatorError(Exception):
-    """A request refused with one of Kafka's error codes."""
+    """A refusal of a request, with one of Kafka's error codes."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:
         super().__init__(f"{error.name}: {message}" if message else error.name)

@@ -1,12 +1,14 @@
-"""Work that would stop the loop: a child process does it, and what comes of it enters as an ordinary write operation.
+"""Tasks: long computations that run in a child process instead of blocking the loop.
 
-A thread would hold the interpreter's lock. The child gets a copy of the argument, and knows nothing else of the shard; the state goes on
-changing meanwhile. So the caller has duties:
+A thread would hold the interpreter's lock. The child gets a copy of the argument and nothing else of the shard. The
+result enters the shard as an ordinary write operation; the state may have changed in the meantime. The caller's duties:
 
-1. A task is a pure function of its argument: it may run twice, or in a child that dies.
-2. The operation that gets the result checks that what it was made for is still so: the key's epoch goes with the argument, or with the operation.
-3. What the task returns for the log is encoded there (``machine/block.py``, EncodedRecords), so that the loop neither encodes nor decodes it.
-4. Nothing is remembered when the shard is given up. ``on_loaded`` schedules what is still to be done.
+1. Make the task a pure function of its argument. It may run twice, or in a child that dies.
+2. In the operation that gets the result, check that the result still applies: pass the key's epoch with the argument or
+   with the operation.
+3. Encode in the task what it returns for the log (``machine/block.py``, EncodedRecords), so that the loop neither encodes
+   nor decodes it.
+4. In ``on_loaded``, schedule the tasks that are still needed: unloading a shard discards its tasks.
 """
 
 from __future__ import annotations
@@ -21,7 +23,10 @@ R = TypeVar("R")
 
 
 class Task(NamedTuple, Generic[Q, R]):
-    """A function that a child runs. It finds the Task by ``name``, ``package.module:NAME``; both types are ones that msgspec can encode."""
+    """A function that a child process runs.
+
+    The child imports the Task by ``name`` (``package.module:NAME``). msgspec must be able to encode both types.
+    """
 
     name: str
     argument: type[Q]
@@ -30,20 +35,23 @@ class Task(NamedTuple, Generic[Q, R]):
 
 
 class Failed(NamedTuple):
-    """The task raised an error: our bug, which another try would meet again."""
+    """The outcome of a task that raised an error. It is our bug, so the task is not retried."""
 
     why: str
 
 
 class CoordinatorExecutor(Protocol):
-    """Tasks of one shard, by key."""
+    """The tasks of one shard, by key."""
 
     def schedule(
         self, key: Hashable, task: Task[Q, R], argument: Q, operation: Callable[[R | Failed], CoordinatorResult[Any]], /
     ) -> None:
-        """Have a task run; what was scheduled under this key before is not heard of. ``operation`` runs as a write operation, again if it is not written."""
+        """Schedule a task; the outcome of an earlier task with the same key is discarded.
+
+        ``operation`` gets the outcome and runs as a write operation. It is repeated if its records are not written.
+        """
 
     def cancel(self, key: Hashable, /) -> None:
-        """Hear nothing of the task; nothing happens when there is none."""
+        """Discard the outcome of the task. Do nothing if the key has no task."""
 
     def is_scheduled(self, key: Hashable, /) -> bool: ...

@@ -1,4 +1,4 @@
-"""Java's string hash, where Kafka's answers depend on it: the partition of a key, and the order of a ``HashMap``."""
+"""Java's string hash. Kafka's answers depend on it for the partition of a key and for the order of a ``HashMap``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def java_string_hash(text: str) -> int:
-    """``String.hashCode`` of Java: over UTF-16 code units, as a signed 32-bit number."""
+    """Return Java's ``String.hashCode``: computed over UTF-16 code units, a signed 32-bit number."""
     value = 0
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
@@ -15,7 +15,10 @@ def java_string_hash(text: str) -> int:
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """``keys`` as a ``HashMap`` iterates them that grew to hold them: by bucket, those of one bucket as they came."""
+    """Return ``keys`` in the iteration order of a Java ``HashMap`` that grew to hold them.
+
+    The order is by bucket, then by insertion.
+    """
     distinct = list(dict.fromkeys(keys))
     buckets = 16
     while len(distinct) * 4 > buckets * 3:

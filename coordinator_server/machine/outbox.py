@@ -1,22 +1,23 @@
-"""Effects of one shard on another: messages that a state machine hands over, and hears the outcome of.
+"""Effects of one shard on another: messages that a state machine sends, and whose outcome it gets.
 
-A shard never calls another one, and nothing waits in a task. What a shard wants done elsewhere it writes down first, as a record: an
-*intent*, which is open until another record of the shard closes it.
+A shard never calls another shard. It first writes what it wants done elsewhere as a record: an *intent*, which stays open
+until another record of the same shard closes it.
 
     operation ── the intent is a record ── durable: on_append ── ``Outbox.send`` ──► an operation of the other shard
                                                                                        its effect is durable, or refused
     a record closes the intent ◄── ``then``, an operation of this shard ◄──────────────────┘
 
-A message is delivered at least once, while its shard is here; nobody but the log remembers it. So the caller has duties:
+A message is delivered at least once while its shard is loaded here. Only the log remembers it. The caller's duties:
 
-1. Replay the intent first, and send its message when that is durable: in ``on_append``, when there is no error.
-2. In ``on_loaded`` send the message of every intent that is open: nobody knows what became of it.
-3. One intent is one message, which says the same each time. Another message is another intent, with an id of its own.
-4. The operation that receives it writes the intent's id down with the effect, in one operation. When the id comes again it has no effect, and
-   is answered as before.
-5. ``then`` closes the intent, or replaces it by others, with a record. If that is not written, the message is sent again.
-6. Intents have no order, not even those for one shard. Whoever needs one sends the next message from ``then``.
-7. The receiver forgets an id when the sender says, with a message of its own, that the intent is closed; not after some time.
+1. Replay the intent first. Send its message when the intent is durable: in ``on_append``, if there is no error.
+2. In ``on_loaded``, send the message of every open intent: its outcome is unknown.
+3. Send the same message for an intent each time. A different message is a different intent with its own id.
+4. The receiving operation writes the intent's id together with the effect, in one operation. A repeated id has no effect
+   and gets the same answer as the first.
+5. ``then`` closes the intent, or replaces it by other intents, with a record. If that record is not written, the message
+   is sent again.
+6. Intents are unordered, even those for one shard. To order two messages, send the second from ``then`` of the first.
+7. The receiver forgets an id when a separate message of the sender says that the intent is closed, never after some time.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ R = TypeVar("R")
 
 
 class Effect(NamedTuple, Generic[Q, R]):
-    """An operation of another shard, as those name it who send it a message. Both types are ones that msgspec can encode."""
+    """The operation of another shard that a message runs. msgspec must be able to encode both types."""
 
     topic: str
     name: str
@@ -41,7 +42,7 @@ class Effect(NamedTuple, Generic[Q, R]):
 
 
 class Refused(NamedTuple):
-    """What the other shard said instead of a response."""
+    """The other shard's error, in place of a response."""
 
     error: ErrorCode
     message: str | None = None
@@ -53,13 +54,13 @@ UNDELIVERED: Final = frozenset(
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_COORDINATOR,
         ErrorCode.NETWORK_EXCEPTION,
-        # The log of the other shard did not take the effect, or may have.
+        # The effect was not written to the log of the other shard, or its outcome is unknown.
         ErrorCode.KAFKA_STORAGE_ERROR,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.REQUEST_TIMED_OUT,
     }
 )
-"""Refusals that say nothing of the request: the message is sent again, after a while. Any other is an outcome."""
+"""Errors that are not about the request: the message is sent again after a back-off. Any other error is an outcome."""
 
 
 class Outbox(Protocol):
@@ -74,7 +75,8 @@ class Outbox(Protocol):
         then: Callable[[R | Refused], CoordinatorResult[Any]],
         /,
     ) -> None:
-        """Have a shard run an operation, later: partition ``to`` of its kind, or the one that has this key. An intent that is on its way is not sent twice.
+        """Send a message that runs ``effect`` on another shard, later. Do nothing if this intent's message is already on its way.
 
-        ``then`` runs as a write operation of this shard. Nothing is heard of a message any more when the shard is given up.
+        ``to`` is a partition of the effect's topic, or a key, which selects its partition. ``then`` gets the outcome and
+        runs as a write operation of this shard. It is not called after the shard is unloaded.
         """

@@ -1,19 +1,22 @@
-"""Provenance: who was behind an operation and why, as headers of the first record that it wrote.
+"""Provenance: who caused an operation and why, as headers of the first record that the operation wrote.
 
-Kafka's loaders and tools pass headers by, so the log stays Kafka's own. All values are UTF-8 text, cut where they are longer than 2,047 bytes; what is empty
-or unknown is left out; headers of other names are nobody's business here. In this order:
+Kafka's loaders and tools ignore record headers, so the log stays readable by Kafka. All values are UTF-8 text, truncated
+to 2,047 bytes. Empty and unknown values are omitted. Headers with other names are ignored here. The order is:
 
-    op1        what ran: ``8/9`` is a request's API key and version, ``timer``, ``server``, ``shard`` (the message of
-               another shard, or its answer) and ``task`` (what a child process has computed) are this server's own doing. Always the first. The digit is the version of the format: a reader that does not know it knows nothing of the rest
-    by         the principal; without it User:ANONYMOUS
+    op1        what ran; always the first header. ``8/9`` is a request's API key and version. Operations of this server are
+               ``timer``, ``server``, ``shard`` (a message from another shard, or the answer to one) and ``task`` (the
+               result of a child process). The digit in ``op1`` is the version of the format: a reader that does not know
+               the version must ignore all the headers
+    by         the principal; if absent, User:ANONYMOUS
     client     the client id of the request
-    host       the address it came from
-    …          what a kind of shard says of its own: see its module (``offsets/attribution.py`` has two)
-    why        a reason, once for each, in the order in which they came up; each followed by
-    whom         whom the reason is about
-    said         what its client gave as the reason (KIP-800), at most 255 characters
+    host       the address that the request came from
+    …          headers of a kind of shard: see its module (``offsets/attribution.py`` has two)
+    why        a reason, repeated for each reason in the order in which they arose; each is followed by
+    whom         the subject of the reason
+    said         the reason given by the subject's client (KIP-800), at most 255 characters
 
-What depends on the connection and the API version alone is encoded once at most, as an Origin. What the operation adds is its Attribution.
+An Origin holds the headers that depend only on the connection and the API version; it is encoded at most once. An
+Attribution holds the headers that the operation adds.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ _REQUEST: Final = re.compile(r"([0-9]{1,5})/([0-9]{1,5})")
 
 
 class Reason(Struct, frozen=True, gc=False):
-    """One reason. ``why`` is one of the names that the shard's kind has for its reasons: they are in logs, and stay."""
+    """One reason. ``why`` is one of the reason names of a kind of shard. Existing logs contain these names: never change one."""
 
     why: str
     whom: str = ""
@@ -50,7 +53,7 @@ class Reason(Struct, frozen=True, gc=False):
 
 
 class Provenance(Struct, frozen=True):
-    """What the headers of a record say. ``api_key`` and ``api_version`` are -1 unless a request ran."""
+    """The decoded headers of a record. ``api_key`` and ``api_version`` are -1 unless a request ran."""
 
     operation: str
     api_key: int = -1
@@ -59,12 +62,12 @@ class Provenance(Struct, frozen=True):
     client_id: str = ""
     client_host: str = ""
     reasons: tuple[Reason, ...] = ()
-    # Headers of other names, in order: who wrote them knows what they mean.
+    # Headers with other names, in order. Their meaning belongs to the kind of shard that wrote them.
     others: tuple[tuple[str, str], ...] = ()
 
 
 class Attribution:
-    """What a state machine says of an operation, behind its origin: headers as they stand in a record, one after another. A value."""
+    """The headers that a state machine adds to an operation's origin, encoded as in a record. Immutable."""
 
     __slots__ = ("count", "encoded")
 
@@ -73,12 +76,12 @@ class Attribution:
         self.encoded = encoded
 
     def followed_by(self, other: Attribution) -> Attribution:
-        """Both."""
+        """Return the headers of both, ``other`` last."""
         return Attribution(self.count + other.count, self.encoded + other.encoded)
 
 
 def attribution_header(name: str, value: str) -> bytes:
-    """One header as it stands in a record."""
+    """Return one header, encoded as in a record."""
     raw = value.encode()
     if len(raw) > LONGEST_BYTES:
         raw = raw[:LONGEST_BYTES].decode(errors="ignore").encode()
@@ -86,7 +89,7 @@ def attribution_header(name: str, value: str) -> bytes:
 
 
 def because(*reasons: Reason) -> Attribution:
-    """Why an operation has anything to write."""
+    """Return an attribution with the reasons of an operation."""
     headers: list[bytes] = []
     for reason in reasons:
         headers.append(attribution_header("why", reason.why))
@@ -98,21 +101,21 @@ def because(*reasons: Reason) -> Attribution:
 
 
 class Origin:
-    """The part of the headers that many operations share, as bytes. They are made when they are first needed: most connections never write."""
+    """The encoded headers that many operations share. Encoded on first use: most connections never write."""
 
     __slots__ = ("_count", "_encoded", "_who", "alone", "before_one")
 
     def __init__(self, *who: str) -> None:
-        """``who`` are the values of the first headers: what ran, principal, client id, host."""
+        """Take the values of the first headers: what ran, principal, client id, host."""
         self._who = who
         self._encoded = b""
         self._count = 0
-        # Complete, for operations that have nothing to add, and all that stands before the one header of those that have one.
+        # ``alone`` is complete, for operations without an attribution. ``before_one`` precedes an attribution of one header.
         self.alone = b""
         self.before_one = b""
 
     def complete(self) -> None:
-        """Make the bytes."""
+        """Encode the headers."""
         headers = [(name, value) for name, value in zip(_SHARED, self._who, strict=False) if value]
         self._encoded = b"".join([attribution_header(name, value) for name, value in headers])
         self._count = len(headers)
@@ -120,7 +123,7 @@ class Origin:
         self.before_one = joined_headers(self._count + 1, self._encoded)
 
     def followed_by(self, attribution: Attribution) -> bytes:
-        """Complete, with more headers behind."""
+        """Return the complete headers, with those of ``attribution`` last."""
         return joined_headers(self._count + attribution.count, self._encoded + attribution.encoded)
 
 
@@ -131,12 +134,12 @@ TASK_ORIGIN: Final = Origin(TASK)
 
 
 def request_origin(api_key: int, api_version: int, client_id: str, client_host: str, principal: str = ANONYMOUS) -> Origin:
-    """The origin of the requests of one API version on one connection."""
+    """Return the origin for requests of one API version on one connection."""
     return Origin(f"{api_key}/{api_version}", "" if principal == ANONYMOUS else principal, client_id, client_host)
 
 
 def operation_headers(origin: Origin | None, attribution: Attribution | None) -> bytes:
-    """The headers of an operation's first record as they stand in the record; none without an origin."""
+    """Return the encoded headers of an operation's first record, or NO_HEADERS without an origin."""
     if origin is None:
         return NO_HEADERS
     if not origin.alone:
@@ -144,13 +147,13 @@ def operation_headers(origin: Origin | None, attribution: Attribution | None) ->
     if attribution is None:
         return origin.alone
     if attribution.count == 1:
-        # Nearly all records are of operations that name whoever they are for, and no more.
+        # The common case: most operations add only the header that names their subject.
         return origin.before_one + attribution.encoded
     return origin.followed_by(attribution)
 
 
 def read_provenance(headers: Headers) -> Provenance | None:
-    """What a record's headers say; None for a record that does not begin an operation, or of another writer."""
+    """Decode a record's headers. Return None if the record is not the first of an operation, or has a different writer."""
     if not headers or headers[0][0] != FORMAT:
         return None
     texts = [(name, (content or b"").decode(errors="replace")) for name, content in headers]
@@ -170,9 +173,10 @@ def read_provenance(headers: Headers) -> Provenance | None:
 
 
 def attributed(records: Iterable[Record]) -> Iterator[tuple[Record, Provenance | None]]:
-    """Records in the order of their offsets, each with the provenance of the operation that wrote it, where that can be told.
+    """Yield each record with the provenance of the operation that wrote it, or None if unknown. Records come in offset order.
 
-    An operation's other records stand right behind its first, at the same time. Where compaction has left a gap, they may be another one's.
+    The further records of an operation directly follow its first record and have the same timestamp. After a gap left by
+    compaction a record may belong to a different operation, so its provenance is unknown.
     """
     provenance: Provenance | None = None
     next_offset = timestamp = -1

@@ -1,12 +1,12 @@
 """The contract between a replicated state machine and the runtime that drives it (Kafka's ``coordinator-common``).
 
-A shard's *operations* are methods that the runtime calls one at a time. A write operation reads the present state, changes no hard
-state, and returns a CoordinatorResult; the runtime then replays its records into the shard, appends them, and gives the
-response to the peer once they are durable. A read operation takes the committed offset and returns its response. Either may raise
-CoordinatorError, and leaves no trace when it does.
+A shard's *operations* are methods that the runtime calls one at a time. A write operation reads the latest state, changes
+no hard state, and returns a CoordinatorResult. The runtime then replays the records into the shard, appends them, and
+sends the response to the peer once the records are durable. A read operation takes the committed offset and returns its
+response. Either may raise CoordinatorError; it must then have changed nothing.
 
-Hard state (what the log can rebuild) changes only in ``replay``, of the shard or of a RecordBlock. Soft state (timers, joins in flight) may change in operations and in
-``CoordinatorResult.on_append``.
+Hard state (rebuilt from the log) changes only in ``replay``, of the shard or of a RecordBlock. Soft state (timers, joins
+in flight) may change in operations and in ``CoordinatorResult.on_append``.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class RequestContext(Struct, frozen=True, gc=False):
-    """Who asks, and how: what the socket and the request header say."""
+    """The sender and the version of a request, from the socket and the request header."""
 
     client_id: str
     client_host: str
     api_key: int
     api_version: int
     principal: str = ANONYMOUS
-    # What the log is to say of all this; nothing where there is no provenance.
+    # The same as record headers; None if provenance is off.
     origin: Origin | None = None
 
 
 class Deferred(Enum):
-    """The response of an operation that answers its Reply itself, now or later."""
+    """The marker that an operation returns as its response when it answers its Reply itself, now or later."""
 
     DEFERRED = "deferred"
 
@@ -49,7 +49,7 @@ DEFERRED = Deferred.DEFERRED
 
 
 class Reply(Protocol[T_contra]):
-    """The one answer that a request is owed. Exactly one of the two is called, exactly once."""
+    """The single answer to a request. Exactly one of the two methods is called, exactly once."""
 
     def complete(self, response: T_contra, /) -> None: ...
 
@@ -57,122 +57,141 @@ class Reply(Protocol[T_contra]):
 
 
 class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
-    """What a write operation wants done, as data. A value: operations share the one that wants nothing."""
+    """The result of a write operation, as data. Immutable: operations share the empty result."""
 
     response: T_co | Deferred
     records: Sequence[CoordinatorRecord] | RecordBlock = ()
-    # Called once the records are durable (None) or were not and the state has been reverted (the error). With on_append the
-    # operation's response may still be DEFERRED: then on_append answers.
+    # Called once: with None when the records are durable, or with the error when the append failed and the state has been
+    # reverted. If the response is DEFERRED, on_append sends the answer.
     on_append: Callable[[ErrorCode | None], None] | None = None
-    # Without records: the response is held until the high watermark passes this offset. None: until it passes all that is pending on
-    # the shard. An answer that rests on no uncommitted state says 0 and leaves at once (heartbeats).
+    # For a result without records: hold the response until the high watermark reaches this offset. None: until it reaches
+    # the shard's next offset. 0: send at once, because the answer depends on no uncommitted state (heartbeats).
     depends_on: int | None = None
-    # False for records that mean something each for itself (the tombstones of an expiry): they may be split over batches, and those before
-    # one that fails stay.
+    # False for independent records (the tombstones of an expiry): they may be split over batches, and those before a
+    # failed one stay.
     is_atomic: bool = True
-    # Provenance of the records: what the log is to say of them besides where the operation came from.
+    # Provenance headers of the records, in addition to the operation's origin.
     attribution: Attribution | None = None
 
 
 class Producer(NamedTuple):
-    """The transactional producer that a record or a marker speaks for."""
+    """The transactional producer of a record or a marker."""
 
     id: int
     epoch: int
 
 
 class TransactionResult(Enum):
-    """How a transaction ended."""
+    """The outcome of a transaction."""
 
     COMMIT = "commit"
     ABORT = "abort"
 
 
 class PlainRecords(Protocol):
-    """A shortcut through ``replay`` for the many records of a log that are alike. It changes the state exactly as ``replay`` would."""
+    """A fast replay for the most frequent type of record. It changes the state exactly as ``CoordinatorShard.replay`` does."""
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int, /) -> tuple[int, int]:
-        """Replay what it knows of a batch's records from ``pos`` on: the position of the first that it does not know, and how many it did.
+        """Replay a batch's records from ``pos`` until the first record of a different type.
 
-        ``data`` up to ``end`` is of a batch that was verified, is not compressed and has no attributes.
+        Return the position of that record (or ``end``) and the number of records replayed. ``data`` up to ``end`` is a
+        batch that was verified, is not compressed and has no attributes.
         """
 
 
 class CheckpointState(Protocol):
-    """State that a checkpoint has by key, below everything that is replayed, and that is read when it is first needed."""
+    """The state in a checkpoint, by key. It precedes all replayed records, and a key's state is read on first use."""
 
     def __contains__(self, key: str, /) -> bool: ...
 
     def __iter__(self) -> Iterator[str]:
-        """All keys, in no particular order."""
+        """Yield all keys, in no particular order."""
 
     def bounds(self, key: str, /) -> tuple[int, int]:
-        """Two numbers that were written down beside the block of a key, and can be had without reading it. Their meaning is the shard's."""
+        """Return the two numbers stored in the index for an existing key, without reading its block.
+
+        The shard defines their meaning.
+        """
 
     def block(self, key: str, /) -> bytes | None:
-        """What is written down of a key that is there; None when it cannot be read any more."""
+        """Return the stored bytes of an existing key, or None if they are damaged."""
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The records, by offset, that all blocks were made from: slow, for what cannot be read from its block."""
+        """Yield the source records of all blocks, with their offsets. Slow: used when a block is damaged."""
 
     def close(self) -> None:
-        """It is needed no more."""
+        """Release the checkpoint."""
 
 
 class CoordinatorShard(Protocol):
-    """One partition's replicated state machine. One that is written outside of transactions only may inherit what it need not say."""
+    """One partition's replicated state machine.
+
+    Subclasses that never take part in transactions can inherit the transaction methods.
+    """
 
     def on_loaded(self) -> None:
-        """The log has been replayed: build soft state, arm timers."""
+        """Build soft state and arm timers. Called when the log has been replayed."""
 
     def on_unloaded(self) -> None:
-        """The shard is given up: answer everything in flight, drop soft state."""
+        """Answer everything in flight and drop soft state. Called when the shard is unloaded."""
 
     def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
-        """Apply one record, live, at recovery and in the pipeline alike."""
+        """Apply one record. The live server, recovery and the pipeline all use this method."""
 
     def replay_in_transaction(self, producer: Producer, offset: int, record: CoordinatorRecord, /) -> None:
-        """Apply one record whose transaction is open: nobody may see it as committed before the marker that commits it."""
+        """Apply one record of an open transaction. It must not be visible as committed before the commit marker."""
         raise TypeError(f"{type(self).__name__} keeps no open transactions, and a record at offset {offset} belongs to one")
 
     def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
-        """The transaction of ``producer`` is over; nothing to do where none of its records are known."""
+        """End the transaction of ``producer``. Do nothing if the shard has no records of it."""
         return
 
     def last_stable_offset(self, committed_offset: int, /) -> int:
-        """A read operation: the offset of the first record that an open transaction may still take back, or the end of what is durable."""
+        """Return the offset of the first record of any open transaction, or ``committed_offset`` if none is open.
+
+        A read operation.
+        """
         return committed_offset
 
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> StateDigest | None:
-        """A read operation: what the hard state comes to. None when there is more to hash than about ``max_items``: ask again."""
+        """Return the digest of the hard state, or None if more than about ``max_items`` are left to hash: call again.
+
+        A read operation.
+        """
 
     def rest_on(self, checkpoint: CheckpointState, /) -> bool:
-        """Before anything is replayed: whether the shard takes this state as its own. If not, it gets the records."""
+        """Return whether the shard adopts this checkpoint as its initial state. Called before any replay.
+
+        If False, the shard gets the checkpoint's source records by ``replay``.
+        """
         return False
 
     def plain_records(self) -> PlainRecords | None:
-        """A shortcut for whoever replays a whole log, while no snapshot is open; None where there is none."""
+        """Return a fast replay for loading a whole log, or None. It may be used only while no snapshot is open."""
 
 
 class CoordinatorTimer(Protocol):
-    """Timers of one shard, by key. An expiry runs as a write operation; a cancelled or replaced timer never fires."""
+    """The timers of one shard, by key. An expiry runs as a write operation. A cancelled or replaced timer never fires."""
 
     def schedule(
         self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /, retry_ms: int = 0
     ) -> None:
-        """Arm or re-arm the timer of ``key``. With ``retry_ms`` an expiry that fails, or is not written, comes again after that long."""
+        """Arm or re-arm the timer of ``key``.
+
+        With ``retry_ms`` an expiry that fails, or whose records are not written, is repeated after that time.
+        """
 
     def cancel(self, key: Hashable, /) -> None:
-        """Disarm; nothing happens when there is none."""
+        """Disarm the timer of ``key``. Do nothing if it has none."""
 
     def is_scheduled(self, key: Hashable, /) -> bool: ...
 
 
 class Clock(Protocol):
-    """The two times a state machine may ask for."""
+    """The two clocks of a state machine."""
 
     def wall_ms(self) -> int:
-        """Milliseconds since the epoch, for timestamps that people and other processes read."""
+        """Return milliseconds since the Unix epoch, for timestamps that people and other processes read."""
 
     def now_ms(self) -> int:
-        """Milliseconds since some moment in the past; never goes back. Timers run on it."""
+        """Return monotonic milliseconds since an arbitrary start. Timers use it."""

@@ -1,15 +1,16 @@
-"""State that can be read as of a committed offset, and taken back to one.
+"""Containers whose state can be read as of a committed offset, and reverted to one.
 
-A snapshot's epoch is a log offset: it stands for the state before the record at that offset. While a snapshot is the newest, the
-first write to each key notes what was there before; so a value as of an epoch is found by asking the snapshots from that epoch on,
-oldest first, and then the present state. Without open snapshots a write costs little more than one to a plain dict.
+A snapshot's epoch is a log offset: the snapshot represents the state before the record at that offset. While a snapshot is
+the newest, the first write to each key saves the key's previous value in it. To read a value as of an epoch, search the
+snapshots from that epoch on, oldest first, and then the latest state. Without open snapshots a write costs little more than
+a write to a plain dict.
 
     registry.snapshot(100)      # records 100… are about to be replayed
-    registry.revert_to(100)     # they failed: the state is again what it was before them
-    registry.delete_up_to(110)  # they are durable up to 110: nobody reads or reverts to an earlier state
+    registry.revert_to(100)     # they failed: restore the state before them
+    registry.delete_up_to(110)  # they are durable up to 110: no read or revert needs an earlier state
 
-Reads of a container (``d[key]``, ``in``, ``items()``) see the present, possibly uncommitted state at the speed of a dict;
-``get_at`` and ``items_at`` see the state of an epoch. The idea is that of Kafka's ``SnapshotRegistry`` and ``TimelineHashMap``.
+Reads of a container (``d[key]``, ``in``, ``items()``) see the latest, possibly uncommitted state at the speed of a dict.
+``get_at`` and ``items_at`` see the state of an epoch. After Kafka's ``SnapshotRegistry`` and ``TimelineHashMap``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class SnapshotRegistry:
     def __init__(self) -> None:
         self._snapshots: list[_Snapshot] = []
         self.newest: _Snapshot | None = None
-        # Told what is final each time that snapshots are forgotten: containers and the keys that changed in them.
+        # Called for each deleted snapshot: maps each container to the keys whose changes are final.
         self.on_committed: Callable[[Mapping[Any, Mapping[Any, Any]]], None] | None = None
 
     @property
@@ -63,7 +64,7 @@ class SnapshotRegistry:
         return [snapshot.epoch for snapshot in self._snapshots]
 
     def snapshot(self, epoch: int) -> None:
-        """Open a snapshot at ``epoch``; nothing happens when the newest one is already there."""
+        """Open a snapshot at ``epoch``. Do nothing if the newest snapshot has this epoch; raise ValueError if it is newer."""
         if self.newest is not None:
             if self.newest.epoch == epoch:
                 return
@@ -73,14 +74,14 @@ class SnapshotRegistry:
         self._snapshots.append(self.newest)
 
     def revert_to(self, epoch: int) -> None:
-        """Bring every container back to its state at ``epoch``; snapshots from there on are gone."""
+        """Restore every container to its state at ``epoch``, and delete the snapshots from ``epoch`` on."""
         while self._snapshots and self._snapshots[-1].epoch >= epoch:
             for container, before in self._snapshots.pop().before.items():
                 container._restore(before)
         self.newest = self._snapshots[-1] if self._snapshots else None
 
     def delete_up_to(self, epoch: int) -> None:
-        """Forget the snapshots older than ``epoch``."""
+        """Delete the snapshots older than ``epoch``."""
         keep = 0
         while keep < len(self._snapshots) and self._snapshots[keep].epoch < epoch:
             keep += 1
@@ -92,7 +93,7 @@ class SnapshotRegistry:
             self.newest = self._snapshots[-1] if self._snapshots else None
 
     def since(self, epoch: int) -> list[_Snapshot]:
-        """The snapshots whose epoch is at least ``epoch``, oldest first."""
+        """Return the snapshots whose epoch is at least ``epoch``, oldest first."""
         return [snapshot for snapshot in self._snapshots if snapshot.epoch >= epoch]
 
 
@@ -108,7 +109,7 @@ class TimelineDict(dict[K, V]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __setitem__(self, key: K, value: V) -> None:
-        # As ``_note``, without another call.
+        # ``_note``, inlined for speed.
         snapshot = self._registry.newest
         if snapshot is not None:
             before = snapshot.before.get(self)
@@ -147,25 +148,25 @@ class TimelineDict(dict[K, V]):
         return dict.pop(self, key, *default)
 
     def fill(self, items: Iterable[tuple[K, V]]) -> None:
-        """Put items in below all open snapshots: it is as if they had been there before the oldest was taken.
+        """Set items as if they had existed before the oldest open snapshot.
 
-        None of the keys may have been written since.
+        None of the keys may have been written since that snapshot.
         """
         dict.update(self, items)
 
     def fill_one(self, key: K, value: V) -> None:
-        """``fill`` with one item."""
+        """Do the same as ``fill`` for one item."""
         dict.__setitem__(self, key, value)
 
     def is_as_of(self, epoch: int) -> bool:
-        """Whether nothing has changed here since ``epoch``: the present is what it was."""
+        """Return whether this container has not changed since ``epoch``."""
         newest = self._registry.newest
         if newest is None or newest.epoch < epoch:
             return True
         return all(self not in snapshot.before for snapshot in self._registry.since(epoch))
 
     def get_at(self, key: K, epoch: int, default: V | None = None) -> V | None:
-        """The value of ``key`` in the state of ``epoch``."""
+        """Return the value of ``key`` in the state of ``epoch``."""
         newest = self._registry.newest
         if newest is None or newest.epoch < epoch:
             return self.get(key, default)
@@ -177,7 +178,7 @@ class TimelineDict(dict[K, V]):
         return self.get(key, default)
 
     def items_at(self, epoch: int) -> Iterable[tuple[K, V]]:
-        """The items in the state of ``epoch``; in no particular order."""
+        """Return the items in the state of ``epoch``, in no particular order."""
         past: dict[K, Any] = {}
         for snapshot in self._registry.since(epoch):
             for key, value in snapshot.before.get(self, {}).items():
@@ -203,7 +204,7 @@ class TimelineDict(dict[K, V]):
             else:
                 dict.__setitem__(self, key, value)
 
-    # What would pass the notes by.
+    # Methods of dict that would bypass ``_note``.
 
     def clear(self) -> NoReturn:
         self._refuse("clear")
@@ -249,7 +250,7 @@ class TimelineSet(Generic[K]):
         return len(self._items)
 
     def items_at(self, epoch: int) -> set[K]:
-        """The items in the state of ``epoch``."""
+        """Return the items in the state of ``epoch``."""
         return {item for item, _ in self._items.items_at(epoch)}
 
 
@@ -270,7 +271,7 @@ class TimelineValue(Generic[V]):
         self.value = value
 
     def get_at(self, epoch: int) -> V:
-        """The value in the state of ``epoch``."""
+        """Return the value in the state of ``epoch``."""
         for snapshot in self._registry.since(epoch):
             before = snapshot.before.get(self)
             if before is not None:
