@@ -1,4 +1,4 @@
-"""The machine's clocks behind the Clock that state machines know."""
+"""The ``Clock`` of state machines, implemented by the operating system's clocks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 
 
 class SystemClock:
-    """Wall and monotonic time of this machine."""
+    """Wall and monotonic time of this computer."""
 
     __slots__ = ()
 
     def wall_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return milliseconds since the Unix epoch."""
         return time.time_ns() // 1_000_000
 
     def now_ms(self) -> int:
-        """Milliseconds since some moment in the past; never goes back."""
+        """Return monotonic milliseconds since an arbitrary start."""
         return time.monotonic_ns() // 1_000_000

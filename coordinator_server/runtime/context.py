@@ -1,4 +1,4 @@
-"""One shard as the runtime holds it: its state machine, its place in the log, and what waits for durability.
+"""The runtime's record of one shard: its state machine, its position in the log, and the responses that wait for durability.
 
     INITIAL ──load──► LOADING ──loaded──► ACTIVE ──unload──► CLOSED
                          └────failed────► FAILED             (a later epoch starts from a fresh context)
@@ -8,7 +8,7 @@ Offsets of an ACTIVE shard:
     high_watermark ≤ flushing_to ≤ next_offset
     durable          being written  in the open batch
 
-A snapshot is open at the start of everything that is not durable yet, so that a failed append takes the state back to it.
+A snapshot is open at the start of each batch that is not durable yet, so that a failed append can revert the state.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL
 
 S = TypeVar("S", bound=CoordinatorShard)
 
-# A record's attributes, its deltas and lengths as varints, and the header count: never more.
+# Upper bound: a record's attributes, its deltas and lengths as varints, and the header count.
 _RECORD_OVERHEAD = 32
 
 
 class ShardState(Enum):
-    """Where a shard is in its life."""
+    """The lifecycle state of a shard."""
 
     INITIAL = "initial"
     LOADING = "loading"
@@ -48,7 +48,7 @@ class ShardState(Enum):
 
 
 class Kept(NamedTuple):
-    """A block in the open batch: its keys, the offset of its first record, and the pieces that its records are in."""
+    """A block in the open batch: its keys, the offset of its first record, and the range of parts that hold its records."""
 
     keys: Hashable
     offset: int
@@ -57,13 +57,13 @@ class Kept(NamedTuple):
 
 
 class Closeable(Protocol):
-    """What is closed with its shard."""
+    """A resource that is closed together with its shard."""
 
     def close(self) -> None: ...
 
 
 class ShardContext(Generic[S]):
-    """The runtime's side of one shard."""
+    """The runtime's state of one shard."""
 
     __slots__ = (
         "_batch",
@@ -90,7 +90,8 @@ class ShardContext(Generic[S]):
 
     def __init__(self, id: ShardId, epoch: int, serde: RecordSerde, *, coalesces: bool = False) -> None:
         self.id = id
-        # Where blocks coalesce: the last one of each owner in the open batch, while there is one and nothing but blocks is behind it.
+        # If blocks coalesce: the last block of each owner in the open batch. Cleared when a new batch is opened and when
+        # single records are appended.
         self._kept: dict[Hashable, Kept] | None = {} if coalesces else None
         self.epoch = epoch
         self.serde = serde
@@ -99,13 +100,13 @@ class ShardContext(Generic[S]):
         self.deferred = DeferredEventQueue()
         self.shard: S
         self.timers: ShardTimers
-        # Ended with the shard.
+        # Closed with the shard.
         self.effects: tuple[Closeable, ...] = ()
         self.records_loaded = 0
-        # Called when the store says that somebody else owns the shard.
+        # Called when the store reports that a different process owns the shard.
         self.on_fenced: Callable[[], None]
         self.when_loaded: list[Callable[[ErrorCode], None]] = []
-        # on_loaded has run, or begun to: on_unloaded is owed.
+        # on_loaded has at least begun, so on_unloaded must be called.
         self.has_soft_state = False
         self.high_watermark = self.flushing_to = self.next_offset = 0
         self._batch: BatchBuilder | None = None
@@ -113,7 +114,7 @@ class ShardContext(Generic[S]):
         self._full: list[bytes] = []
 
     def start_at(self, offset: int) -> None:
-        """The log has been replayed up to ``offset``."""
+        """Set all offsets to ``offset``, up to which the log has been replayed."""
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
     def append(
@@ -124,11 +125,11 @@ class ShardContext(Generic[S]):
         headers: bytes = NO_HEADERS,
         replay: Callable[[int, CoordinatorRecord], None] | None = None,
     ) -> None:
-        """Replay the records of one operation and put them into the open batch, all into the same one; ``headers`` go to the first.
+        """Replay the records of one operation and put all of them into one batch. The first record gets ``headers``.
 
-        ``wall_ms`` is asked when a batch is opened: its records have one time.
-        Raises TooLarge, or EncodeError from the codec, with nothing changed. Whatever ``replay`` raises is a bug of the state machine:
-        the caller must then ``revert_open_batch``.
+        ``wall_ms`` is called once per batch, so all records of a batch have the same timestamp. Raises TooLarge, or
+        EncodeError from the codec; nothing has changed then. Any exception from ``replay`` is a bug of the state machine:
+        the caller must call ``revert_open_batch``.
         """
         if replay is None and isinstance(records, RecordBlock):
             size = records.max_bytes() + len(headers)
@@ -162,7 +163,10 @@ class ShardContext(Generic[S]):
         max_batch_bytes: int,
         headers: bytes,
     ) -> None:
-        """Write a block over the last one of its owner, if that waits in the same batch, has the same keys, and nothing but blocks came since."""
+        """Overwrite the owner's last block if it is in the open batch and has the same keys; otherwise append the block.
+
+        A block is not overwritten if records other than blocks follow it.
+        """
         owner, keys = records.subject()
         batch, last = self._batch, kept.get(owner)
         if batch is not None and last is not None and last.keys == keys and batch.size + size <= max_batch_bytes:
@@ -181,7 +185,7 @@ class ShardContext(Generic[S]):
     def _encode(
         self, records: Iterable[CoordinatorRecord]
     ) -> tuple[list[tuple[bytes | None, bytes | None, CoordinatorRecord]], int]:
-        """Keys and values, and how much of a batch they take at most."""
+        """Return keys, values and records, and an upper bound of the bytes that they take in a batch."""
         encoded = []
         size = 0
         serde = self.serde
@@ -192,7 +196,7 @@ class ShardContext(Generic[S]):
         return encoded, size
 
     def _batch_with_room(self, size: int, wall_ms: Callable[[], int], max_batch_bytes: int) -> BatchBuilder:
-        """The open batch, or a new one when that has no room for ``size`` bytes. Raises TooLarge."""
+        """Return the open batch, or a new one if it has no room for ``size`` bytes. Raises TooLarge."""
         if size + HEADER_SIZE > max_batch_bytes:
             raise TooLarge(f"records of {size} bytes, {max_batch_bytes - HEADER_SIZE} fit into a batch")
         batch = self._batch
@@ -210,7 +214,7 @@ class ShardContext(Generic[S]):
     def append_each(
         self, records: Iterable[CoordinatorRecord], wall_ms: Callable[[], int], max_batch_bytes: int, headers: bytes = NO_HEADERS
     ) -> None:
-        """Like ``append`` for each record alone: they may fall into several batches. Those before the one that fails stay."""
+        """Append each record on its own, possibly to several batches. The records before a failed one stay."""
         for record in records:
             self.append((record,), wall_ms, max_batch_bytes, headers)
             headers = NO_HEADERS
@@ -223,7 +227,10 @@ class ShardContext(Generic[S]):
         max_batch_bytes: int,
         headers: bytes,
     ) -> None:
-        """Like ``append``, but into a batch of their own that says whose transaction they belong to. Whatever it raises, nothing has changed."""
+        """Append the records as ``append`` does, but in a separate batch with the transaction's producer id and epoch.
+
+        If it raises, nothing has changed.
+        """
         self._open_transactional(wall_ms, producer, TRANSACTIONAL, base_sequence=0)
         try:
             self.append(records, wall_ms, max_batch_bytes, headers, partial(self.shard.replay_in_transaction, producer))
@@ -235,7 +242,7 @@ class ShardContext(Generic[S]):
     def end_transaction(
         self, producer: Producer, coordinator_epoch: int, result: TransactionResult, wall_ms: Callable[[], int]
     ) -> None:
-        """Replay the end of a transaction and put its marker into a batch of its own. Whatever it raises, nothing has changed."""
+        """Replay the end of a transaction and put its marker into a separate batch. If it raises, nothing has changed."""
         batch = self._open_transactional(wall_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
         try:
             self.shard.replay_end_transaction_marker(producer, result)
@@ -248,15 +255,15 @@ class ShardContext(Generic[S]):
 
     @property
     def has_full_batch(self) -> bool:
-        """Something is complete and waits to be written."""
+        """Whether a complete batch waits to be written."""
         return bool(self._full)
 
     def end_batch(self) -> None:
-        """The next operation begins a batch of its own."""
+        """Close the open batch, so that the next operation starts a new one."""
         self._close_batch()
 
     def take_flush(self) -> Append | None:
-        """Everything that is not being written yet, as one append; None when there is nothing."""
+        """Return all batches that are not being written yet as one append, or None if there are none."""
         self._close_batch()
         if not self._full:
             return None
@@ -267,13 +274,13 @@ class ShardContext(Generic[S]):
         return append
 
     def commit(self, offset: int) -> list[DeferredEvent]:
-        """The log is durable up to ``offset``: what waited for that."""
+        """Advance the high watermark to ``offset`` and return the events that waited for it."""
         self.high_watermark = offset
         self.registry.delete_up_to(offset)
         return self.deferred.take_up_to(offset)
 
     def revert(self) -> list[DeferredEvent]:
-        """Nothing after the high watermark came to be: state goes back, and these events failed."""
+        """Revert the state to the high watermark and return the failed events. Called when an append has failed."""
         self._batch = None
         self._full = []
         self.registry.revert_to(self.high_watermark)
@@ -281,7 +288,7 @@ class ShardContext(Generic[S]):
         return self.deferred.take_after(self.high_watermark)
 
     def revert_open_batch(self) -> list[DeferredEvent]:
-        """Take back the open batch alone, if there is one: what is being written stays. Returns the events that failed with it."""
+        """Revert the open batch, if any, and return its failed events. Batches that are being written stay."""
         if self._batch is None:
             return []
         self._batch = None
@@ -290,13 +297,13 @@ class ShardContext(Generic[S]):
         return self.deferred.take_after(self._batch_base)
 
     def refusal(self) -> ErrorCode:
-        """What a request hears from a shard that is not ACTIVE."""
+        """Return the error for requests to a shard that is not ACTIVE."""
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
 
     def _open_transactional(
         self, wall_ms: Callable[[], int], producer: Producer, attributes: int, base_sequence: int
     ) -> BatchBuilder:
-        """What is open goes before it: the order of the log is that of the operations."""
+        """Open a batch for a transaction's records, after closing the open one: the log has the order of the operations."""
         self._close_batch()
         self.registry.snapshot(self.next_offset)
         self._batch_base = self.next_offset

@@ -1,4 +1,4 @@
-"""Responses parked until the log has what they rest on (Kafka's ``DeferredEventQueue``)."""
+"""Responses that wait until the records they depend on are durable (Kafka's ``DeferredEventQueue``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from protocol.error_codes import ErrorCode
 
 
 class DeferredEvent:
-    """What happens once the records before ``offset`` are durable, or never will be."""
+    """A callback and a response that wait until the records before ``offset`` are durable or have failed."""
 
     __slots__ = ("offset", "on_append", "reply", "response")
 
@@ -30,14 +30,17 @@ class DeferredEvent:
         self.on_append = on_append
 
     def complete(self) -> None:
-        """The records are durable: soft state follows, then the response leaves."""
+        """Call ``on_append``, then send the response. Called when the records are durable."""
         if self.on_append is not None:
             self.on_append(None)
         if self.reply is not None and self.response is not DEFERRED:
             self.reply.complete(self.response)
 
     def fail(self, error: ErrorCode) -> None:
-        """The records are gone and the state has been reverted. A DEFERRED response stays the business of ``on_append``."""
+        """Call ``on_append`` with the error, then send the error. Called after the state has been reverted.
+
+        ``on_append`` answers a DEFERRED response itself.
+        """
         if self.on_append is not None:
             self.on_append(error)
         if self.reply is not None and self.response is not DEFERRED:
@@ -45,7 +48,7 @@ class DeferredEvent:
 
 
 class DeferredEventQueue:
-    """Events in order of their offsets; those of one offset in order of arrival."""
+    """Events ordered by offset, then by arrival."""
 
     __slots__ = ("_events",)
 
@@ -56,7 +59,7 @@ class DeferredEventQueue:
         return len(self._events)
 
     def add(self, event: DeferredEvent) -> None:
-        """Park an event. Nearly always it belongs at the end."""
+        """Insert an event. Nearly always it belongs at the end."""
         events = self._events
         if not events or events[-1].offset <= event.offset:
             events.append(event)
@@ -67,7 +70,7 @@ class DeferredEventQueue:
         """Remove and return the events whose offset is at most ``offset``."""
         events = self._events
         if events and events[-1].offset <= offset:
-            # Nearly always that is all of them.
+            # The common case: all events.
             taken = list(events)
             events.clear()
             return taken

@@ -1,7 +1,8 @@
-"""The tasks of a loop's shards, one after the other, in a child process that is started when there is one to run.
+"""Runs the tasks of a loop's shards one at a time in a child process, started when the first task is scheduled.
 
-A child that dies, or cannot be started, takes nothing along: what it was doing is done again by another one. Each task has a back-off of its own, so that one that
-kills its child leaves the child to the others most of the time; and so has the start of a child, until one has done something.
+No task is lost when a child dies or cannot be started: a new child runs the task again. Each task has its own back-off, so
+that a task that kills its child rarely delays the others. Starting a child has a back-off too, reset when a child has
+completed a task.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ R = TypeVar("R")
 
 LEAST_BACKOFF_MS: Final = 50
 MOST_BACKOFF_MS: Final = 10_000
-# A result that the log has not taken.
+# Delay before a result is offered again whose records were not written.
 RETRY_MS: Final = 1000
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
-_START: Final = "start"  # the key of the child's own back-off
+_START: Final = "start"  # the timer key of the back-off for starting a child
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What came of a task: an encoded result, or why there is none."""
+    """The outcome of a task: an encoded result, or the reason for its failure."""
 
     result: bytes | None = None
     why: str = ""
@@ -46,18 +47,21 @@ class Child(Protocol):
     """A process that runs one task at a time."""
 
     def run(self, task: str, argument: bytes, /) -> None:
-        """Have it run the task of this name; ``done`` or ``lost`` is called, later."""
+        """Start the task of this name. Later ``done`` or ``lost`` is called."""
 
     def kill(self) -> None:
-        """End it, without another word."""
+        """Kill the process. No callback follows."""
 
 
 StartChild = Callable[[Callable[[Done], None], Callable[[], None]], Child]
-"""Starts a child: ``done`` is told what came of each task, ``lost`` that there will be nothing more. OSError when there can be no more processes."""
+"""Starts a child. ``done`` is called with the outcome of each task, ``lost`` when the process has ended.
+
+Raises OSError if no process can be started.
+"""
 
 
 class _Job:
-    """A task that is to run. Without an executor nobody wants to know."""
+    """A scheduled task. Its ``executor`` is None once it has been cancelled."""
 
     __slots__ = ("argument", "backoff_ms", "executor", "key", "operation", "task")
 
@@ -78,7 +82,7 @@ class _Job:
 
 
 class ExecutorQueue:
-    """All tasks of a loop."""
+    """The queue of all tasks of a loop."""
 
     def __init__(self, start: StartChild, soon: Soon, timers: TimerQueue, clock: Clock) -> None:
         self._start = start
@@ -91,12 +95,12 @@ class ExecutorQueue:
         self._is_closed = False
 
     def add(self, job: _Job) -> None:
-        """Run it after those that are there, and not at once: this may be called within an operation."""
+        """Append a task. It never starts within this call, because the caller may be inside an operation."""
         self._jobs.append(job)
         self._soon(self._next)
 
     def close(self) -> None:
-        """End the child. Idempotent."""
+        """Kill the child and start no other. Idempotent."""
         self._is_closed = True
         self._delays.cancel_all()
         child, self._child = self._child, None
@@ -146,7 +150,7 @@ class ExecutorQueue:
         self._back_off("its process ended", None if job is None else job.task.name)
 
     def _back_off(self, why: str, task: str | None = None) -> None:
-        """No child for a while. One line until one has done something."""
+        """Wait before the next child is started. Log once until a child has completed a task."""
         if not self._backoff_ms:
             log.error("child-lost", task=task, why=why, action="tasks are run again, by another one")
         self._backoff_ms = _longer(self._backoff_ms)
@@ -166,7 +170,7 @@ class ExecutorQueue:
         return _NOTHING
 
     def _concluded(self, job: _Job, outcome: Any, error: ErrorCode | None) -> None:
-        """The result has been written, or is to be offered again: by then it may be of no use any more."""
+        """Remove the job if its result has been written; otherwise offer the result again later, unless cancelled by then."""
         if error is None:
             if job.executor is not None:
                 job.executor.forget(job)
@@ -175,7 +179,7 @@ class ExecutorQueue:
 
 
 class ShardExecutor:
-    """The CoordinatorExecutor of one shard. ``run`` runs what results lead to."""
+    """The CoordinatorExecutor of one shard. ``run`` runs the operations that get the results."""
 
     __slots__ = ("_jobs", "_queue", "run")
 
@@ -187,28 +191,28 @@ class ShardExecutor:
     def schedule(
         self, key: Hashable, task: Task[Q, R], argument: Q, operation: Callable[[R | Failed], CoordinatorResult[Any]], /
     ) -> None:
-        """Have a task run, in the stead of what this key had."""
+        """Schedule a task; it replaces the task that ``key`` had."""
         self.cancel(key)
         job = self._jobs[key] = _Job(self, key, task, msgspec.msgpack.encode(argument), operation)
         self._queue.add(job)
 
     def cancel(self, key: Hashable, /) -> None:
-        """Hear nothing of it."""
+        """Discard the outcome of the task of ``key``, if any."""
         job = self._jobs.pop(key, None)
         if job is not None:
             job.executor = None
 
     def is_scheduled(self, key: Hashable, /) -> bool:
-        """Whether something is to be heard of this key."""
+        """Return whether ``key`` has a task whose result has not been written yet."""
         return key in self._jobs
 
     def forget(self, job: _Job) -> None:
-        """It is done with."""
+        """Remove a job whose result has been written."""
         if self._jobs.get(job.key) is job:
             self.cancel(job.key)
 
     def close(self) -> None:
-        """The shard is given up."""
+        """Cancel all tasks of the shard."""
         for key in list(self._jobs):
             self.cancel(key)
 

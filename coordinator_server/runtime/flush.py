@@ -1,10 +1,10 @@
-"""Gathers what all shards of a loop want written, once per turn of the loop, into one submit to the log.
+"""Collects the batches of all shards of a loop once per turn and submits them to the log together.
 
-While one submit is under way the shards collect; whatever has come together is the next one. So the batch grows with the load and
-nobody waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
+While one submit is in progress the shards collect records for the next one. So batches grow with the load, and no request
+waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
 
-A runtime may ask to wait for more all the same (its append linger): then its shards' batches are held for that long, or
-until one is full. With a linger of 0 each operation is a batch of its own and goes out at once, or when what is being written is done.
+A runtime may set an append linger. Its shards' batches are then held for that time, or until one is full. With a linger of 0
+each operation is a separate batch, submitted at once or when the submit in progress is done.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _LINGER = object()  # the key of a shard's timer
 
 
 class Flusher:
-    """Moves open batches to the log, and high watermarks when they are durable.
+    """Submits open batches to the log, and advances high watermarks when they are durable.
 
-    ``soon`` runs a callback at the end of the loop's turn; ``fatal`` is told when the log cannot be trusted any more: nobody who
-    waits is answered then, and the process has to end.
+    ``soon`` runs a callback at the end of the loop's turn. ``fatal`` is called when the outcome of a write is unknown. Waiting
+    requests are not answered then, and the process must end.
     """
 
     def __init__(self, store: LogStore, soon: Soon, fatal: Callable[[LogError], None]) -> None:
@@ -45,7 +45,7 @@ class Flusher:
         self._soon = soon
         self._fatal = fatal
         self._dirty: dict[ShardContext[Any], None] = {}
-        # Batches that wait for more; each shard's own timer lets them go.
+        # Shards whose batches linger; a timer of each shard releases them.
         self._held: dict[ShardContext[Any], None] = {}
         self._flushing: list[tuple[ShardContext[Any], int]] = []
         self._due: deque[tuple[list[DeferredEvent], ErrorCode | None]] = deque()
@@ -53,16 +53,16 @@ class Flusher:
         self._is_failing = False
         self._idle: list[Callable[[], None]] = []
         self._submitted: list[Callable[[], None]] = []
-        # Told of shards that have become longer, while somebody waits for that.
+        # Called with the shards whose logs have grown, while a waiter has set it.
         self.on_durable: Callable[[list[ShardId]], None] | None = None
 
     @property
     def is_idle(self) -> bool:
-        """Nothing waits to be written and nothing is being written."""
+        """Whether nothing waits to be written and nothing is being written."""
         return not self._dirty and not self._flushing and not self._held
 
     def mark(self, context: ShardContext[Any], linger_ms: int = ADAPTIVE) -> None:
-        """This shard has records in its open batch, which may wait for more until the turn ends, or for ``linger_ms``."""
+        """Schedule a shard's open batch to be written at the end of the turn, or after ``linger_ms``."""
         if linger_ms != ADAPTIVE:
             self._linger(context, linger_ms)
             return
@@ -72,12 +72,12 @@ class Flusher:
             self._soon(self._flush)
 
     def forget(self, context: ShardContext[Any]) -> None:
-        """This shard is given up: what it has not submitted yet is not to be written."""
+        """Discard what a shard has not submitted yet. Called when the shard is unloaded."""
         self._dirty.pop(context, None)
         self._held.pop(context, None)
 
     def when_idle(self, callback: Callable[[], None]) -> None:
-        """Call back once ``is_idle`` (at once, when it is so now). Nothing lingers until then."""
+        """Call back when ``is_idle`` (immediately, if it is idle). Lingering batches are released."""
         for context in list(self._held):
             self._let_go(context)
         if self.is_idle:
@@ -86,7 +86,7 @@ class Flusher:
             self._idle.append(callback)
 
     def after_submit(self, callback: Callable[[], None]) -> None:
-        """Call back once what is being written is durable, or failed; at once when nothing is."""
+        """Call back when the submit in progress is durable or has failed; immediately if there is none."""
         if self._flushing:
             self._submitted.append(callback)
         else:
@@ -123,13 +123,13 @@ class Flusher:
         if appends:
             self._submit(appends)
         elif self.is_idle:
-            self._tell(self._idle)
+            self._call_back(self._idle)
 
     def _submit(self, appends: list[Append]) -> None:
         try:
             self._store.submit(appends, self._flushed)
         except Exception as bug:
-            # Duty of the store: to tell by ``done``. What it has written when it breaks nobody knows.
+            # The store must report failures by its callback. After an exception it is unknown what was written.
             log.exception("submit-failed")
             self._fatal(OutcomeUnknown(f"the log broke: {bug}"))
 
@@ -151,9 +151,9 @@ class Flusher:
                 self._dirty.pop(context, None)
         if failure is None and self.on_durable is not None:
             self.on_durable([context.id for context, _ in flushed])
-        self._tell(self._submitted)
-        # The disk works on the next batch while this one is answered. It may be done with that before we are back here: then what
-        # was due first has been answered first.
+        self._call_back(self._submitted)
+        # Submit the next batches before answering, so that the disk works meanwhile. If that submit completes before this
+        # line returns, the older events in the queue are answered first.
         if self._dirty:
             self._flush()
         while self._due:
@@ -161,31 +161,31 @@ class Flusher:
         for context in fenced:
             context.on_fenced()
         if self.is_idle:
-            self._tell(self._idle)
+            self._call_back(self._idle)
 
     def _tell_operator(self, failure: LogError | None) -> None:
-        """One line when storage begins to refuse, and one when it takes records again."""
+        """Log once when storage starts to refuse records, and once when it accepts them again."""
         if failure is not None and not self._is_failing:
             log.error("log-refuses", why=str(failure), action="commits fail with a retriable error until this is over")
         elif failure is None and self._is_failing:
             log.info("log-accepts-again")
         self._is_failing = failure is not None
 
-    def _tell(self, waiting: list[Callable[[], None]]) -> None:
-        told = waiting[:]
+    def _call_back(self, waiting: list[Callable[[], None]]) -> None:
+        callbacks = waiting[:]
         waiting.clear()
-        for callback in told:
+        for callback in callbacks:
             callback()
 
 
 def answer_events(events: list[DeferredEvent], error: ErrorCode | None) -> None:
-    """Complete the events, or fail them with ``error``. A bug in one must not cost the others their answer."""
+    """Complete the events, or fail them with ``error``. An exception in one event does not stop the others."""
     for event in events:
         try:
             if error is not None:
                 event.fail(error)
             elif event.on_append is None and event.reply is not None and event.response is not DEFERRED:
-                # As ``complete`` does it, without another call.
+                # ``complete``, inlined for speed.
                 event.reply.complete(event.response)
             else:
                 event.complete()

@@ -1,4 +1,4 @@
-"""The answers of many shards to one question."""
+"""The collected answers of many shards to one request."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ R = TypeVar("R")
 
 
 class Refused(NamedTuple):
-    """What one shard answered instead of a result."""
+    """One shard's error, in place of a result."""
 
     error: ErrorCode
 
 
 class Gather(Generic[R]):
-    """Collects ``count`` answers, each in its place, and hands them over when the last one is there."""
+    """Collects ``count`` answers in a fixed order and calls ``gathered`` with all of them after the last."""
 
     __slots__ = ("_answers", "_gathered", "_missing")
 
@@ -29,11 +29,11 @@ class Gather(Generic[R]):
             gathered([])
 
     def reply(self, place: int) -> PlacedReply[R]:
-        """The Reply of one shard."""
+        """Return the Reply for the answer at index ``place``."""
         return PlacedReply(self, place)
 
     def put(self, place: int, answer: R | Refused) -> None:
-        """One more answer."""
+        """Store one answer. Call ``gathered`` if it is the last."""
         self._answers[place] = answer
         self._missing -= 1
         if self._missing == 0:
@@ -41,7 +41,7 @@ class Gather(Generic[R]):
 
 
 class PlacedReply(Generic[R]):
-    """A Reply that is one answer of a Gather."""
+    """The Reply for one answer of a Gather."""
 
     __slots__ = ("_gather", "_place")
 
@@ -50,9 +50,9 @@ class PlacedReply(Generic[R]):
         self._place = place
 
     def complete(self, response: R, /) -> None:
-        """The shard's result, durable."""
+        """Store the shard's durable result."""
         self._gather.put(self._place, response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """The shard has none."""
+        """Store the shard's error."""
         self._gather.put(self._place, Refused(error))

@@ -1,4 +1,4 @@
-"""A layer's checkpoint as the state machine of a shard reads it."""
+"""The adapter from a layer's checkpoint to a state machine's ``CheckpointState``."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ log = structlog.get_logger(__name__)
 
 
 class LayerCheckpoint:
-    """``CheckpointState`` over a checkpoint. Damage is told once; what is damaged is taken from the layer's records."""
+    """A ``CheckpointState`` that reads a checkpoint. Damage is logged once; the layer's records replace damaged blocks."""
 
-    __slots__ = ("_checkpoint", "_is_told", "_serde")
+    __slots__ = ("_checkpoint", "_is_logged", "_serde")
 
     def __init__(self, checkpoint: Checkpoint, serde: RecordSerde) -> None:
         self._checkpoint = checkpoint
         self._serde = serde
-        self._is_told = False
+        self._is_logged = False
 
     def __contains__(self, key: str, /) -> bool:
         return key in self._checkpoint
@@ -31,16 +31,16 @@ class LayerCheckpoint:
         return self._checkpoint.keys()
 
     def bounds(self, key: str, /) -> tuple[int, int]:
-        """What is written down beside the block of a key that is there."""
+        """Return the two numbers stored in the index for an existing key."""
         return self._checkpoint.summary(key).bounds
 
     def block(self, key: str, /) -> bytes | None:
-        """What is written down of a key that is there; None when it is damaged."""
+        """Return the block of an existing key, or None if it is damaged."""
         try:
             return self._checkpoint.block(key)
         except DamagedLog as damage:
-            if not self._is_told:
-                self._is_told = True
+            if not self._is_logged:
+                self._is_logged = True
                 log.error(
                     "checkpoint-damaged",
                     why=str(damage),
@@ -49,7 +49,7 @@ class LayerCheckpoint:
             return None
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The layer's records. DamagedLog when they are damaged as well."""
+        """Yield the layer's records with their offsets. Raises DamagedLog if they are damaged too."""
         layer = self._checkpoint.layer
         layer.verify()
         for batch in layer.read():
@@ -60,5 +60,5 @@ class LayerCheckpoint:
                     yield record.offset, decoded
 
     def close(self) -> None:
-        """It is needed no more."""
+        """Close the checkpoint's file."""
         self._checkpoint.close()

@@ -1,4 +1,4 @@
-"""Replays a shard's log into its state machine, a bounded piece at a time (Kafka's ``CoordinatorLoader``)."""
+"""Replays a shard's log into its state machine in bounded steps (Kafka's ``CoordinatorLoader``)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, iter
 
 log = structlog.get_logger(__name__)
 
-# A millisecond or two.
+# Takes one or two milliseconds.
 RECORDS_PER_STEP = 1000
 
 _RESULTS = {COMMIT: TransactionResult.COMMIT, ABORT: TransactionResult.ABORT}
 
 
 class ShardLoader:
-    """One load of one shard. Records of unknown types are skipped: a later version wrote them."""
+    """One load of one shard. Records of unknown types are skipped: a newer version wrote them."""
 
     def __init__(self, store: LogStore, context: ShardContext[Any]) -> None:
         self._store = store
@@ -38,7 +38,7 @@ class ShardLoader:
         self._replay = BatchReplay(context.serde, context.shard).replay
 
     def step(self) -> bool:
-        """Replay the next piece; True when the log has been read to its end. Raises LogError and ProtocolError."""
+        """Replay the next records. Return True when the end of the log is reached. Raises LogError and ProtocolError."""
         context = self._context
         if self._batches is None:
             self._batches = self._begin()
@@ -53,7 +53,7 @@ class ShardLoader:
         return True
 
     def _begin(self) -> Iterator[bytes]:
-        """What is to be replayed: over a checkpoint where there is one, else everything."""
+        """Return the batches to replay: those after the checkpoint if the shard adopts one, otherwise all."""
         context, store = self._context, self._store
         try:
             checkpoint = store.checkpoint(context.id)
@@ -66,7 +66,7 @@ class ShardLoader:
 
 
 class BatchReplay:
-    """``replay_batch`` for one shard, with the shortcut that the shard knows for what most of a log is."""
+    """``replay_batch`` for one shard, using its fast replay for the most frequent type of record."""
 
     def __init__(self, serde: RecordSerde, shard: CoordinatorShard) -> None:
         self._serde = serde
@@ -74,7 +74,7 @@ class BatchReplay:
         self._plain = shard.plain_records()
 
     def replay(self, batch: bytes, upto: int = LATEST) -> int:
-        """Replay the records before ``upto``; how many the batch has. Raises DecodeError."""
+        """Replay the records before ``upto``. Return the number of records in the batch. Raises DecodeError."""
         header = read_header(batch)
         if self._plain is None or header.attributes or header.producer_id != NO_PRODUCER_ID or header.next_offset > upto:
             return replay_batch(batch, self._serde, self._shard, upto)
@@ -94,7 +94,10 @@ class BatchReplay:
 
 
 def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST) -> int:
-    """Replay the records before ``upto`` into a shard, at a start and in the pipeline alike; how many the batch has. Raises DecodeError."""
+    """Replay the records before ``upto`` into a shard. Return the number of records in the batch. Raises DecodeError.
+
+    Both recovery and the pipeline use it.
+    """
     header = read_header(batch)
     if header.is_control:
         return _replay_markers(batch, header, shard, upto)

@@ -1,7 +1,7 @@
-"""The loads of a loop's shards: one shard after the other, a few milliseconds in every turn of the loop, which serves clients meanwhile.
+"""Loads a loop's shards one at a time, for a few milliseconds per turn, so that the loop keeps serving clients.
 
-One after the other, because a shard answers as soon as it is there: were all of them loaded side by side, the first would be there when
-the last one is.
+The loads are sequential because a shard serves requests as soon as it is loaded. With concurrent loads all shards would
+become available only at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Step = Callable[[], bool]
 
 
 class LoadQueue:
-    """Runs loads in the order in which they came, step by step, until a turn's time is up; ``soon`` calls back in the loop's next turn."""
+    """Runs loads in order of arrival, step by step, until the turn's time is used up.
+
+    ``soon`` calls back in the loop's next turn.
+    """
 
     def __init__(self, soon: Soon, clock: Clock) -> None:
         self._soon = soon
@@ -27,7 +30,10 @@ class LoadQueue:
         self._loads: deque[Step] = deque()
 
     def add(self, step: Step) -> None:
-        """One more load: ``step`` does a piece of it that takes a millisecond or two, and says whether it was the last one. It raises nothing."""
+        """Append a load. Each call of ``step`` takes one or two milliseconds and returns whether it was the last.
+
+        ``step`` must not raise.
+        """
         self._loads.append(step)
         if len(self._loads) == 1:
             self._soon(self._turn)
@@ -36,7 +42,7 @@ class LoadQueue:
         loads, clock = self._loads, self._clock
         until_ms = clock.now_ms() + TURN_MS
         while loads:
-            # It stays in its place while it runs: what it calls may add loads, and those must not begin turns of their own.
+            # A running load stays in the queue: if its callbacks add loads, ``add`` must not schedule another turn.
             if loads[0]():
                 loads.popleft()
             if loads and clock.now_ms() >= until_ms:

@@ -1,14 +1,16 @@
-"""The messages that the shards of a loop have for others: queued, sent, sent again, and answered.
+"""Delivers the messages from the shards of a loop to other shards, with queues, retries and answers.
 
-    send ──► queue of the destination ──► on its way ──► heard ──► ``then`` has run and is durable: done
+    send ──► queue of the destination ──► in flight ──► answered ──► ``then`` has run and is durable: done
                  ▲                           │             │
-                 └──── back-off ◄── undelivered            └── not written: again, after a while
+                 └──── back-off ◄── undelivered            └── not written: again, after a back-off
 
-A destination is a shard. It has one queue and one back-off; while it refuses, nothing more is sent to it. Here a message is carried once at
-a time: nobody sends it again before the last time has been answered, or can have no effect any more, which the Carrier knows. That
-holds for a shard that is given up and loaded again, too: what its former self sent is adopted.
+A destination is a shard. It has one queue and one back-off; while it refuses, no further message is sent to it. A message has
+at most one delivery in flight: it is sent again only after the previous delivery has been answered, or can have no effect
+any more, which the Carrier knows. This also holds for a shard that is unloaded and loaded again: it adopts the messages
+in flight from before.
 
-Nothing is sent or heard within an operation, or while a batch is being answered: all of it is done in the loop's next turn.
+No message is sent and no answer is processed within an operation, or while a batch is being answered. Both happen in the
+loop's next turn.
 """
 
 from __future__ import annotations
@@ -34,32 +36,36 @@ R = TypeVar("R")
 
 OnOutcome = Callable[[ErrorCode | None], None]
 RunOwn = Callable[[str, Callable[[], CoordinatorResult[Any]], OnOutcome], None]
-"""Runs a write operation of a shard that nobody has asked for; what became of its records is told once: durable (None), or not."""
+"""Runs a write operation of a shard that no request caused. The callback is called once: with None when its records are
+durable, otherwise with the error."""
 
 LEAST_BACKOFF_MS: Final = 20
 MOST_BACKOFF_MS: Final = 1000
-# Of one destination, on their way at once: what waits at the other end is bounded.
+# Maximum number of messages in flight to one destination: it bounds the memory used there.
 WINDOW: Final = 64
-# Messages and answers that one turn of the loop deals with.
+# Maximum number of messages, and of answers, processed in one turn of the loop.
 PER_TURN: Final = 64
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
 
 
 class Carrier(Protocol):
-    """How messages get to shards, of this loop and of others."""
+    """The transport of messages to shards of this loop and of other loops."""
 
     def locate(self, topic: str, to: int | str, /) -> ShardId:
-        """The shard that a message is for."""
+        """Return the shard for a partition or a key of ``topic``."""
 
     def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Run an operation there, once at most. It fails with one of UNDELIVERED only when it will not run any more, or did and left no trace that counts."""
+        """Run an operation on ``shard``, at most once.
+
+        It fails with one of UNDELIVERED only if the operation will not run any more, or ran without a lasting effect.
+        """
 
 
 class _Destination:
-    """A shard, and what is for it."""
+    """A shard and the messages queued for it."""
 
-    __slots__ = ("backoff_ms", "is_held", "is_told", "queue", "shard", "unanswered")
+    __slots__ = ("backoff_ms", "is_held", "is_logged", "queue", "shard", "unanswered")
 
     def __init__(self, shard: ShardId) -> None:
         self.shard = shard
@@ -67,7 +73,7 @@ class _Destination:
         self.unanswered = 0
         self.backoff_ms = 0
         self.is_held = False
-        self.is_told = False
+        self.is_logged = False
 
     @property
     def is_ready(self) -> bool:
@@ -75,7 +81,7 @@ class _Destination:
 
 
 class _Message:
-    """One intent's. Without an outbox its shard has been given up, and has not sent it again."""
+    """The message of one intent. ``outbox`` is None if its shard was unloaded and has not sent it again since."""
 
     __slots__ = ("destination", "effect", "intent", "is_heard", "outbox", "request", "sender", "then")
 
@@ -109,25 +115,25 @@ class _Answer:
 
 
 class OutboxQueue:
-    """All messages of a loop."""
+    """The queues of all messages of a loop."""
 
     def __init__(self, carrier: Carrier, soon: Soon, timers: TimerQueue, clock: Clock) -> None:
         self._carrier = carrier
         self._soon = soon
         self._delays = ShardTimers(timers, clock, _fire)
         self._destinations: dict[ShardId, _Destination] = {}
-        # By the shard that sends, and the intent.
+        # By sending shard and intent.
         self._messages: dict[ShardId, dict[Hashable, _Message]] = {}
         self._ready: dict[_Destination, None] = {}
         self._answers: deque[tuple[_Message, Any]] = deque()
         self._is_scheduled = False
 
     def __len__(self) -> int:
-        """How many messages are not done with."""
+        """Return the number of messages that are not done."""
         return sum(map(len, self._messages.values()))
 
     def message(self, sender: ShardId, intent: Hashable, effect: Effect[Q, R], to: int | str, request: Q) -> _Message:
-        """The message of an intent: a new one, in the queue, or the one that there is."""
+        """Return the existing message of an intent, or enqueue a new one."""
         messages = self._messages.setdefault(sender, {})
         known = messages.get(intent)
         if known is not None:
@@ -142,13 +148,13 @@ class OutboxQueue:
         return message
 
     def give_up(self, outbox: ShardOutbox, sender: ShardId) -> None:
-        """The shard is given up: nobody hears of its messages. Those that are not on their way stay here."""
+        """Detach an unloaded shard's messages from its outbox, so that their answers are discarded."""
         for message in self._messages.get(sender, {}).values():
             if message.outbox is outbox:
                 message.outbox = None
 
     def answered(self, message: _Message, outcome: Any) -> None:
-        """What became of a message that was carried."""
+        """Queue the outcome of a delivery. It is processed in the loop's next turn."""
         self._answers.append((message, outcome))
         self._schedule()
 
@@ -173,7 +179,7 @@ class OutboxQueue:
                 self._hear(*self._answers.popleft())
             self._send_some()
         finally:
-            # A bug in one message must not keep the others from their turn.
+            # An exception in one message must not stop the others.
             if self._answers or self._ready:
                 self._schedule()
 
@@ -221,7 +227,7 @@ class OutboxQueue:
         outbox.run(message.effect.name, partial(message.then, outcome), partial(self._concluded, message))
 
     def _concluded(self, message: _Message, error: ErrorCode | None) -> None:
-        """What ``then`` wrote is durable, or was not written: then the other shard is asked once more. Heard once."""
+        """Remove the message if the records of ``then`` are durable; otherwise send it again later. Later calls are ignored."""
         if not message.is_heard:
             return
         message.is_heard = False
@@ -238,11 +244,11 @@ class OutboxQueue:
         del self._messages[message.sender][message.intent]
 
     def _hold(self, destination: _Destination, refused: Refused) -> None:
-        """It does not take anything now. One line, when that has gone on for a while."""
+        """Stop sending to a destination for its back-off. Log once if the back-off has reached its maximum."""
         if destination.is_held:
             return
-        if destination.backoff_ms == MOST_BACKOFF_MS and not destination.is_told:
-            destination.is_told = True
+        if destination.backoff_ms == MOST_BACKOFF_MS and not destination.is_logged:
+            destination.is_logged = True
             log.warning(
                 "messages-held-back", shard=str(destination.shard), why=refused.error.name, messages=len(destination.queue)
             )
@@ -256,10 +262,10 @@ class OutboxQueue:
         return _NOTHING
 
     def _resume(self, destination: _Destination) -> None:
-        """It has taken something: no reason to hold anything back."""
+        """Reset the back-off of a destination that has accepted a message."""
         destination.backoff_ms = 0
-        if destination.is_told:
-            destination.is_told = False
+        if destination.is_logged:
+            destination.is_logged = False
             log.info("messages-delivered-again", shard=str(destination.shard))
         if destination.is_held:
             self._delays.cancel(destination)
@@ -268,7 +274,7 @@ class OutboxQueue:
 
 
 class ShardOutbox:
-    """The Outbox of one shard. ``run`` runs what its answers lead to."""
+    """The Outbox of one shard. ``run`` runs the operations that get the outcomes."""
 
     __slots__ = ("_queue", "_shard", "run")
 
@@ -286,13 +292,13 @@ class ShardOutbox:
         then: Callable[[R | Refused], CoordinatorResult[Any]],
         /,
     ) -> None:
-        """Have a shard run an operation."""
+        """Send a message that runs ``effect`` on another shard."""
         message = self._queue.message(self._shard, intent, effect, to, request)
         message.outbox = self
         message.then = then
 
     def close(self) -> None:
-        """The shard is given up."""
+        """Detach the shard's messages. Called when the shard is unloaded."""
         self._queue.give_up(self, self._shard)
 
 

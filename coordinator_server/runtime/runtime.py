@@ -1,13 +1,15 @@
-"""CoordinatorRuntime: runs operations on shards, one at a time, and gives each response once what it rests on is durable.
+"""CoordinatorRuntime: runs operations on shards one at a time, and sends each response when the records behind it are durable.
 
-Life of a write operation, all of it on one loop and without a task, future or timer:
+The steps of a write operation, all on one loop and without a task, future or timer:
 
-1. ``write`` finds the ACTIVE shard (or refuses: LOADING → COORDINATOR_LOAD_IN_PROGRESS, else NOT_COORDINATOR) and calls the operation.
-2. The records of its result are replayed into the shard and join its open batch; the response is parked at their end offset.
-3. At the end of the turn the Flusher submits the batches of all shards at once.
-4. They are durable: the high watermark moves, parked responses up to it leave.
+1. ``write`` finds the ACTIVE shard and calls the operation. If the shard is not ACTIVE it refuses the request: with
+   COORDINATOR_LOAD_IN_PROGRESS while LOADING, otherwise with NOT_COORDINATOR.
+2. The runtime replays the result's records into the shard and adds them to the shard's open batch. The response waits for
+   their end offset.
+3. At the end of the turn the Flusher submits the batches of all shards together.
+4. When they are durable, the high watermark advances and the waiting responses up to it are sent.
 
-After Kafka's ``CoordinatorRuntime``; there is no append queue or event thread here because the loop is both.
+After Kafka's ``CoordinatorRuntime``. There is no append queue or event thread: the loop is both.
 """
 
 from __future__ import annotations
@@ -57,14 +59,14 @@ P = ParamSpec("P")
 
 
 class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
-    """A method of a shard, under the stable name that logs and metrics know it by."""
+    """A method of a shard, with its stable name in logs and metrics."""
 
     name: str
     call: Callable[[S, RequestContext, Q_contra, Reply[R_co]], CoordinatorResult[R_co]]
 
 
 class Progress(NamedTuple):
-    """A shard, and how many records its load has read so far."""
+    """A shard, its state, and the number of records that its load has read so far."""
 
     shard: ShardId
     state: ShardState
@@ -106,10 +108,10 @@ class CoordinatorRuntime(Generic[S]):
         reply: Reply[R],
         producer: Producer | None = None,
     ) -> None:
-        """Run a write operation; ``reply`` is answered when its outcome is durable, perhaps before this returns.
+        """Run a write operation. ``reply`` is answered when the outcome is durable, possibly before this returns.
 
-        With a producer the records are a batch of their own that belongs to its open transaction; whether there is such a transaction
-        is for the caller to know.
+        With a producer, the records form a separate batch of its open transaction. The caller checks that the transaction
+        is open.
         """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
@@ -132,9 +134,9 @@ class CoordinatorRuntime(Generic[S]):
         request: Q,
         gathered: Callable[[list[R | Refused]], None],
     ) -> None:
-        """Run a write operation on every shard; their answers, by partition, once the last one has its outcome.
+        """Run a write operation on every shard, and call ``gathered`` with the answers, by partition, after the last one.
 
-        One that refuses or fails hides no other. Perhaps ``gathered`` is called before this returns.
+        A refusal or failure of one shard does not affect the others. ``gathered`` may be called before this returns.
         """
         partitions = sorted(self._contexts)
         gather = Gather(len(partitions), gathered)
@@ -144,7 +146,7 @@ class CoordinatorRuntime(Generic[S]):
     def complete_transaction(
         self, partition: int, producer: Producer, coordinator_epoch: int, result: TransactionResult, reply: Reply[None]
     ) -> None:
-        """End a transaction of ``producer`` in this shard; ``reply`` is answered when the marker that says so is durable."""
+        """End a transaction of ``producer`` in one shard. ``reply`` is answered when the transaction marker is durable."""
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
@@ -159,14 +161,17 @@ class CoordinatorRuntime(Generic[S]):
         self._services.flusher.mark(shard, self._append_linger_ms)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a read operation on the state at the high watermark, and return its answer. Raises CoordinatorError."""
+        """Run a read operation on the state at the high watermark and return its result. Raises CoordinatorError."""
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
 
     def last_stable_offset(self, partition: int) -> int:
-        """Where the records of a partition end that no open transaction may still take back. Raises CoordinatorError."""
+        """Return the last stable offset of a partition: no open transaction can abort a record before it.
+
+        Raises CoordinatorError.
+        """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
@@ -175,7 +180,7 @@ class CoordinatorRuntime(Generic[S]):
     def read_all(
         self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
     ) -> list[R | Refused]:
-        """Run a read operation on every shard; one that cannot answer does not hide the others."""
+        """Run a read operation on every shard. A refusal or failure of one shard does not affect the others."""
         answers: list[R | Refused] = []
         for partition in sorted(self._contexts):
             try:
@@ -241,7 +246,7 @@ class CoordinatorRuntime(Generic[S]):
             answer_events([event], ErrorCode.UNKNOWN_SERVER_ERROR)
         except Exception:
             log.exception("replay-failed", operation=name, shard=str(shard.id))
-            # A half-done replay is only undone together with everything since the last snapshot.
+            # A partial replay can be reverted only together with the whole open batch, whose start has the last snapshot.
             answer_events([*shard.revert_open_batch(), event], ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             return True
@@ -259,14 +264,14 @@ class CoordinatorRuntime(Generic[S]):
         operation: Callable[[], CoordinatorResult[Any]],
         on_outcome: OnOutcome | None,
     ) -> None:
-        """Run an operation that nobody has asked for. Whatever goes wrong here must not cost the others that are due their turn."""
+        """Run an operation that no request caused. Catch every error, so that other due operations still run."""
         if shard.state is not ShardState.ACTIVE:
             error = shard.refusal()
         else:
             try:
                 result = operation()
                 if on_outcome is not None:
-                    result = replace(result, on_append=partial(_tell_both, on_outcome, result.on_append))
+                    result = replace(result, on_append=partial(_report_both, on_outcome, result.on_append))
                 self._take_result(name, shard, result, None, origin if self._services.has_provenance else None)
             except CoordinatorError as refused:
                 log.info(
@@ -284,10 +289,11 @@ class CoordinatorRuntime(Generic[S]):
     # Life of a shard
 
     def load(self, partition: int, epoch: int, when_loaded: Callable[[ErrorCode], None] | None = None) -> None:
-        """Become the owner of a partition at ``epoch``: its log is replayed step by step, when it is its turn, between other work of the loop.
+        """Become the owner of a partition at ``epoch``, and queue the load of its log.
 
-        An epoch that is not newer than the known one is ignored. A newer one of a shard that loads or is ACTIVE is taken over as it
-        is: there is one load; a FAILED shard starts afresh. ``when_loaded`` hears how the load ends, unless the shard is given up before.
+        The call is ignored if ``epoch`` is not newer than the known one. A shard that is LOADING or ACTIVE only takes the newer
+        epoch, without another load. A FAILED shard is loaded again. ``when_loaded`` is called with the outcome of the load,
+        unless the shard is unloaded before.
         """
         known = self._contexts.get(partition)
         if self._is_closed or (known is not None and epoch <= known.epoch):
@@ -311,34 +317,37 @@ class CoordinatorRuntime(Generic[S]):
             shard.when_loaded.append(when_loaded)
         shard.state = ShardState.LOADING
         loader = ShardLoader(services.store, shard)
-        # What the partition's last owner here has submitted is part of its log, or is not: first it must be known which.
+        # A previous context of this partition may have a submit in progress. Its outcome must be known before the log is read.
         services.flusher.after_submit(lambda: services.loads.add(partial(self._load_step, shard, loader)))
 
     def unload(self, partition: int, epoch: int | None = None) -> None:
-        """Give a partition up; everything parked on it is refused. An epoch that is not newer than the known one is ignored; None is not asked."""
+        """Unload a partition and refuse its waiting requests.
+
+        Ignored if ``epoch`` is not newer than the known one; with None, always unload.
+        """
         known = self._contexts.get(partition)
         if known is not None and (epoch is None or epoch > known.epoch):
             del self._contexts[partition]
             self._close(known)
 
     def close(self) -> None:
-        """Give everything up, for good. Idempotent."""
+        """Unload all partitions and accept no more. Idempotent."""
         self._is_closed = True
         for partition in list(self._contexts):
             self._close(self._contexts.pop(partition))
 
     @property
     def progress(self) -> list[Progress]:
-        """Each known shard, where it is in its life, and how far its load is or got."""
+        """The state and the load progress of each known shard."""
         return [Progress(shard.id, shard.state, shard.records_loaded) for shard in self._contexts.values()]
 
     @property
     def records_loaded(self) -> int:
-        """How many records the loads of all known shards have read so far."""
+        """The number of records that the loads of all known shards have read so far."""
         return sum(shard.records_loaded for shard in self._contexts.values())
 
     def _load_step(self, shard: ShardContext[S], loader: ShardLoader) -> bool:
-        """Whether the load is over."""
+        """Run one step of a load. Return whether the load is over."""
         if shard.state is not ShardState.LOADING:
             return True
         try:
@@ -356,13 +365,13 @@ class CoordinatorRuntime(Generic[S]):
             log.debug(
                 "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
             )
-        told, shard.when_loaded = shard.when_loaded, []
-        for tell in told:
-            tell(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+        callbacks, shard.when_loaded = shard.when_loaded, []
+        for callback in callbacks:
+            callback(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
         return True
 
     def _fenced(self, shard: ShardContext[S]) -> None:
-        """Somebody else owns it: nothing that it says is true any more, reads and heartbeats included."""
+        """Unload a shard that a different process owns: all its state, reads and heartbeats included, is stale."""
         if self._contexts.get(shard.id.partition) is shard:
             log.error("shard-fenced", shard=str(shard.id), epoch=shard.epoch, action="the shard is given up")
             self.unload(shard.id.partition)
@@ -372,7 +381,7 @@ class CoordinatorRuntime(Generic[S]):
         self._release(shard)
 
     def _release(self, shard: ShardContext[S]) -> None:
-        """Nothing of this shard goes on: its timers, what it has not submitted, what waits for it, what it keeps in mind."""
+        """Stop everything of a shard: timers, effects, unsubmitted batches, waiting requests and soft state."""
         shard.timers.cancel_all()
         for effects in shard.effects:
             effects.close()
@@ -386,8 +395,8 @@ class CoordinatorRuntime(Generic[S]):
                 log.exception("unload-failed", shard=str(shard.id))
 
 
-def _tell_both(on_outcome: OnOutcome, on_append: OnOutcome | None, error: ErrorCode | None) -> None:
-    """The outcome of an append, for whoever ran the operation and for the operation."""
+def _report_both(on_outcome: OnOutcome, on_append: OnOutcome | None, error: ErrorCode | None) -> None:
+    """Report the outcome of an append to the caller of the operation, then to the operation itself."""
     on_outcome(error)
     if on_append is not None:
         on_append(error)

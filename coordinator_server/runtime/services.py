@@ -1,4 +1,4 @@
-"""What runtimes and state machines are given: by the loop, which shares it between its runtimes, and by the runtime, for each shard."""
+"""The services that a loop shares between its runtimes, and those that a runtime gives to each shard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
 
 
 class ShardServices(NamedTuple):
-    """What a state machine may have done for it, beside its records."""
+    """The services of one state machine."""
 
     timer: CoordinatorTimer
     outbox: Outbox
@@ -31,27 +31,27 @@ class ShardServices(NamedTuple):
 
 
 class BuildShard(Protocol[S_co]):
-    """Makes an empty state machine for a partition."""
+    """A factory of empty state machines."""
 
     def __call__(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> S_co: ...
 
 
 class LoopServices(NamedTuple):
-    """What a loop shares between its runtimes. Without queues its shards have no effects on others, and no tasks."""
+    """The services that a loop shares between its runtimes. Without both queues its shards have no outbox and no executor."""
 
     store: LogStore
     flusher: Flusher
     timers: TimerQueue
     clock: Clock
     loads: LoadQueue
-    # Whether the log says of records that they are a timer's, or an answer's.
+    # Whether records written by timers, answers and tasks get provenance headers.
     has_provenance: bool = False
     outbox: OutboxQueue | None = None
     executor: ExecutorQueue | None = None
 
 
 class _None:
-    """An outbox and an executor of a shard that must not use them: nobody would hear the outcome."""
+    """The outbox and the executor of a shard that must not use them, because no outcome would be delivered."""
 
     def send(self, *_: Any) -> NoReturn:
         raise AssertionError("this shard has no effects on others")
@@ -60,7 +60,7 @@ class _None:
         raise AssertionError("this shard has no tasks")
 
     def cancel(self, *_: Any) -> None:
-        """There are none."""
+        """Do nothing: there are no tasks."""
 
     def is_scheduled(self, *_: Any) -> bool:
         return False
@@ -70,7 +70,7 @@ NO_EFFECTS = _None()
 
 
 def following(timer: CoordinatorTimer) -> ShardServices:
-    """For a state machine that replays what its owner has written elsewhere."""
+    """Return the services of a state machine that only replays records written by a different process."""
     return ShardServices(timer, NO_EFFECTS, NO_EFFECTS)
 
 
@@ -78,7 +78,7 @@ RunOwn = Callable[[Origin, str, Callable[[], CoordinatorResult[Any]], OnOutcome]
 
 
 def shard_services(loop: LoopServices, shard: ShardContext[Any], run_own: RunOwn) -> ShardServices:
-    """Those of one shard. ``run_own`` runs a write operation of it that nobody has asked for."""
+    """Return the services of one shard. ``run_own`` runs a write operation of it that no request caused."""
     if loop.outbox is None or loop.executor is None:
         return following(shard.timers)
     outbox = ShardOutbox(loop.outbox, shard.id, partial(run_own, SHARD_ORIGIN))

@@ -1,10 +1,10 @@
-"""Timers of all shards of a loop in one queue, without I/O: the caller passes the time and is told when to come again.
+"""One queue for the timers of all shards of a loop, without I/O: the caller passes the time and gets the next due time.
 
-Re-arming is the hot case (every heartbeat moves its session's deadline), so a timer that moves later only notes its new deadline; its
-place in the heap is corrected when the old one comes up. A cancelled timer's place is dropped then, too.
+Re-arming is the hot case: every heartbeat moves its session's deadline. A timer that moves later therefore only stores its
+new deadline; its heap entry is corrected when the old deadline is reached. The entry of a cancelled timer is dropped then too.
 
-After the process stood still (SIGSTOP, a suspended machine) peers could not be heard: ``grant_fresh_start`` gives every armed timer its
-whole delay again.
+While the process is stopped (SIGSTOP, a suspended machine) it cannot receive requests: ``grant_fresh_start`` then gives every
+armed timer its whole delay again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SMALL_HEAP = 64
 
 
 class Timer:
-    """One armed timer, and what there is to do when it expires."""
+    """One armed timer and the operation to run when it expires."""
 
     __slots__ = ("armed_at", "deadline", "delay_ms", "due", "fire", "key", "operation", "owner", "retry_ms")
 
@@ -46,18 +46,18 @@ class TimerQueue:
         self._pushed = 0
         self._live = 0
         self._floor = -1
-        # Told when a timer is due before all others known so far.
+        # Called when a timer is due before all other timers.
         self.on_earlier: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
         return self._live
 
     def next_due(self) -> int | None:
-        """When to call ``run`` next; it may turn out that nothing was due."""
+        """Return when to call ``run`` next, or None without timers. It is possible that no timer is due then."""
         return self._heap[0][0] if self._heap else None
 
     def run(self, now_ms: int) -> None:
-        """Fire what is due, each timer once, in order of deadlines."""
+        """Fire each due timer once, in order of deadlines."""
         heap = self._heap
         while heap and heap[0][0] <= now_ms:
             due, _, timer = heapq.heappop(heap)
@@ -71,11 +71,11 @@ class TimerQueue:
             timer.fire(timer)
 
     def grant_fresh_start(self, now_ms: int) -> None:
-        """Nobody could be heard until now: every timer armed so far gets its whole delay from now on."""
+        """Restart every armed timer with its whole delay, because no request could be received until now."""
         self._floor = now_ms
 
     def arm(self, timer: Timer, now_ms: int, delay_ms: int) -> None:
-        """Move the deadline of a timer that is in its owner's table."""
+        """Set the deadline of a timer that is in its owner's table."""
         timer.armed_at = now_ms
         timer.delay_ms = delay_ms
         timer.deadline = deadline = now_ms + delay_ms
@@ -86,7 +86,7 @@ class TimerQueue:
             self._push(timer, deadline)
 
     def discard(self, timer: Timer) -> None:
-        """Disarm a timer; its place in the heap goes stale."""
+        """Disarm a timer. Its heap entry becomes stale."""
         timer.owner.pop(timer.key, None)
         timer.due = -1
         self._live -= 1
@@ -108,10 +108,10 @@ class TimerQueue:
 
 
 class ShardTimers:
-    """The CoordinatorTimer of one shard; ``fire`` is given each timer that expires.
+    """The CoordinatorTimer of one shard. ``fire`` is called with each timer that expires.
 
-    A timer with a retry interval is fired until its operation succeeds: whoever fires it reports the outcome by ``fired``. Until
-    then it does not count as scheduled, and cancelling or scheduling its key ends the retries.
+    A timer with a retry interval fires until its operation succeeds: the ``fire`` callback reports each outcome to ``fired``.
+    Between expiry and that report the timer does not count as scheduled. Cancelling or scheduling its key ends the retries.
     """
 
     __slots__ = ("_clock", "_expiring", "_fire", "_queue", "_timers")
@@ -133,7 +133,7 @@ class ShardTimers:
         timer.retry_ms = retry_ms
         now_ms = self._clock.now_ms()
         if 0 <= timer.due <= now_ms + delay_ms:
-            # As ``arm`` does it for one that moves later, which nearly all do.
+            # ``arm``, inlined for the common case: a deadline that moves later.
             timer.armed_at = now_ms
             timer.delay_ms = delay_ms
             timer.deadline = now_ms + delay_ms
@@ -141,24 +141,27 @@ class ShardTimers:
             self._queue.arm(timer, now_ms, delay_ms)
 
     def cancel(self, key: Hashable, /) -> None:
-        """Disarm; nothing happens when there is none."""
+        """Disarm the timer of ``key``. Do nothing if it has none."""
         self._expiring.pop(key, None)
         timer = self._timers.get(key)
         if timer is not None:
             self._queue.discard(timer)
 
     def is_scheduled(self, key: Hashable, /) -> bool:
-        """Whether a timer is armed under ``key``."""
+        """Return whether a timer is armed under ``key``."""
         return key in self._timers
 
     def cancel_all(self) -> None:
-        """Disarm everything: the shard goes."""
+        """Disarm all timers. Called when the shard is unloaded."""
         self._expiring.clear()
         for timer in list(self._timers.values()):
             self._queue.discard(timer)
 
     def fired(self, timer: Timer, error: ErrorCode | None) -> None:
-        """Report that what the expiry wrote is durable (None), or that it failed: retry, unless its key was cancelled or scheduled since."""
+        """Report the outcome of an expiry: None if its records are durable, otherwise the error.
+
+        A failed expiry is retried, unless its key was cancelled or scheduled since.
+        """
         if self._expiring.get(timer.key) is not timer:
             return
         if error is None:
