@@ -1,1 +1,1 @@
-"""The network side: listeners, connections, dispatch, and one handler per API. The only place with asyncio in it but the CLI."""
+"""The network side: listeners, connections, dispatch, and one handler per API. Only this package and the CLI use asyncio."""

@@ -1,7 +1,7 @@
-"""A row of the API table: everything the server must know to serve one API.
+"""The row of the API table: everything the server needs to serve one API.
 
-A row stands beside its handler in ``server/apis``; ``server/table.py`` gathers all rows. The type variables are the request that the
-handler takes and the response that it gives: the type checker refuses a row whose parts disagree about either of them.
+Each row is defined next to its handler in ``server/apis``; ``server/table.py`` lists all rows. The type variables are the
+handler's request and response, so the type checker rejects a row with inconsistent parts.
 """
 
 from __future__ import annotations
@@ -24,34 +24,35 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 Handler: TypeAlias = Callable[[Node, RequestContext, Q, PendingReply[R]], None]
-"""Runs one request; the reply is answered now or later. May raise CoordinatorError."""
+"""Runs one request and answers the reply, now or later. May raise CoordinatorError."""
 
 Refusal: TypeAlias = Callable[[RequestContext, Q, ErrorCode, str | None], R]
-"""Makes the response that refuses the whole request, as this API does it at this version."""
+"""Returns the response that refuses a whole request, in the form of the request's API version."""
 
 
 class Order(Enum):
-    """When a request may overtake the answers to earlier ones of its connection, so that a peer sees what Kafka's order gives.
+    """The class of requests among which an API's request may start before earlier ones are answered, as if in Kafka's order.
 
-    Kafka runs a connection's requests one after the other. A request gives the same result before the earlier ones are answered when all
-    of them are FREE, or when all are of its own class and that class is not ALONE. This is a declaration: the dispatcher holds no request
-    back for it.
+    Kafka runs the requests of a connection one at a time. Starting a request before earlier ones are answered gives the same
+    result if all of them are FREE, or if all have its own class and that class is not ALONE. This is only a declaration: the
+    dispatcher never delays a request because of it.
     """
 
     FREE = "free"
     """It depends on nothing that a request can change, and changes nothing."""
     READ = "read"
-    """It is answered from durable state and changes nothing that a later request acts on."""
+    """It is answered from durable state and changes nothing that a later request depends on."""
     WRITE = "write"
-    """Its effect is complete when the handler returns, though its answer waits until the log has it."""
+    """Its effect is complete when the handler returns; only its answer waits for the log."""
     ALONE = "alone"
     """It waits for other clients, acts later, or takes effect in more than one shard or loop."""
 
 
 class ShortWay(NamedTuple, Generic[Q, R]):
-    """Codecs for the usual requests and responses of an API that need not become message objects.
+    """Fast codecs for the usual requests and responses of an API, without message objects.
 
-    ``reader`` takes a version and makes the decoder of one connection's requests; ``encoder`` takes the encoder of the API's response.
+    ``reader`` takes a version and returns a decoder for the requests of one connection. ``encoder`` wraps the encoder of the
+    API's response.
     """
 
     reader: Callable[[int], Callable[[bytes, int], tuple[Q, int]]]
@@ -59,7 +60,7 @@ class ShortWay(NamedTuple, Generic[Q, R]):
 
 
 class ApiRow(Struct, Generic[Q, R], frozen=True):
-    """What it takes to serve an API. ``request`` and ``response`` are its declarations, which have its key, name and versions."""
+    """A row of the API table. The declarations ``request`` and ``response`` have the API's key, name and versions."""
 
     request: type[Q]
     response: type[R]
@@ -70,7 +71,7 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
 
 
 def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
-    """Return the API at all the versions we serve it; ``handle`` is the row's handler with its first argument, the node."""
+    """Return the API with codecs for all served versions. ``handle`` is the row's handler bound to the node."""
     api, short = APIS[row.request.kafka.key], row.short_way
     versions = range(api.max_version + 1)
     served = [max(version, api.min_version) for version in versions]

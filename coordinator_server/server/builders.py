@@ -1,4 +1,4 @@
-"""How the shards of each kind are made and run: one row per internal topic, as in ``kinds.py``; a test proves that none is missing."""
+"""The builders and settings of each kind of shard: one row per internal topic of ``kinds.py``. A test checks that all have one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coordinator_server.server.node import Node
 
 
 class Materials(NamedTuple):
-    """What every state machine may be made of, beside what is its shard's own."""
+    """The arguments common to the builders of all state machines."""
 
     config: Config
     clock: Clock
@@ -30,7 +30,7 @@ class Materials(NamedTuple):
 
 
 class RuntimeSettings(NamedTuple):
-    """How a runtime writes what its shards record (runtime/flush.py)."""
+    """The write settings of a kind's runtime (runtime/flush.py)."""
 
     append_linger_ms: int = ADAPTIVE
     coalesces: bool = False
@@ -41,19 +41,19 @@ NodeOperation = Callable[[Node, Mapping[str, Any]], Awaitable[Mapping[str, Any]]
 
 
 class Builder(NamedTuple):
-    """A kind that is served. ``operations``: what it adds to ``control.sock``, by name."""
+    """The row of a served kind. ``operations`` are its operations of ``control.sock``, by name."""
 
     shard: Callable[[Materials], BuildShard[Any]]
     settings: Callable[[Config], RuntimeSettings] = lambda _config: RuntimeSettings()
     operations: Mapping[str, NodeOperation] = {}
     # Run on every shard of the kind when topics have been deleted.
     topics_deleted: WriteOperation[Any, Sequence[DeletedTopic], None] | None = None
-    # The operations that other shards may ask for, in messages (machine/outbox.py).
+    # The operations that messages from other shards may run (machine/outbox.py).
     asked: Sequence[Asked] = ()
 
 
 def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
-    """Topics, with random ids."""
+    """Return a builder of catalog shards, which give topics random ids."""
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
         new_uuid = materials.new_uuid
@@ -65,7 +65,7 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
 
 
 def build_groups(materials: Materials) -> BuildShard[GroupShard]:
-    """Groups, with random member ids."""
+    """Return a builder of group shards, which give members random ids."""
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config, clock, new_uuid = materials
@@ -79,7 +79,7 @@ def _group_settings(config: Config) -> RuntimeSettings:
 
 
 NOT_SERVED: Final = None
-"""The row of a kind without a coordinator: FindCoordinator refuses its key type, and its directories are left as they are."""
+"""The row of a kind without a coordinator: FindCoordinator refuses its key type, and its directories stay untouched."""
 
 BUILDERS: Final[dict[str, Builder | None]] = {
     CATALOG.topic: Builder(build_catalog),

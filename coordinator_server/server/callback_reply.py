@@ -1,4 +1,4 @@
-"""A Reply that goes on with something else instead of answering a client."""
+"""A Reply that calls functions instead of answering a client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from protocol.error_codes import ErrorCode
 
 
 class CallbackReply:
-    """Calls one of two functions, for the answer or for its lack."""
+    """A Reply that calls ``completed`` with the response or ``failed`` with the error."""
 
     __slots__ = ("_completed", "_failed")
 
@@ -18,9 +18,9 @@ class CallbackReply:
         self._failed = failed
 
     def complete(self, response: Any, /) -> None:
-        """Go on with the response."""
+        """Call ``completed``."""
         self._completed(response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Go on without one."""
+        """Call ``failed``."""
         self._failed(error, message)

@@ -1,8 +1,9 @@
-"""The log's cleaner: compacts shards by itself, in a child process, when enough has been written since their newest layer.
+"""The log cleaner: compacts shards automatically in a child process, when enough was written since their newest layer.
 
-One child at a time, and one cleaner per server, whatever number of loops it has. The child (cli/clean.py) is nice to everybody else, has a limit to its memory, ends with the
-server, and publishes its layers by renames: whenever it ends, the log is whole, and what it had not done is done by the next one. The names of
-the properties are those of Kafka's log cleaner.
+A server has one cleaner, however many loops it has, and the cleaner runs one child at a time. The child (cli/clean.py) runs at
+low priority (nice), has a memory limit, and ends with the server. It publishes layers by renaming files, so the log is
+consistent whenever the child ends, and the next child does the remaining work. The properties have the names of Kafka's log
+cleaner.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from coordinator_server.server.interpreter import interpreter
 log = structlog.get_logger(__name__)
 
 COMMAND: Final = (*interpreter(), "-m", "coordinator_server.cli.clean")
-# A shard that could not be cleaned is left alone until it has so many times the bytes it had then.
+# A shard that could not be cleaned is skipped until its dirty bytes have grown by this factor.
 _TRY_AGAIN_AT: Final = 2
 _SAID_BYTES: Final = 2000
 
@@ -37,7 +38,10 @@ Seal = Callable[[], Awaitable[Mapping[str, int]]]
 
 
 class Clean(Struct, frozen=True):
-    """What the child is to do: compact the shards that are sealed up to these offsets, within so much memory. ``server`` is the process that it ends with."""
+    """The child's order: compact the shards that are sealed up to these offsets, within a memory limit.
+
+    ``server`` is the id of the process with which the child ends.
+    """
 
     data_dir: str
     sealed: dict[str, int]
@@ -47,7 +51,7 @@ class Clean(Struct, frozen=True):
 
 
 class Cleaned(Struct, frozen=True):
-    """What came of it: the shards that have a new layer, and why others, or their checkpoints, have none."""
+    """The child's result: the shards with a new layer, and the reasons why other shards have no new layer or checkpoint."""
 
     shards: list[str]
     records_before: int
@@ -58,7 +62,7 @@ class Cleaned(Struct, frozen=True):
 
 
 class _End(NamedTuple):
-    """Of a child: its exit code, what it wrote to stdout and to stderr, and how long it took. A code of None: it took too long."""
+    """The end of a child: exit code (None after a timeout), its output on stdout and stderr, and its run time."""
 
     code: int | None
     result: bytes
@@ -67,7 +71,10 @@ class _End(NamedTuple):
 
 
 class Cleaner:
-    """Looks every now and then, and cleans what is due. ``seal`` ends the active segments, and says up to where each shard is sealed."""
+    """Checks the log periodically and cleans the shards that are due.
+
+    ``seal`` closes the active segments and returns the offset up to which each shard is sealed.
+    """
 
     def __init__(self, config: Config, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND) -> None:
         self._config = config
@@ -77,16 +84,16 @@ class Cleaner:
         self._task: asyncio.Task[None] | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._is_stopping = False
-        # Shards that were not cleaned when they should have been, and their dirty bytes then.
+        # Shards whose last cleaning failed, and their dirty bytes at that time.
         self._given_up: dict[str, int] = {}
 
     def start(self) -> None:
-        """Begin to look, if the configuration wants that."""
+        """Start the periodic checks, if the configuration enables the cleaner."""
         if self._config.log_cleaner_enable:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Stop looking, and end the child that runs."""
+        """Stop the checks and kill a running child."""
         self._is_stopping = True
         if self._task is not None:
             if self._child is not None:
@@ -117,7 +124,7 @@ class Cleaner:
             max_memory_bytes=self._config.log_cleaner_max_memory_bytes,
         )
         end = await asyncio.to_thread(self._run_child, order)
-        cleaned = self._tell(end)
+        cleaned = self._log_outcome(end)
         self._given_up = {shard: size for shard, size in self._given_up.items() if shard not in due}
         self._given_up |= {shard: size for shard, size in due.items() if shard not in cleaned}
 
@@ -126,7 +133,7 @@ class Cleaner:
         return is_dirty and found.dirty >= _TRY_AGAIN_AT * self._given_up.get(shard, 0)
 
     def _run_child(self, order: Clean) -> _End:
-        """In a thread, which the child belongs to: the system may take it for the parent whose end is the child's."""
+        """Run a child and wait for it. The calling thread must live on: the child may be tied to the end of that thread."""
         started = time.monotonic()
         with subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
             self._child = child
@@ -143,8 +150,8 @@ class Cleaner:
                 self._child = None
         return _End(code, result, said[-_SAID_BYTES:].decode(errors="replace").strip(), time.monotonic() - started)
 
-    def _tell(self, end: _End) -> set[str]:
-        """Log the outcome; the shards that are cleaned."""
+    def _log_outcome(self, end: _End) -> set[str]:
+        """Log the outcome and return the cleaned shards."""
         seconds = round(end.seconds, 1)
         if self._is_stopping:
             return set()

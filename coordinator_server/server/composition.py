@@ -1,7 +1,7 @@
-"""The objects of one loop's server, put together: no disk, socket, task or timer is touched here. daemon.py runs them.
+"""Creates and connects the objects of one loop's server. It touches no disk, socket, task or timer: daemon.py runs the objects.
 
-Made in the order of what they rest on: the log, the runtimes of the kinds that are served, the catalog, the node that handlers work with, the
-listener, the tools.
+They are created in the order of their dependencies: the log, the runtimes of the served kinds, the catalog, the node that
+handlers work with, the listener, the tools.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ Fatal = Callable[[LogError], None]
 
 
 class Place(NamedTuple):
-    """Which of a server's loops this is: ``loop`` of those that listen on ``ports``. ``serving`` are those that do so already.
+    """The position of this loop among a server's loops, one for each of ``ports``. ``serving`` are the loops that serve already.
 
-    Each process that is this loop has a greater ``incarnation``.
+    Each new process of this loop has a greater ``incarnation``.
     """
 
     loop: int
@@ -74,7 +74,7 @@ class Place(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What a server is made for. Without a ``place`` it has one loop. ``fatal``: the log cannot be trusted any more."""
+    """The arguments of a server. Without a ``place`` it has one loop. ``fatal`` is called when a write has an unknown outcome."""
 
     config: Config
     data_dir: Path
@@ -84,14 +84,17 @@ class Site(NamedTuple):
 
     @property
     def nodes(self) -> Nodes:
-        """The loops, as this one tells clients of them."""
+        """The loops as nodes, in the form that clients get."""
         advertised = advertised_address(self.config)
         nodes = Nodes(self.config.node_id, advertised=Endpoint(*advertised) if advertised else None)
         return nodes if self.place is None else nodes._replace(ports=self.place.ports, loop=self.place.loop)
 
 
 class Parts(NamedTuple):
-    """What a server consists of. Alone it listens on ``control.sock``; with several loops the supervisor does, and has a cleaner."""
+    """The objects of a server.
+
+    A server with one loop has ``control.sock`` and the cleaner. With several loops the supervisor has both.
+    """
 
     store: LocalLogStore
     flusher: Flusher
@@ -111,7 +114,7 @@ class Parts(NamedTuple):
 
 
 def compose(site: Site, store: LocalLogStore) -> Parts:
-    """Put a server together on a log that is open."""
+    """Create the objects of a server on an open log."""
     loop, config = asyncio.get_running_loop(), site.config
     builders = {topic: builder for topic in KINDS if (builder := BUILDERS[topic]) is not None}
     runtimes: dict[str, CoordinatorRuntime[Any]] = {}
@@ -121,8 +124,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, tail = _catalog(site, services, runtimes[CATALOG.topic])
     node = _node(site, store, services, hosted, catalog)
-    told = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
-    deletions = TopicDeletions(runtimes, told, node.ourselves)
+    deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
+    deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     catalog.on_deleted = deletions.tell
     catalog.on_changed = partial(hosted.use_listed, catalog.topic)
     courier.begin = partial(_begin_kind, hosted, node)
@@ -178,7 +181,7 @@ def _courier(
 
 
 def _neighbours(site: Site, courier: Courier) -> Neighbours | None:
-    """The other loops, where there are any."""
+    """Return the links to the other loops, or None if the server has one loop."""
     if site.place is None:
         return None
     identity = Identity(site.place.loop, site.place.incarnation)
@@ -187,11 +190,11 @@ def _neighbours(site: Site, courier: Courier) -> Neighbours | None:
 
 
 def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
-    """Whether a kind is in use; the first message for it makes its topic, as a client's first question does."""
+    """Return whether a kind is in use. If not, create its topic, as the first client request does."""
     if hosted.is_used(topic):
         return True
     [wanted] = [each for each in node.internal.on_demand() if each.name == topic]
-    # Whoever waits for it asks again.
+    # The outcome is ignored: the sender retries.
     reply = CallbackReply(lambda _: None, lambda _error, _message: None)
     node.catalog.write(CREATE_INTERNAL_TOPIC, node.ourselves, TopicRecord(wanted.name, wanted.topic_id), reply)
     return False
@@ -200,7 +203,7 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
 def _catalog(
     site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
 ) -> tuple[OwnCatalog | CatalogReplica, FeedServer | FeedClient | None]:
-    """The catalog, as loop 0 or a server with one loop has it, or as the others do; and the link between them."""
+    """Return the catalog and its feed: the own catalog on loop 0 and in a server with one loop, a replica on other loops."""
     place, call_later = site.place, asyncio.get_running_loop().call_later
     if place is None:
         return OwnCatalog(runtime, services.store, call_later), None
@@ -256,7 +259,7 @@ def _retention(site: Site, store: LocalLogStore) -> Retention:
 
 
 def _reply_type() -> type[PendingReply[Any]]:
-    """A line per request costs more than the request: only where somebody asked for debug lines."""
+    """Return the reply class. Log lines per request cost more than the request, so only the debug level has them."""
     return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
 
 

@@ -1,10 +1,10 @@
-"""One client connection: bytes in, frames to the dispatcher, answers out in the order of their requests.
+"""One client connection: splits bytes into frames for the dispatcher, and writes answers in the order of their requests.
 
-The path of a request is one synchronous pass: ``data_received`` splits frames, the dispatcher decodes and runs each, and what can be
-answered at once leaves in one write at the end of the pass. An answer that has to wait keeps its place in ``_waiting``; the ones behind it
-wait with it. Answers that come later, when the log is durable, are written once per turn of the loop.
+A request takes one synchronous pass: ``data_received`` splits frames, the dispatcher decodes and runs each, and all immediate
+answers are written together at the end of the pass. An answer that is not ready keeps its position in ``_waiting``, and later
+answers wait behind it. Answers that become ready when records are durable are written once per turn of the loop.
 
-A peer that does not read its answers, or has too many requests waiting, is not read from until that is over.
+Reading pauses while the peer does not read its answers or has too many requests waiting.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _PREFIX = Struct(">ii")  # length, correlation id
 
 
 class UnservedRequest(Exception):
-    """The peer asks for an API or a version that it was not offered: as Kafka does, the connection closes."""
+    """The error of a request for an API or version that is not served. As in Kafka, the connection closes."""
 
 
 class Dispatch(Protocol):
-    """Decodes one frame and runs its request. Raises ProtocolError and UnservedRequest for what must end the connection."""
+    """Decodes one frame and runs its request. Raises ProtocolError and UnservedRequest if the connection must close."""
 
     def __call__(self, connection: Connection, frame: bytes, /) -> None: ...
 
 
 class PendingReply(Generic[R]):
-    """The Reply of one request: its place in the connection's order, and how to write its answer."""
+    """The Reply of one request: its position in the connection's order, and the encoding of its answer."""
 
     __slots__ = ("api", "connection", "context", "correlation_id", "frame", "is_answered", "request")
 
@@ -58,15 +58,15 @@ class PendingReply(Generic[R]):
         self.is_answered = False
 
     def complete(self, response: R, /) -> None:
-        """Answer the request."""
+        """Answer the request with ``response``."""
         self.connection.answer(self, response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Answer the request with an error, in the form this API has for it."""
+        """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.api.refuse(self.context, self.request, error, message))
 
     def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame, or, when it cannot be encoded, nothing: raises what the codec raises."""
+        """Append the response's frame. If the codec raises, nothing is appended and its exception is raised."""
         start = len(out)
         out += _PREFIX.pack(0, self.correlation_id)
         version = self.context.api_version
@@ -81,7 +81,7 @@ class PendingReply(Generic[R]):
 
 
 class Connection(asyncio.Protocol):
-    """A connection from its first byte to its last."""
+    """One client connection."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Connection(asyncio.Protocol):
         self.peer_host = ""
         self.peer_port = 0
         self.local_address: tuple[str, int] = ("", 0)
-        # The last header of each API and version, which are the first bytes of a frame.
+        # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
         self._dispatch = dispatch
         self._write_later = write_later
@@ -109,12 +109,12 @@ class Connection(asyncio.Protocol):
         self._is_in_pass = False
         self._is_stalled = False  # the peer does not read
         self._is_paused = False  # we do not read
-        self._is_ending = False  # nor ever will again
+        self._is_ending = False  # we do not read any more requests
 
-    # What the loop calls
+    # Called by the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # A loop's own transports need not inherit from asyncio's.
+        # An event loop's own transports may not inherit from asyncio.Transport.
         self._transport = cast(asyncio.Transport, transport)
         self.peer_host, self.peer_port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self.local_address = (transport.get_extra_info("sockname") or ("", 0))[:2]
@@ -145,14 +145,14 @@ class Connection(asyncio.Protocol):
         self._is_stalled = False
         self._run()
 
-    # What the rest of the server calls
+    # Called by the rest of the server
 
     def expect(self, reply: PendingReply[Any]) -> None:
-        """The next request's place in the order."""
+        """Append the next request to the order of answers."""
         self._waiting.append(reply)
 
     def answer(self, reply: PendingReply[Any], response: Any) -> None:
-        """Write an answer, or keep it until those before it are there."""
+        """Write an answer, or keep it until all earlier requests are answered."""
         if self._is_closed:
             return
         assert not reply.is_answered, f"{reply.api.name} answered twice"
@@ -176,41 +176,41 @@ class Connection(asyncio.Protocol):
             self._write_later(self)
 
     def holds(self, reply: PendingReply[Any]) -> bool:
-        """Whether an answer that was given is still in memory here: behind another one, or before a peer that does not read."""
+        """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
         return not self._is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
 
     def write(self) -> None:
-        """Hand what has been answered to the transport, in one write."""
+        """Write all ready answers to the transport in one call."""
         self._flush()
         if self._is_paused:
             self._run()
 
     def stop_reading(self) -> None:
-        """Take no more requests; those that were taken are still answered."""
+        """Accept no more requests. Requests already accepted are still answered."""
         self._is_ending = True
         self._balance()
 
     def abort(self) -> None:
-        """Hang up on a peer that does not read what it was sent."""
+        """Close at once, discarding unsent answers. For a peer that does not read."""
         if self._transport is not None:
             self._transport.abort()
 
     def close(self) -> None:
-        """Write what has been answered and hang up."""
+        """Write the ready answers and close the connection."""
         self._is_closed = True
         self._flush()
         if self._transport is not None:
             self._transport.close()
 
-    # In between
+    # Internal
 
     def _run(self) -> None:
-        """Dispatch the frames that are there, as far as the bounds allow."""
+        """Dispatch the frames in the backlog until a limit is reached."""
         self._is_in_pass = True
         backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
         must_wait = True
         try:
-            # As ``_must_wait`` has it, without a call for each request.
+            # ``_must_wait``, inlined for speed.
             while not (must_wait := self._is_stalled or self._is_ending or len(waiting) >= most) and backlog:
                 dispatch(self, backlog.popleft())
         except (ProtocolError, UnservedRequest) as bad:

@@ -1,10 +1,11 @@
-"""``control.sock`` in the data directory: how the tools on this machine speak to the running server.
+"""``control.sock`` in the data directory: the interface of local tools to the running server.
 
-One JSON object a line, request and answer: ``{"op": "seal"}`` → ``{"ok": true, "shards": {"__consumer_offsets-7": 1234}}``, or
-``{"ok": false, "error": "…"}``. The socket is readable and writable for the server's user alone.
+Requests and answers are JSON objects, one per line: ``{"op": "seal"}`` → ``{"ok": true, "shards": {"__consumer_offsets-7":
+1234}}``, or ``{"ok": false, "error": "…"}``. Only the server's user can read and write the socket.
 
-With several loops an operation runs in each, and their answers are put together (supervision.py): what differs between loops has to be
-in objects by shard, or in lists; the rest is the same everywhere. A request that names ``shards`` goes to their owners.
+With several loops an operation runs in each loop, and the supervisor merges the answers (supervisor/rules.py): values that
+differ between loops must be in objects by shard or in lists; all other values must be equal. A request that names ``shards``
+goes to their owners.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from coordinator_server.server.unix import place_for_socket
 
 log = structlog.get_logger(__name__)
 
-# A group with tens of thousands of offsets to restore.
+# Enough for restoring a group with tens of thousands of offsets.
 MAX_LINE_BYTES = 1 << 23
 
 Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
 class Refusal(Exception):
-    """An operation cannot be run now; the message says why, and what to do."""
+    """The error that an operation cannot run now. The message says why and what to do."""
 
 
 class ControlSocket:
-    """Serves ``operations`` by name."""
+    """The server of ``control.sock``, with ``operations`` by name."""
 
     def __init__(self, data_dir: Path, operations: Mapping[str, Operation]) -> None:
         self._path = data_dir / CONTROL_SOCKET
@@ -43,12 +44,12 @@ class ControlSocket:
         self._sessions: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> None:
-        """Listen."""
+        """Start to listen."""
         with place_for_socket(self._path) as path:
             self._server = await asyncio.start_unix_server(self._serve, path, limit=MAX_LINE_BYTES)
 
     async def stop(self) -> None:
-        """Hang up on everybody and remove the socket."""
+        """Close all sessions and remove the socket."""
         if self._server is not None:
             self._server.close()
             for writer in list(self._sessions):
@@ -58,7 +59,7 @@ class ControlSocket:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._sessions.add(writer)
         try:
-            # A line beyond the limit is a ValueError of the reader's; a peer that hangs up ends the loop.
+            # The reader raises ValueError for a line beyond the limit. The loop ends when the peer disconnects.
             with contextlib.suppress(ConnectionError, ValueError):
                 while line := await reader.readline():
                     writer.write(msgspec.json.encode(await self._answer(line)) + b"\n")
@@ -76,7 +77,7 @@ class ControlSocket:
 
 
 async def run_operation(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer to one request: what the operation that it names returns, or why there is nothing."""
+    """Run the requested operation and return its answer, or the error."""
     operation = operations.get(str(request.get("op")))
     if operation is None:
         return {"ok": False, "error": f"unknown op; there are: {', '.join(sorted(operations))}"}

@@ -1,6 +1,6 @@
-"""The operations of ``control.sock``: those on the log as a whole, and those that the kinds bring (builders.py).
+"""The operations of ``control.sock``: those on the whole log, and those of each kind (builders.py).
 
-Each but ``shards`` is refused while shards are being loaded: whoever works on the log as a whole gets it whole.
+All except ``shards`` are refused while shards are loading, so that no operation sees a part of the log.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coordinator_server.server.node import Node
 
 
 def control_operations(hosted: Hosted, store: LocalLogStore, node: Node, builders: Mapping[str, Builder]) -> dict[str, Operation]:
-    """By name. With several loops the supervisor listens, and asks all of them."""
+    """Return the operations of one loop, by name. With several loops the supervisor listens and calls each loop."""
     of_the_log: dict[str, Operation] = {
         "seal": partial(_answer_seal, store),
         "digest": partial(answer_digest, hosted.runtimes.values()),
@@ -34,7 +34,10 @@ def control_operations(hosted: Hosted, store: LocalLogStore, node: Node, builder
 
 
 async def seal(store: LocalLogStore) -> Mapping[str, int]:
-    """End every active segment, so that all that is durable now can be compacted; where each shard is sealed up to."""
+    """Close every active segment, so that all durable records can be compacted. Return each shard's sealed end offset.
+
+    Raises LogError.
+    """
     sealed: asyncio.Future[dict[str, int]] = asyncio.get_running_loop().create_future()
 
     def done(outcome: dict[ShardId, int] | LogError) -> None:
@@ -52,7 +55,7 @@ async def _answer_seal(store: LocalLogStore, request: Mapping[str, Any]) -> Mapp
 
 
 async def _answer_shards(hosted: Hosted, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where each shard is in its life, and how many records its load has read so far."""
+    """Return the state of each shard, and the number of records that its load has read so far."""
     return {"shards": {str(each.shard): {"state": each.state.value, "records_loaded": each.records} for each in hosted.progress}}
 
 

@@ -1,11 +1,12 @@
-"""One loop's server: opens its log, learns the topics, listens, loads its shards; and undoes that in reverse order.
+"""The lifecycle of one loop's server: opens the log, loads the topics, listens, loads the shards; stops in reverse order.
 
-    prepared ── the topics are known, shards begin to load
-    listening ── requests for a shard that is not loaded yet get COORDINATOR_LOAD_IN_PROGRESS, and clients ask again
-    loaded ── every shard answers; only now the log is sealed, cleaned and cut
+    prepared ── the topics are known, shards start to load
+    listening ── requests for a shard that is not loaded yet get COORDINATOR_LOAD_IN_PROGRESS, and clients retry
+    loaded ── every shard serves requests; sealing, cleaning and retention start only here
 
-Alone it is the whole server. As one of several it has a Place among them: the supervisor has taken the data directory and bound the
-sockets, shards are spread, and the catalog is loop 0's; the others follow it. What a server consists of is in composition.py.
+A server with one loop is complete. One of several loops has a Place: the supervisor has locked the data directory and bound
+the sockets, the shards are distributed over the loops, and loop 0 owns the catalog, which the other loops replicate.
+composition.py has the objects of a server.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ R = TypeVar("R")
 
 
 class Daemon:
-    """One server process. ``open``, ``finish_loading`` and ``stop`` are called on its loop; ``fatal`` when the log cannot be trusted any more.
+    """One server process. Call ``open``, ``finish_loading`` and ``stop`` on its loop.
 
-    One of several loops is given its ``place``; then ``adopt``, ``prepare`` and ``listen`` are called in the stead of ``open``.
+    ``fatal`` is called when the outcome of a write is unknown. For one of several loops pass its ``place``, and call ``adopt``,
+    ``prepare`` and ``listen`` instead of ``open``.
     """
 
     def __init__(
@@ -56,27 +58,30 @@ class Daemon:
 
     @property
     def parts(self) -> Parts:
-        """What the server consists of, once its log is open."""
+        """The objects of the server. Available when the log is open."""
         assert self._parts is not None, "the log is not open"
         return self._parts
 
     @property
     def operations(self) -> dict[str, Operation]:
-        """What ``control.sock`` can be asked for. With several loops the supervisor listens there, and asks all of them."""
+        """The operations of ``control.sock``. With several loops the supervisor listens and calls each loop."""
         return self.parts.operations
 
     @property
     def cluster_id(self) -> str:
-        """The cluster's, from the data directory."""
+        """The cluster id, read from the data directory."""
         return self.parts.store.meta.cluster_id
 
     async def start(self, host: str, port: int) -> None:
-        """``open`` and ``finish_loading`` in one."""
+        """Run ``open``, then ``finish_loading``."""
         await self.open(host, port)
         await self.finish_loading()
 
     async def open(self, host: str, port: int) -> Endpoint:
-        """Open the log and answer clients, as far as shards are loaded. Raises StartError and LogError; ``stop`` is owed then, too."""
+        """Open the log and start to serve clients, before all shards are loaded. Return the bound address.
+
+        Raises StartError and LogError; call ``stop`` then, too.
+        """
         parts = self._open_log()
         try:
             endpoint = Endpoint(*await parts.listener.bind(host, port))
@@ -90,11 +95,11 @@ class Daemon:
         return endpoint
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Open the log, and take sockets that are bound instead of binding any. Raises LogError; ``stop`` is owed then, too."""
+        """Open the log, and use sockets that are already bound. Raises LogError; call ``stop`` then, too."""
         await self._open_log().listener.adopt(sockets)
 
     async def prepare(self) -> None:
-        """Know the topics, and begin to load the shards. Raises StartError and LogError; ``stop`` is owed then, too."""
+        """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""
         parts = self.parts
         parts.timers.start()
         if parts.neighbours is not None:
@@ -110,13 +115,16 @@ class Daemon:
         parts.hosted.use_listed(parts.catalog.topic)
 
     async def listen(self) -> None:
-        """Accept clients."""
+        """Accept connections of clients and tools."""
         if self.parts.control is not None:
             await self.parts.control.start()
         await self.parts.listener.start()
 
     async def finish_loading(self) -> None:
-        """Wait until every shard answers, and say how far that is while it takes long. Raises StartError; ``stop`` is owed then, too."""
+        """Wait until every shard is loaded, logging the progress, and start cleaning and retention.
+
+        Raises StartError; call ``stop`` then, too.
+        """
         parts = self.parts
         await parts.hosted.finish_loading()
         parts.deletions.begin()
@@ -125,7 +133,7 @@ class Daemon:
         parts.retention.start()
 
     async def stop(self) -> None:
-        """Answer what was read, end what is waited for, and leave a log that opens at once."""
+        """Answer the requests already read, unload all shards, and close the log cleanly, so that it opens fast."""
         parts = self._parts
         if parts is None:
             return
@@ -150,7 +158,7 @@ class Daemon:
         parts.store.close()
 
     def _open_log(self) -> Parts:
-        """Lock the directory, unless the supervisor has, and recover what is in it. Raises LogError."""
+        """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
         config, data_dir, place, environment, fatal = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
         options = LogOptions(
@@ -173,7 +181,7 @@ class Daemon:
         return parts
 
     async def _load_permanent_kinds(self) -> None:
-        """Begin to load the shards that are always there, and wait for the catalog, which is the first."""
+        """Start to load the shards of the permanent kinds, and wait for the catalog, which is the first."""
         hosted = self.parts.hosted
         for kind in KINDS.values():
             if kind.is_permanent:
@@ -182,7 +190,7 @@ class Daemon:
             raise StartError("the topics could not be loaded: the line above names the damaged file")
 
     async def _declare_topics(self) -> None:
-        """Make the topics of the property that do not exist."""
+        """Create the missing topics of the ``topics`` property."""
         node, topics = self.parts.node, declared_topics(self._site.config)
         missing = [CreatableTopic(name, count, -1) for name, count in topics.items() if node.topic(name) is None]
         if missing:
@@ -192,7 +200,7 @@ class Daemon:
                     raise StartError(f"topics: {result.name}: {result.error_message}")
 
     async def _declare_kinds_in_use(self) -> None:
-        """A kind that has a directory is in use, though the catalog does not say so: an import has brought it."""
+        """Create the topics of kinds that have a directory but are not in the catalog: an import created the directory."""
         node, storage = self.parts.node, self._site.environment.storage or LocalStorage()
         there = {shard.topic for shard in shards_of(storage, str(self._site.data_dir))}
         for topic in node.internal.on_demand():
@@ -200,7 +208,7 @@ class Daemon:
                 await self._write(CREATE_INTERNAL_TOPIC, TopicRecord(topic.name, topic.topic_id))
 
     async def _write(self, operation: WriteOperation[CatalogShard, Q, R], request: Q) -> R:
-        """Change the catalog. Raises StartError."""
+        """Run a write operation on the catalog. Raises StartError."""
         outcome: asyncio.Future[R] = asyncio.get_running_loop().create_future()
 
         def refused(error: ErrorCode, message: str | None) -> None:

@@ -1,9 +1,10 @@
-"""The ``digest`` operation of control.sock: what the durable state of this server's shards comes to, for whoever compares it with a replay of the log.
+"""The ``digest`` operation of control.sock: digests of the shards' durable state, for comparison with a replay of the log.
 
-    {"op": "digest", "shards": ["__consumer_offsets-7"], "parts": true}     both may be left out: all shards, without their parts
+    {"op": "digest", "shards": ["__consumer_offsets-7"], "parts": true}     both are optional: the default is all shards, no parts
     {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "parts": {"readers-1": "07aa…"}}}}
 
-Each shard answers as of its high watermark at one moment; different shards at different ones. Long answers are worked out between other work of the loop.
+Each digest is of one shard at one high watermark; different shards are read at different times. Long computations are split
+into steps, between other work of the loop.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.control import Refusal
 
-# Some three milliseconds of a loop's time.
+# Takes about three milliseconds of a loop's time.
 ITEMS_PER_STEP: Final = 1000
 
 
 async def answer_digest(runtimes: Iterable[CoordinatorRuntime[Any]], request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Raises Refusal for a shard that is not here, and CoordinatorError for one that cannot be read."""
+    """Return the digests. Raises Refusal for a shard of a different loop, and CoordinatorError for one that cannot be read."""
     hosted = {str(each.shard): (runtime, each.shard.partition) for runtime in runtimes for each in runtime.progress}
     with_parts = request.get("parts") is True
     shards = {}

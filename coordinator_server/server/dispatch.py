@@ -1,4 +1,4 @@
-"""From a frame to the handler of its API."""
+"""The dispatcher: decodes a frame and runs the handler of its API."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from protocol.messages.api_versions import ApiVersionsRequest
 
 log = structlog.get_logger(__name__)
 
-# A request header is API key and version, two bytes each, the correlation id, and what the client says of itself.
+# A request header has the API key and version (two bytes each), the correlation id (four bytes), and the client's own fields.
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
 
 
 class LoggedReply(PendingReply[Any]):
-    """At debug level: one line for each request, when it is answered."""
+    """A reply that logs one line per request when it is answered. Used at debug level."""
 
     __slots__ = ("_started",)
 
@@ -38,7 +38,7 @@ class LoggedReply(PendingReply[Any]):
         self._started = time.monotonic()
 
     def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame, and say so."""
+        """Append the response's frame and log the request."""
         super().encode(response, out)
         log.debug(
             "request",
@@ -53,7 +53,7 @@ class LoggedReply(PendingReply[Any]):
 
 
 class Dispatcher:
-    """The table, and the way through it."""
+    """Runs requests by the table of served APIs."""
 
     def __init__(
         self, apis: Sequence[ServedApi], reply: type[PendingReply[Any]] = PendingReply, *, has_provenance: bool = False
@@ -84,9 +84,9 @@ class Dispatcher:
                 reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
-        """Read a header: it holds for all requests of one API version on a connection that say the same of their client.
+        """Decode a request header and cache it for later requests of the connection with the same header fields.
 
-        None: answered already. Raises UnservedRequest.
+        Return None if the request has been answered already. Raises UnservedRequest.
         """
         header, position = decode_request_header(frame)
         version, client_id = header.request_api_version, header.client_id or ""
@@ -106,7 +106,7 @@ class Dispatcher:
         return known
 
     def _answer_unknown_version(self, connection: Connection, api: ServedApi, client_id: str, correlation_id: int) -> None:
-        """A newer client learns from the answer, in version 0, what to use instead (KIP-511)."""
+        """Refuse a newer ApiVersions request with a version 0 answer that has the supported versions (KIP-511)."""
         oldest = RequestContext(client_id, connection.peer_host, api.key, 0)
         reply: PendingReply[Any] = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
         connection.expect(reply)

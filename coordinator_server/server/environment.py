@@ -1,4 +1,4 @@
-"""What a server takes from the machine it runs on, besides its event loop: here are the real things, and a simulation brings its own."""
+"""The operating system services of a server besides its event loop. A simulation replaces them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from coordinator_server.server.unix import Sockets, UnixSockets
 
 
 class Environment(NamedTuple):
-    """Clocks, ids, disk and threads. None stands for what the log takes by itself; each worker is one more thread."""
+    """Clocks, ids, disk, threads and processes. None selects the log's own default. Each worker is one thread."""
 
     clock: Clock = SystemClock()
     new_uuid: Callable[[], uuid.UUID] = uuid.uuid4
     storage: Storage | None = None
     make_worker: Callable[[], Worker] | None = None
     make_writer: Callable[[Sync, Post], Writer] = make_writer
-    # Between the loops of a server.
+    # Connect the loops of a server.
     sockets: Sockets = UnixSockets()
-    # The child that a loop's tasks run in.
+    # Starts the child process for a loop's tasks.
     start_child: StartChild = start_executor
-    # control.sock and the log's cleaner, which are of other processes.
+    # Whether the server has control.sock and the log cleaner, which involve other processes.
     has_tools: bool = True

@@ -1,4 +1,4 @@
-"""What ends a server before it serves."""
+"""The error that prevents a server from starting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The child process that a loop's tasks run in (cli/executor.py): one for each loop that has had any. It ends with its loop."""
+"""The child process for a loop's tasks (cli/executor.py). A loop starts it with its first task; it ends with its loop."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _ENDS_WITHIN_S: Final = 1.0
 
 
 class Run(Struct, frozen=True):
-    """Run the task of this name."""
+    """The message to the child that starts a task."""
 
     task: str
     argument: bytes
 
 
 def start_executor(done: Callable[[Done], None], lost: Callable[[], None]) -> Child:
-    """Start a child of this process. OSError when there can be no more processes."""
+    """Start a child process. Raises OSError if no process can be started."""
     ours, its = socket.socketpair()
     with its:
         words = [*interpreter(), "-m", "coordinator_server.cli.executor", str(its.fileno()), str(os.getpid())]
         try:
-            # As a loop is started: in a process group of its own, with its output to the log.
+            # As loops are started: in a separate process group, with stdout sent to the log.
             process = subprocess.Popen(
                 words, pass_fds=(its.fileno(),), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
             )
@@ -45,7 +45,7 @@ def start_executor(done: Callable[[Done], None], lost: Callable[[], None]) -> Ch
 
 
 class ExecutorProcess:
-    """The process, and the socket to it."""
+    """The child process and the socket to it."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], channel: socket.socket, done: Callable[[Done], None], lost: Callable[[], None]
@@ -54,20 +54,20 @@ class ExecutorProcess:
         self._lost = lost
         self._loop = asyncio.get_running_loop()
         self._link: Link[Done] = Link(Done, done, self._ended)
-        # Until the loop has taken the socket.
+        # Messages that wait until the event loop has connected the socket.
         self._waiting: list[Run] = []
         self._is_connected = False
         self._connecting = self._loop.create_task(self._connect(channel))
 
     def run(self, task: str, argument: bytes, /) -> None:
-        """Send it a task."""
+        """Send a task to the child."""
         if self._is_connected:
             self._link.send(Run(task, argument))
         else:
             self._waiting.append(Run(task, argument))
 
     def kill(self) -> None:
-        """SIGKILL: it has nothing to lose."""
+        """Send SIGKILL: the child has no state to save."""
         self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_ENDS_WITHIN_S)
@@ -80,7 +80,7 @@ class ExecutorProcess:
             self._link.send(run)
 
     def _ended(self) -> None:
-        """It has ended, or has said what nobody understands."""
+        """Kill and reap the child, whose connection has closed or sent an invalid message."""
         self._process.kill()
         self._reap()
         self._lost()

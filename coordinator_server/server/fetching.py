@@ -1,11 +1,11 @@
-"""Fetch of internal topics: this server's own log, batch by batch, read beside the loop and never in its way.
+"""Fetch of internal topics: reads this server's own log in a separate thread, so that the loop never blocks.
 
-    read     there is something to read: a thread of its own does, one job after the other
-    parked   there is less than the client wants: until enough has become durable, or it has waited long enough
+    read     records are available: the thread reads them, one job at a time
+    parked   fewer bytes than the client wants: wait until enough are durable, or until the maximum wait time
 
-A job is a request. Of one connection there is one at a time, and the next begins when the answer before it has left: a client that asks for
-much and reads nothing costs one answer of memory (``fetch.max.bytes``). A parked job is an entry in a table and a timer; while none is parked, a commit does
-not know of them.
+A job is one request. A connection has one active job; the next starts when the previous answer has been sent. So a client that
+requests much and reads nothing costs the memory of one answer (``fetch.max.bytes``). A parked job is a table entry and a
+timer. While no job is parked, commits have no extra cost.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-# How often it is looked whether a client has read its last answer.
+# Interval of the checks whether a client has read its last answer.
 RETRY_MS: Final = 50
 
 
 class ReadableLog(Protocol):
-    """What is asked of the log."""
+    """The part of the log that fetches need."""
 
     def end_offset(self, shard: ShardId, /) -> int: ...
 
@@ -50,13 +50,13 @@ class ReadableLog(Protocol):
 
 
 class Durable(Protocol):
-    """Who tells that shards have become longer."""
+    """The source of notifications that shards have grown."""
 
     on_durable: Callable[[list[ShardId]], None] | None
 
 
 class Wanted(NamedTuple):
-    """A partition to read: what of it, and where to put that. ``upto`` tells how far it may be read now."""
+    """A partition to read: the range, and the response field for the records. ``upto`` returns the current end of the range."""
 
     data: PartitionData
     shard: ShardId
@@ -66,7 +66,7 @@ class Wanted(NamedTuple):
 
 
 class Job:
-    """A Fetch request under way."""
+    """A Fetch request in progress."""
 
     __slots__ = ("is_urgent", "max_bytes", "max_wait_ms", "min_bytes", "noted", "reply", "response", "wanted")
 
@@ -87,14 +87,14 @@ class Job:
         self.max_wait_ms = max_wait_ms
         self.min_bytes = min_bytes
         self.max_bytes = max_bytes
-        # It is answered with what there is.
+        # Answer with the available records, without waiting for more.
         self.is_urgent = is_urgent
-        # How many bytes the shards had been given when it was last looked at, less what they had to give.
+        # The shards' durable bytes at the last check, less the bytes that were available then.
         self.noted = 0
 
 
 class Fetches:
-    """All Fetch requests of a loop for internal topics, and its look-ups by time."""
+    """All Fetch requests of a loop for internal topics, and its offset lookups by time."""
 
     def __init__(
         self,
@@ -109,12 +109,12 @@ class Fetches:
         self._timer = timer
         self._worker = worker
         self._post = post
-        # Connections with a job under way, and what waits behind it.
+        # Connections with an active job, and the jobs that wait for it.
         self._busy: dict[Connection, deque[Job]] = {}
         self._parked: dict[ShardId, dict[Job, None]] = {}
 
     def end_offset(self, shard: ShardId) -> int:
-        """Where a shard ends: all before is durable."""
+        """Return the end offset of a shard: all records before it are durable."""
         return self._store.end_offset(shard)
 
     def serve(self, job: Job) -> None:
@@ -129,7 +129,10 @@ class Fetches:
     def look_up(
         self, questions: list[tuple[ShardId, int | None]], answer: Callable[[list[TimedOffset | ErrorCode | None]], None]
     ) -> None:
-        """The first record at or after each time (None: with the largest), found beside the loop; ``answer`` is called on it."""
+        """Find the first record at or after each time, or the record with the largest timestamp for a time of None.
+
+        The thread searches; ``answer`` is called on the loop.
+        """
 
         def find() -> None:
             self._post(partial(answer, [self._find(shard, ms) for shard, ms in questions]))
@@ -137,7 +140,7 @@ class Fetches:
         self._worker.run(find)
 
     def close(self) -> None:
-        """Begin no more reads."""
+        """Start no more reads."""
         self._worker.close()
 
     # On the loop.
@@ -165,7 +168,7 @@ class Fetches:
         if job.is_urgent or size >= min(job.min_bytes, job.max_bytes):
             self._answer(job)
         else:
-            # What was read counts, and is read again with the rest.
+            # These bytes count towards the minimum. They are read again together with the rest.
             job.noted -= size
             self._park(job)
 
@@ -219,7 +222,7 @@ class Fetches:
         self._go_on(job.reply)
 
     def _go_on(self, answered: PendingReply[FetchResponse]) -> CoordinatorResult[None]:
-        """The next request of the connection, when the answer before it has left."""
+        """Start the connection's next request when the previous answer has been sent."""
         connection = answered.connection
         waiting = self._busy[connection]
         if connection.holds(answered):
@@ -227,7 +230,7 @@ class Fetches:
         elif not waiting:
             del self._busy[connection]
         else:
-            # Not from here: there may be hundreds that can be answered at once.
+            # Posted, not called: a recursion could be hundreds of requests deep.
             self._post(partial(self._begin, waiting.popleft()))
         return CoordinatorResult(None)
 
@@ -256,7 +259,7 @@ class Fetches:
 
 
 def _attempt(shard: ShardId, look: Callable[[], T]) -> T | ErrorCode:
-    """What a look into the log gives, or what its client is told instead. Nothing escapes: the thread has to live."""
+    """Return the result of a read, or the client's error code. Catch every exception, so that the thread survives."""
     try:
         return look()
     except LogError as error:

@@ -1,4 +1,4 @@
-"""Operations of ``control.sock`` on one group: they go to the loop that owns its shard, which the request names.
+"""Operations of ``control.sock`` on one group. The request names the group's shard, so the loop that owns it gets the request.
 
 {"op": "restore", "shards": ["__consumer_offsets-7"], "group": {"group_id": "readers", "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
@@ -29,7 +29,7 @@ RESTORE: Final = WriteOperation("restore-offsets", GroupShard.restore_offsets)
 
 
 async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Write the offsets, and answer when they are durable. Raises Refusal."""
+    """Write the offsets of a group and return when they are durable. Raises Refusal."""
     try:
         wanted = msgspec.convert(request.get("group"), Restore)
     except msgspec.ValidationError as error:
@@ -48,7 +48,7 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
 
 
 async def answer_expiring(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """When the offsets of a group expire as things are now; those that do not are left out. Raises Refusal."""
+    """Return when a group's offsets expire in the present state. Offsets that do not expire are omitted. Raises Refusal."""
     group_id = str(request.get("group"))
     try:
         due = node.groups.read(partition_for(group_id, node.partitions), GroupShard.expiring, group_id)

@@ -1,7 +1,7 @@
-"""The shards of this loop, kind by kind: which are loaded, and when all of them are there.
+"""The shards of this loop, by kind, and the progress of their loads.
 
-a permanent kind    from the start
-any other           once the catalog lists its topic; until then it has no shard here and no directory
+A permanent kind is loaded at the start. Any other kind is loaded when the catalog lists its topic; before that it has no shard
+and no directory here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Hosted:
         self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
 
     def use(self, topic: str) -> Sequence[asyncio.Future[ErrorCode]]:
-        """Begin to load this loop's shards of a kind, unless that has been done; the outcomes."""
+        """Start to load this loop's shards of a kind, unless already started. Return the outcomes."""
         loads = self._loads.get(topic)
         if loads is None:
             loads = self._loads[topic] = []
@@ -54,17 +54,17 @@ class Hosted:
         return loads
 
     def is_used(self, topic: str) -> bool:
-        """Whether this loop's shards of a kind are there, or are being loaded."""
+        """Return whether this loop's shards of a kind are loaded or loading."""
         return topic in self._loads
 
     def use_listed(self, listed: Callable[[str], Topic | None]) -> None:
-        """``use`` every kind whose topic is listed by now."""
+        """Call ``use`` for every kind whose topic is listed."""
         for topic in self.runtimes:
             if topic not in self._loads and listed(topic) is not None:
                 self.use(topic)
 
     async def finish_loading(self) -> None:
-        """Wait until every shard answers, and say how far that is while it takes long. Raises StartError."""
+        """Wait until every shard is loaded, logging the progress periodically. Raises StartError."""
         started, left = self._loop.time(), -1
         while left:
             loads = [load for of_kind in self._loads.values() for load in of_kind]
@@ -80,15 +80,15 @@ class Hosted:
 
     @property
     def progress(self) -> list[Progress]:
-        """Each shard here, where it is in its life, and how far its load is or got."""
+        """The state and the load progress of each shard of this loop."""
         return [each for runtime in self.runtimes.values() for each in runtime.progress]
 
     @property
     def left_to_load(self) -> int:
-        """How many shards do not answer yet."""
+        """The number of shards that are still loading."""
         return sum(each.state is ShardState.LOADING for each in self.progress)
 
     def close(self) -> None:
-        """Give all shards up, for good."""
+        """Unload all shards and accept no more."""
         for runtime in reversed(list(self.runtimes.values())):
             runtime.close()

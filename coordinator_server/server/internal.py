@@ -1,4 +1,4 @@
-"""The topics that are this server's own log: clients see them, and may read them."""
+"""The internal topics: this server's own log, which clients can see and read."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from coordinator_server.kinds import KINDS
 
 
 class InternalTopics:
-    """The topics of the kinds that are served and that clients look for, by key type; those that are always there by name and id, too.
+    """The topics of the served kinds, by FindCoordinator key type. The permanent topics can also be found by name and id.
 
-    The others exist once the catalog lists them. The ids follow from the cluster's, so that all loops, and all starts, say the same.
+    The other topics exist when the catalog lists them. Topic ids are derived from the cluster id, so they are the same in all
+    loops and after each restart.
     """
 
     def __init__(self, cluster_id: str, partitions: Mapping[str, int]) -> None:
@@ -33,24 +34,24 @@ class InternalTopics:
         return name in KINDS
 
     def on_demand(self) -> list[Topic]:
-        """The topics that exist from their first use on."""
+        """Return the topics that are created on first use."""
         return [topic for topic in self._by_key_type.values() if topic.name not in self._by_name]
 
     def of_key_type(self, key_type: int) -> Topic | None:
-        """Where FindCoordinator looks for keys of this type, whether the topic exists already or not."""
+        """Return the topic that owns keys of this FindCoordinator key type, even if it does not exist yet."""
         return self._by_key_type.get(key_type)
 
     def named(self, name: str) -> Topic | None:
-        """The topic of this name, if it is always there."""
+        """Return the permanent topic of this name, or None."""
         return self._by_name.get(name)
 
     def of_id(self, topic_id: bytes) -> Topic | None:
-        """The topic of this id, if it is always there."""
+        """Return the permanent topic of this id, or None."""
         return self._by_id.get(topic_id)
 
 
 def _topic_id(cluster_id: str, name: str) -> bytes:
-    """A UUID of version 8: made from something, and not by chance."""
+    """Return a version 8 UUID, derived from the cluster id and the name."""
     raw = bytearray(hashlib.sha256(f"{cluster_id}/{name}".encode()).digest()[:16])
     raw[6] = raw[6] & 0x0F | 0x80
     raw[8] = raw[8] & 0x3F | 0x80

@@ -1,4 +1,4 @@
-"""How another process of this server is started: under this interpreter, and with the modules that this process has."""
+"""The command line of this server's child processes: the same interpreter and the same modules as this process."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def interpreter() -> list[str]:
-    """The first words of its command line, up to ``-m``.
+    """Return the first words of the command line, before ``-m``.
 
-    That looks for modules in the current directory first, where there may be a checkout of another version than the one that is installed, and
-    that runs: the child does so only if this process does.
+    Python with ``-m`` searches the current directory first, which may have a checkout of a different version than the
+    installed one. ``-P`` prevents that, unless this process itself searches the current directory.
     """
     return [sys.executable] if _searches_current_directory() else [sys.executable, "-P"]
 
@@ -19,5 +19,5 @@ def _searches_current_directory() -> bool:
     try:
         return "" in sys.path or str(Path.cwd()) in sys.path
     except FileNotFoundError:
-        # It is gone, and so are modules in it.
+        # The current directory was removed, and its modules with it.
         return False

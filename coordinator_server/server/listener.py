@@ -1,4 +1,4 @@
-"""Accepts connections, writes what became answerable once per turn of the loop, and stops in an orderly way."""
+"""The listener: accepts connections, writes their ready answers once per turn of the loop, and shuts down gracefully."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Listener:
         self._loop = loop
         self._config = config
         self._dispatch = dispatch
-        # In the order of their coming.
+        # In order of arrival.
         self._connections: dict[Connection, None] = {}
         self._to_write: dict[Connection, None] = {}
         self._servers: list[asyncio.Server] = []
         self._all_closed = asyncio.Event()
 
     async def bind(self, host: str, port: int) -> tuple[str, int]:
-        """Bind without accepting yet; port 0 picks a free one. Returns the real address. Raises OSError."""
+        """Bind without accepting connections yet. Return the bound address. Port 0 selects a free port. Raises OSError."""
         server = await self._loop.create_server(
             self._connection, host, port, backlog=BACKLOG, start_serving=False, family=socket.AF_UNSPEC
         )
@@ -40,7 +40,7 @@ class Listener:
         return address
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Take sockets that somebody else has bound, and keeps: who connects while nobody accepts waits."""
+        """Use sockets that the supervisor has bound and keeps open. Clients that connect before ``start`` wait."""
         for each in sockets:
             server = await self._loop.create_server(self._connection, sock=each, backlog=BACKLOG, start_serving=False)
             self._servers.append(server)
@@ -51,14 +51,14 @@ class Listener:
             await server.start_serving()
 
     def stop_reading(self) -> None:
-        """Accept and read no more; what was read is still answered."""
+        """Stop accepting and reading. Requests already read are still answered."""
         for server in self._servers:
             server.close()
         for connection in self._connections:
             connection.stop_reading()
 
     async def hang_up(self) -> None:
-        """Write what has been answered and close; a peer that does not take it is cut off after a while."""
+        """Write the ready answers and close all connections. Abort those that remain after DRAIN_SECONDS."""
         for connection in list(self._connections):
             connection.close()
         self._watch_the_last()

@@ -1,4 +1,4 @@
-"""What the API handlers work with: this node's runtimes, its catalog, its name and its place."""
+"""The node: what API handlers use of the server (runtimes, catalog, configuration, addresses)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ R = TypeVar("R")
 
 
 class Node(NamedTuple):
-    """One node: handlers read it and keep nothing in it.
+    """The server as API handlers see it. Handlers never change it.
 
-    ``runtimes`` are those of all kinds that are served, by topic. ``groups`` is one of them, and ``partitions`` the number of its shards.
+    ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
+    number of shards.
     """
 
     config: Config
@@ -41,37 +42,40 @@ class Node(NamedTuple):
     fetches: Fetches
 
     def partition_of(self, group_id: str) -> int:
-        """The shard that owns a group."""
+        """Return the partition that owns a group."""
         return partition_for(group_id, self.partitions)
 
     @property
     def ourselves(self) -> RequestContext:
-        """Who asks when the server itself does."""
+        """The context of operations that the server itself runs."""
         return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self.config.log_provenance else None)
 
     def all_topics(self) -> list[Topic]:
-        """Every topic: those of the catalog by name, then the internal ones that are always there. Raises CoordinatorError while the catalog loads."""
+        """Return every topic: those of the catalog by name, then the permanent internal topics.
+
+        Raises CoordinatorError while the catalog loads.
+        """
         return [*self.catalog.all_topics(), *self.internal]
 
     def topic(self, name: str) -> Topic | None:
-        """A topic as committed. Raises CoordinatorError while the catalog loads."""
+        """Return a committed topic by name, or None. Raises CoordinatorError while the catalog loads."""
         return self.catalog.topic(name) or self.internal.named(name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """A topic as committed. Raises CoordinatorError while the catalog loads."""
+        """Return a committed topic by id, or None. Raises CoordinatorError while the catalog loads."""
         return self.catalog.topic_by_id(topic_id) or self.internal.of_id(topic_id)
 
     def check_current(self) -> None:
-        """Before a client is told for good that something does not exist. Raises CoordinatorError while this loop cannot know."""
+        """Raise CoordinatorError if this loop's catalog may be stale. Call it before answering that something does not exist."""
         if not self.catalog.is_current:
             raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
 
     def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
-        """Where this client reaches a loop."""
+        """Return the address at which this client can reach a loop."""
         return self.nodes.endpoint(loop, reply.connection.local_address)
 
     def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
-        """Hold a response back for a while."""
+        """Send a response after a delay."""
 
         def answer() -> CoordinatorResult[None]:
             reply.complete(response)

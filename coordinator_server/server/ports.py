@@ -1,4 +1,4 @@
-"""The listening sockets of several loops: bound before anything starts, one port after the other."""
+"""The listening sockets of several loops, on consecutive ports, bound before any loop starts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from coordinator_server.server.errors import StartError
 
 
 def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
-    """Bind ``port`` for loop 0, the next one for loop 1, and so on, on each address of ``host``; 0 picks a free one for each.
+    """Bind ``port`` for loop 0, the next port for loop 1, and so on, on each address of ``host``.
 
-    Nobody listens yet. Raises StartError, and then nothing is bound.
+    Port 0 selects a free port for each loop. The sockets do not listen yet. Raises StartError; no socket is bound then.
     """
     last = port + loops - 1
     if last > LAST_PORT:
@@ -45,5 +45,5 @@ def _bind(host: str, port: int, bound: list[socket.socket]) -> None:
         each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             each.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        # All addresses of a host have the port that the first one was given.
+        # All addresses of a host use the port that the first one got.
         each.bind((address[0], bound[0].getsockname()[1] if port == 0 and len(bound) > 1 else port, *address[2:]))

@@ -1,4 +1,4 @@
-"""An API as one node serves it, and what the header of a request says."""
+"""An API as one node serves it, and the decoded header of a request."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from protocol.fields import Message
 
 
 class Handle(Protocol):
-    """The handler of a row, bound to this node; ``reply`` is a ``PendingReply``."""
+    """The handler of a row, bound to this node. ``reply`` is a ``PendingReply``."""
 
     def __call__(self, context: RequestContext, request: Any, reply: Any, /) -> None: ...
 
 
 class Refuse(Protocol):
-    """The refusal of a row."""
+    """The function of a row that makes the response for a refused request."""
 
     def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
 
@@ -36,12 +36,12 @@ class ServedApi(Struct, frozen=True):
     has_flexible_response_header: Sequence[bool]
     handle: Handle
     refuse: Refuse
-    # Makes a decoder for the requests of one connection, given their version; None: ``decode`` has the only way.
+    # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
 
 
 class Introduction(Struct, frozen=True, gc=False):
-    """What a request header says. ``rest`` is its bytes behind the correlation id, ``position`` where the request begins."""
+    """A decoded request header. ``rest`` is its bytes after the correlation id; the request body starts at ``position``."""
 
     rest: bytes
     position: int

@@ -1,4 +1,7 @@
-"""The APIs that are served: the rows of ``server/apis``. ApiVersions answers with what ``protocol/api.py`` says; a test holds the two together."""
+"""The table of served APIs: the rows of ``server/apis``.
+
+ApiVersions answers with the table of ``protocol/api.py``; a test checks that both tables agree.
+"""
 
 from __future__ import annotations
 
@@ -40,5 +43,5 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
 
 
 def served_apis(node: Node) -> list[ServedApi]:
-    """The dispatcher's table, with each handler bound to this node."""
+    """Return the dispatcher's table, with each handler bound to this node."""
     return [serve_row(row, partial(row.handle, node)) for row in ROWS]

@@ -1,9 +1,11 @@
-"""Runs a TimerQueue on an asyncio loop: one armed handle for all timers, and a watch for the time the process stood still.
+"""Runs a TimerQueue on an asyncio loop with one armed handle, and detects when the process was stopped.
 
-CLOCK_MONOTONIC goes on while a process is stopped. Each time the clock is read here it is known when that should have been; later than that by
-more than a tick means that nobody could be heard meanwhile: then every timer gets its whole delay again. No reading is left out, since
-a stop may fall between any two of them. And whatever is due, the loop first reads what has arrived, twice around, so that a heartbeat
-that waits in a socket buffer counts before its session's end; what becomes due while it does so waits for the next tick.
+CLOCK_MONOTONIC advances while a process is stopped. For each reading of the clock here the expected time is known. If a reading
+is late by more than a tick, no request could be received in the meantime, so every timer gets its whole delay again. Every
+reading is checked, because a stop may fall between any two readings.
+
+Before due timers fire, the loop reads sockets for two more turns, so that a heartbeat in a socket buffer counts before its
+session expires. Timers that become due during these turns wait for the next tick.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ TICK_MS = 500
 
 
 class LoopTimers:
-    """Drives ``queue`` until closed. An empty queue costs a wake-up per tick and nothing else."""
+    """Drives ``queue`` until closed. An empty queue costs one wake-up per tick."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, queue: TimerQueue, clock: Clock) -> None:
         self._loop = loop
@@ -32,7 +34,7 @@ class LoopTimers:
         self._is_closed = False
 
     def start(self) -> None:
-        """Begin to tick."""
+        """Start to tick."""
         self._queue.on_earlier = self._rearm
         self._expected_ms = self._clock.now_ms()
         self._arm()
@@ -68,11 +70,11 @@ class LoopTimers:
         try:
             self._queue.run(now)
         finally:
-            # A bug in one callback ends its own turn, not the time of everybody else.
+            # Re-arm even after an exception, so that a bug in one callback does not stop all timers.
             self._arm()
 
     def _look(self) -> int:
-        """The time; the next look is expected at once, unless the caller says otherwise."""
+        """Return the time, after checking it for a stop. The next reading is expected at once, unless the caller changes that."""
         now = self._clock.now_ms()
         late_ms = now - self._expected_ms
         if late_ms > TICK_MS:

@@ -1,4 +1,4 @@
-"""What shards keep of topics goes when the topics do: every kind whose row has an operation for it is told."""
+"""Removes the shards' state of deleted topics, for every kind whose row has an operation for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ DeleteTopics = WriteOperation[Any, Sequence[DeletedTopic], None]
 
 
 class TopicDeletions:
-    """Runs ``operations``, by topic of their kind, on every shard of this loop. What comes before ``begin`` waits for it: all shards are there then."""
+    """Runs each kind's operation on every shard of this loop when topics are deleted. ``operations`` is by topic of the kind.
+
+    Deletions before ``begin`` wait until ``begin`` is called, when all shards are loaded.
+    """
 
     def __init__(
         self,
@@ -34,21 +37,21 @@ class TopicDeletions:
         self._waiting: list[DeletedTopic] = []
 
     def begin(self) -> None:
-        """Every shard can hear it now."""
+        """Run the waiting deletions. Called when all shards are loaded."""
         self._has_begun = True
         self.tell(self._waiting)
 
     def tell(self, topics: Sequence[DeletedTopic]) -> None:
-        """These topics are gone."""
+        """Remove the shards' state of these deleted topics."""
         if not self._has_begun:
             self._waiting += topics
         elif topics:
             for kind, operation in self._operations.items():
-                told: Callable[[list[Refused | None]], None] = partial(_told, kind, [topic.name for topic in topics])
-                self._runtimes[kind].write_all(operation, self._ourselves, topics, told)
+                done: Callable[[list[Refused | None]], None] = partial(_log_failures, kind, [topic.name for topic in topics])
+                self._runtimes[kind].write_all(operation, self._ourselves, topics, done)
 
 
-def _told(kind: str, topics: list[str], answers: list[Refused | None]) -> None:
+def _log_failures(kind: str, topics: list[str], answers: list[Refused | None]) -> None:
     failed = sum(isinstance(answer, Refused) for answer in answers)
     if failed:
         log.warning("deleted-topics-kept", kind=kind, topics=topics, shards=failed)

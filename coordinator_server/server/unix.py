@@ -1,6 +1,6 @@
-"""Unix sockets in the data directory: for the server's user alone, and however deep the directory is.
+"""Unix sockets in the data directory, accessible only to the server's user.
 
-A Unix socket's path is short; a directory that is too deep is reached through a descriptor of it.
+The path of a Unix socket is limited to about 100 bytes, so the directory is accessed through its file descriptor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MakeProtocol = Callable[[], asyncio.Protocol]
 
 @contextlib.contextmanager
 def short_path(path: Path) -> Iterator[str]:
-    """A path that leads to ``path`` while this lasts, short enough to bind or connect to."""
+    """Yield an alias of ``path`` that is short enough to bind or connect to. It is valid within the context."""
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{directory}/{path.name}"
@@ -27,7 +27,7 @@ def short_path(path: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def place_for_socket(path: Path) -> Iterator[str]:
-    """A path to bind to. The data directory's lock is held, so a socket that is there is a dead process's."""
+    """Yield a path to bind to. An existing socket is removed: the directory is locked, so its process is dead."""
     path.unlink(missing_ok=True)
     with short_path(path) as short:
         before = os.umask(0o177)
@@ -38,32 +38,32 @@ def place_for_socket(path: Path) -> Iterator[str]:
 
 
 class Listening(Protocol):
-    """A socket that others may connect to."""
+    """A listening socket."""
 
     def close(self) -> None:
-        """Accept nobody any more, and leave no file."""
+        """Stop accepting connections and remove the socket file."""
 
 
 class Sockets(Protocol):
-    """How the processes of a server reach each other."""
+    """The connections between the processes of a server."""
 
     async def listen(self, path: Path, protocol: MakeProtocol, /) -> Listening:
-        """Accept connections; each gets a protocol."""
+        """Accept connections at ``path``. Each gets its own protocol."""
 
     async def connect(self, path: Path, protocol: MakeProtocol, /) -> None:
-        """Connect to whoever listens there. OSError when nobody does."""
+        """Connect to the listener at ``path``. Raises OSError if there is none."""
 
 
 class UnixSockets:
-    """The real ones, on the loop that runs."""
+    """Real Unix sockets on the running event loop."""
 
     async def listen(self, path: Path, protocol: MakeProtocol, /) -> Listening:
-        """Accept connections, of the server's user."""
+        """Accept connections of the server's user."""
         with place_for_socket(path) as short:
             return _UnixListening(await asyncio.get_running_loop().create_unix_server(protocol, short), path)
 
     async def connect(self, path: Path, protocol: MakeProtocol, /) -> None:
-        """Connect to whoever listens there."""
+        """Connect to the listener at ``path``. Raises OSError if there is none."""
         with short_path(path) as short:
             await asyncio.get_running_loop().create_unix_connection(protocol, short)
 

@@ -1,4 +1,7 @@
-"""The operations that clients are told they may do: all of them, since there are no ACLs. Kafka's bit fields (``AclEntry.supportedOperations``)."""
+"""The authorized operations in responses: all of them, because there are no ACLs.
+
+They are Kafka's bit fields (``AclEntry.supportedOperations``).
+"""
 
 from __future__ import annotations
 

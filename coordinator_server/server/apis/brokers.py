@@ -1,4 +1,4 @@
-"""ApiVersions (18), FindCoordinator (10), Metadata (3), DescribeCluster (60): which nodes and topics exist."""
+"""ApiVersions (18), FindCoordinator (10), Metadata (3), DescribeCluster (60): the nodes and topics that exist."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def api_versions(
 def refuse_api_versions(
     context: RequestContext, request: ApiVersionsRequest, error: ErrorCode, message: str | None
 ) -> ApiVersionsResponse:
-    # A client that used an unknown version learns from this which versions are served (KIP-511).
+    # The answer has the supported versions, for a client that used an unknown version (KIP-511).
     return ApiVersionsResponse(error, [api for api in _served() if api.api_key == context.api_key])
 
 
@@ -71,7 +71,7 @@ def _served() -> list[ApiVersion]:
 def find_coordinator(
     node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
 ) -> None:
-    """Answer at once, or, when a kind of shard is used for the first time, after its topic is durable and known to all loops."""
+    """Answer at once, or, on the first use of a kind of shard, when its topic is durable and known to all loops."""
     topic = node.internal.of_key_type(request.key_type)
     if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
@@ -80,7 +80,7 @@ def find_coordinator(
         return
     created = CallbackReply(
         lambda _: reply.complete(_coordinators(node, topic, context, request, reply)),
-        # Clients ask again for this error alone.
+        # Clients retry only this error.
         lambda _error, message: reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, message),
     )
     node.catalog.write(CREATE_INTERNAL_TOPIC, context, TopicRecord(topic.name, topic.topic_id), created)
@@ -110,14 +110,14 @@ def refuse_find_coordinator(
     return FindCoordinatorResponse(coordinators=refused)
 
 
-# READ, although the first one of a kind creates a topic: nothing but its own answer waits for that, as in Kafka.
+# READ, although the first request of a key type creates a topic: only its own answer waits for that, as in Kafka.
 FIND_COORDINATOR_API = ApiRow(
     FindCoordinatorRequest, FindCoordinatorResponse, find_coordinator, refuse_find_coordinator, Order.READ
 )
 
 
 def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]) -> None:
-    """Answer at once, or, when the request creates topics, after they are durable."""
+    """Answer at once, or, if the request creates topics, when they are durable."""
     _check_topic_ids(context, request)
     missing = _missing_topics(node, context, request)
     if not missing:
@@ -223,7 +223,10 @@ def _name_for(context: RequestContext, name: str | None) -> str | None:
 def describe_cluster(
     node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply[DescribeClusterResponse]
 ) -> None:
-    """KIP-700. All nodes are brokers: controllers (KIP-919) have no endpoints of their own, and no broker is fenced (KIP-1073)."""
+    """Answer DescribeCluster (KIP-700).
+
+    All nodes are brokers: there are no separate controller endpoints (KIP-919) and no fenced brokers (KIP-1073).
+    """
     if request.endpoint_type != BROKERS:
         raise CoordinatorError(*_not_here(request.endpoint_type))
     response = DescribeClusterResponse(

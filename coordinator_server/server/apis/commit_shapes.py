@@ -1,6 +1,6 @@
-"""What this node finds out about the shape of plain commits: that its topics exist, and which shard its group belongs to.
+"""Catalog lookups cached with the shape of plain commits: whether its topics exist, and the shard of its group.
 
-It is kept with the shape, which the decoder of a connection remembers until a commit of another shape comes.
+The decoder of a connection keeps the shape until a commit with a different shape arrives.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ FIRST_WITH_TOPIC_IDS = 10
 
 
 class ServedShape(LoggedShape):
-    """A shape, and what holds for all its commits while its topics do not change."""
+    """A shape of commits with cached lookups, valid while its topics do not change."""
 
     __slots__ = ("_topics_found", "partition")
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
-        # Of the group.
+        # The partition of the group's shard.
         self.partition = -1
-        # None: not looked up yet.
+        # The topics of the last successful lookup, or None.
         self._topics_found: list[Topic] | None = None
 
     def is_served(self, node: Node) -> bool:
-        """Whether all partitions exist; then ``partition`` and ``commit_topics`` are right."""
+        """Return whether all partitions exist. If so, ``partition`` and ``commit_topics`` are valid."""
         found, catalog = self._topics_found, node.catalog
         if found is not None:
             for topic in found:
@@ -64,5 +64,5 @@ class ServedShape(LoggedShape):
 
 
 def commit_reader(version: int) -> Callable[[bytes, int], tuple[OffsetCommitRequest | PlainCommit[ServedShape], int]]:
-    """Return what decodes the OffsetCommit requests that one connection sends at one version."""
+    """Return a decoder for one connection's OffsetCommit requests of one version."""
     return CommitReader(version, ServedShape).read

@@ -1,7 +1,7 @@
 """DescribeConfigs (32), IncrementalAlterConfigs (44), AlterConfigs (33), ListConfigResources (74).
 
-Settings of topics and groups belong to the catalog and are the same at every loop. Settings of a broker are this server's properties, which are
-read at its start and do not change while it runs.
+The catalog has the settings of topics and groups, equal in every loop. The settings of a broker are this server's properties,
+which are read at the start and do not change at run time.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _topic_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult
 
 def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
     if not name:
-        return []  # No setting applies to all brokers while they run.
+        return []  # No setting of all brokers can be changed at run time.
     ours = node.nodes.first_id + node.nodes.loop
     if not name.removeprefix("-").isdecimal():
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
@@ -144,7 +144,7 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
         synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
     if kind is SettingType.INT and name.startswith("log."):
-        kind = SettingType.LONG  # nearly all of them are, in Kafka
+        kind = SettingType.LONG  # as nearly all of these in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)
 
 
@@ -210,7 +210,10 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
     operation: WriteOperation[Any, Any, Any],
     answer: Callable[..., Any],
 ) -> None:
-    """Refuse what can be refused without the catalog, and send it the rest. The answers are in the order of the request."""
+    """Refuse resources that are invalid by the request alone, and send the rest to the catalog.
+
+    The answers have the order of the request.
+    """
     asked = [(each.resource_type, each.resource_name) for each in request.resources]
     times = Counter(asked)
     refused = {}
@@ -232,7 +235,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
 
 
 def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
-    """Why a resource cannot be changed, as far as the request alone shows; None when the catalog has to decide."""
+    """Return why a resource is invalid by the request alone, or None if the catalog must decide."""
     names = [config.name for config in asked.configs]
     if len(set(names)) != len(names):
         return "Error due to duplicate config keys"
@@ -258,7 +261,7 @@ def _broker_problem(node: Node, name: str, names: list[str]) -> str:
 def list_config_resources(
     node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply[ListConfigResourcesResponse]
 ) -> None:
-    """The resources that DescribeConfigs knows; of groups only those that have settings of their own."""
+    """List the resources that DescribeConfigs knows; of groups only those with settings."""
     if context.api_version < FIRST_WITH_RESOURCE_TYPES:
         wanted = {int(ResourceType.CLIENT_METRICS)}
     else:

@@ -41,8 +41,8 @@ def delete_groups(
         results: list[DeletableGroupResult] = []
         for (_, group_ids), answer in zip(asked, answers, strict=True):
             if isinstance(answer, Refused):
-                told = operation_error(answer.error)
-                answer = [DeletableGroupResult(group_id, told) for group_id in group_ids]
+                code = operation_error(answer.error)
+                answer = [DeletableGroupResult(group_id, code) for group_id in group_ids]
             results += answer
         reply.complete(DeleteGroupsResponse(results=results))
 
@@ -54,8 +54,8 @@ def delete_groups(
 def refuse_delete_groups(
     context: RequestContext, request: DeleteGroupsRequest, error: ErrorCode, message: str | None
 ) -> DeleteGroupsResponse:
-    told = operation_error(error)
-    return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, told) for group_id in request.groups_names])
+    code = operation_error(error)
+    return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, code) for group_id in request.groups_names])
 
 
 DELETE_GROUPS_API = ApiRow(DeleteGroupsRequest, DeleteGroupsResponse, delete_groups, refuse_delete_groups, Order.ALONE)

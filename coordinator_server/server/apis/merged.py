@@ -1,4 +1,4 @@
-"""Joins two lists of answers for one request: some partitions are refused before the group's shard handles the others."""
+"""Merges two lists of answers to one request: those of partitions refused by the handler, and those of the group's shard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=AnsweredTopic)
 
 
 def merged(refused: Iterable[T], answered: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """One entry per topic, as identified by ``key``; refused partitions come first."""
+    """Return one entry per topic, identified by ``key``. Refused partitions come first."""
     topics = {key(topic): topic for topic in refused}
     for topic in answered:
         known = topics.setdefault(key(topic), topic)

@@ -98,8 +98,8 @@ def refuse_offset_commit(
 ) -> OffsetCommitResponse:
     if isinstance(request, PlainCommit):
         request = request.spelled_out()
-    told = operation_error(error)
-    return OffsetCommitResponse(topics=[_refused(topic, told) for topic in request.topics])
+    code = operation_error(error)
+    return OffsetCommitResponse(topics=[_refused(topic, code) for topic in request.topics])
 
 
 OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], OffsetCommitResponse | AcceptedCommit] = ApiRow(
@@ -153,11 +153,11 @@ def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitR
 def fetch_offsets(
     node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse]
 ) -> None:
-    """Ask the shard of each group; answer when all have answered."""
+    """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
     if len(asked) == 1 and not request.require_stable:
-        # The usual request: nothing has to wait.
+        # The usual request: the answer is ready at once.
         answer = _read_group(node, version, asked[0])
         reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
         return
@@ -193,7 +193,7 @@ OFFSET_FETCH_API = ApiRow(OffsetFetchRequest, OffsetFetchResponse, fetch_offsets
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
-    """The request in the form of the newest versions: a list of groups."""
+    """Return the request in the form of the newest versions: a list of groups."""
     if version >= FIRST_WITH_GROUPS:
         return request.groups
     topics = None
@@ -203,7 +203,7 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
 
 
 def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-    """What a group has committed, at the high watermark."""
+    """Return the group's committed offsets at the high watermark."""
     try:
         unknown = _take_unknown_ids(node, version, group)
         answer = node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_offsets, group)
@@ -215,7 +215,7 @@ def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> Off
 def _fetch_stable(
     node: Node, context: RequestContext, group: OffsetFetchRequestGroup, answered: Callable[[OffsetFetchResponseGroup], None]
 ) -> None:
-    """The same, including what is being written: the answer waits until that is durable."""
+    """Read the group's latest offsets, including those being written. The answer waits until these are durable."""
     version = context.api_version
 
     def complete(answer: OffsetFetchResponseGroup) -> None:
@@ -234,7 +234,7 @@ def _fetch_stable(
 def _with_ids(
     node: Node, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
 ) -> OffsetFetchResponseGroup:
-    """The answer in versions with topic ids; ``unknown`` are the answers for ids without a topic."""
+    """Return the answer in the form of versions with topic ids. ``unknown`` are the answers for unknown topic ids."""
     if answer.error_code == ErrorCode.NONE:
         if group.topics is None:
             answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
@@ -243,7 +243,7 @@ def _with_ids(
 
 
 def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
-    """In versions with topic ids, fill in the names; remove ids without a topic, and return the answers for them."""
+    """For versions with topic ids: fill in the names, remove unknown ids, and return the answers for these."""
     unknown: list[OffsetFetchResponseTopics] = []
     if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
         return unknown
@@ -258,7 +258,7 @@ def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) 
 
 
 def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
-    """Fill in the id if the offset was committed without one. False if it has none: the topic was deleted."""
+    """Fill in the id if the offset was committed without one. Return False if the topic was deleted, so it has no id."""
     if topic.topic_id == ZERO_UUID:
         known = node.topic(topic.name)
         topic.topic_id = known.topic_id if known is not None else ZERO_UUID
@@ -266,7 +266,7 @@ def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
 
 
 def _failed(group: OffsetFetchRequestGroup, error: ErrorCode, version: int) -> OffsetFetchResponseGroup:
-    """Refuse a whole group. Versions without an error for the group get it for each partition."""
+    """Refuse a whole group. Versions without an error field for the group get the error for each partition."""
     error = FETCH_ERRORS.get(error, error)
     topics = [_failed_topic(topic, error) for topic in group.topics or []] if version < FIRST_WITH_ERROR else []
     return OffsetFetchResponseGroup(group.group_id, topics, error)
@@ -281,7 +281,7 @@ def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFe
 
 
 def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchResponse:
-    """A group's answer in the form of versions with a single group."""
+    """Return a group's answer in the form of versions with a single group."""
     has_error = group.error_code != ErrorCode.NONE
     if has_error and version >= FIRST_WITH_ERROR:
         return OffsetFetchResponse(error_code=group.error_code)

@@ -1,4 +1,7 @@
-"""Produce (0): always refused, since topics here store no records. It is served because librdkafka does not consume from a server without it."""
+"""Produce (0): always refused, because topics here store no records.
+
+It is served because librdkafka does not consume from a server without it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ WHY = "this server coordinates groups: it stores no records"
 
 
 def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply[ProduceResponse]) -> None:
-    """Refuse every partition with an error that clients do not retry. With acks=0 close the connection, as Kafka does."""
+    """Refuse every partition with an error that clients do not retry. With acks=0, close the connection as Kafka does."""
     if request.acks == 0:
         reply.connection.close()
         return

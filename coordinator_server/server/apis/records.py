@@ -1,4 +1,7 @@
-"""ListOffsets (2), Fetch (1). Internal topics are this server's log; a virtual topic is always empty, and a fetch of it returns when its wait is over."""
+"""ListOffsets (2), Fetch (1).
+
+Internal topics are this server's log. A virtual topic is always empty, so a fetch of it returns after its maximum wait time.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def list_offsets(
 ) -> None:
     """Answer at once, or after looking up timestamps in the log."""
     topics = []
-    # Older responses have no field for it.
+    # Older responses have no field for the leader epoch.
     epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
     sought: list[tuple[ShardId, int | None]] = []
     to_fill: list[ListOffsetsPartitionResponse] = []
@@ -121,13 +124,13 @@ def _refusal(context: RequestContext, topic: Topic | None, asked: ListOffsetsPar
 
 
 def _virtual_offset(timestamp: int, epoch: int, answer: ListOffsetsPartitionResponse) -> None:
-    """A virtual topic has no record, so no timestamp is found."""
+    """Fill in the answer for a virtual topic. It has no records, so no timestamp is found."""
     if timestamp in (LATEST_TIMESTAMP, EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         answer.offset, answer.leader_epoch = 0, epoch
 
 
 def _known_offset(timestamp: int, end: Callable[[], int], epoch: int, answer: ListOffsetsPartitionResponse) -> None:
-    """Offsets that are known without reading the log. There is no tiered storage."""
+    """Fill in an answer that needs no reading of the log. There is no tiered storage."""
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         answer.offset, answer.leader_epoch = 0, epoch
     elif timestamp == LATEST_TIMESTAMP:
@@ -150,7 +153,7 @@ def _fill(
 
 
 def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> None:
-    """Without records to return, answer after the client's ``max_wait_ms``. No fetch session is opened."""
+    """Answer with records, or after the client's ``max_wait_ms`` without records. Fetch sessions are not supported."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     wanted: list[Wanted] = []
@@ -182,7 +185,7 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
     return FetchResponse(error_code=error, responses=topics)
 
 
-# One of virtual topics alone is FREE: it waits for nothing but time.
+# A fetch of only virtual topics would be FREE: it waits for time alone.
 FETCH_API = ApiRow(FetchRequest, FetchResponse, fetch, refuse_fetch, Order.READ)
 
 
@@ -203,7 +206,7 @@ def _fetch_topic(
         elif topic.name in node.internal:
             partitions.append(_fetch_log(node, topic, partition, request.isolation_level, wanted))
         else:
-            # The partition ends where the client reads: no lag, and no reset because an offset is out of range.
+            # The partition ends at the client's position, so there is no lag and no reset for an offset out of range.
             end = max(0, partition.fetch_offset)
             partitions.append(PartitionData(partition.partition, 0, end, end, 0, aborted_transactions=None))
     return FetchableTopicResponse(asked.topic, asked.topic_id, partitions)
@@ -226,7 +229,10 @@ def _fetch_log(node: Node, topic: Topic, asked: FetchPartition, isolation_level:
 
 
 def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> ShardId:
-    """The shard of a partition of an internal topic. Raises CoordinatorError if another loop owns it, or for a wrong leader epoch."""
+    """Return the shard of a partition of an internal topic.
+
+    Raises CoordinatorError if a different loop owns it, or for a wrong leader epoch.
+    """
     shard = ShardId(topic.name, partition)
     if not node.nodes.owns(shard):
         raise CoordinatorError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -238,13 +244,13 @@ def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> Shard
 
 
 def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
-    """The offset up to which a client may read: the durable end, or, with READ_COMMITTED, the last stable offset."""
+    """Return the offset up to which a client may read: the durable end, or with READ_COMMITTED the last stable offset."""
     end = node.fetches.end_offset(shard)
     if isolation_level != READ_COMMITTED:
         return end
     runtime = node.runtimes.get(shard.topic)
     try:
-        # Which transactions are open in a shard that loads, or is of a kind that is not served, is unknown.
+        # The open transactions are unknown if the shard is loading or its kind is not served.
         return min(end, runtime.last_stable_offset(shard.partition)) if runtime is not None else 0
     except CoordinatorError:
         return 0

@@ -1,7 +1,7 @@
-"""Refusals that differ from each other in message types, field names and error codes alone.
+"""Generic refusals, parameterized by message types, field names and error codes.
 
-Each function here makes the ``refuse`` of a row. ``errors`` says which codes an API answers as others; the rest stay as they are. A refusal
-that says anything more is a function beside its handler.
+Each function here returns the ``refuse`` function of a row. ``errors`` maps error codes to the codes that the API answers
+instead; other codes are unchanged. An API whose refusal needs more has a function next to its handler.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ UNCHANGED: Final[Mapping[ErrorCode, ErrorCode]] = {}
 
 
 def error_only(response: type[R], errors: Mapping[ErrorCode, ErrorCode] = UNCHANGED) -> Refusal[Any, R]:
-    """One error for the whole request, with its message where the response has a field for it."""
+    """Return a refusal with one error for the whole request, and its message if the response has a field for it."""
     answer = _error_of(response)
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> R:
@@ -37,23 +37,24 @@ def each_refused(
     by: Sequence[str],
     errors: Mapping[ErrorCode, ErrorCode] = UNCHANGED,
 ) -> Refusal[Any, R]:
-    """The same error for each item of the request.
+    """Return a refusal with the same error for each item of the request.
 
-    ``response.field`` is a list with one ``item`` for each of ``request.of``; the fields ``by``, which both have, say which one it is.
+    ``response.field`` is a list with one ``item`` for each element of ``request.of``. The fields ``by``, which both types
+    have, identify the element and are copied.
     """
     make = cast(Callable[..., R], response)
     answer = _error_of(item)
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> R:
-        told = errors.get(error, error)
-        items = [answer(told, message, {name: getattr(asked, name) for name in by}) for asked in getattr(request, of)]
+        code = errors.get(error, error)
+        items = [answer(code, message, {name: getattr(asked, name) for name in by}) for asked in getattr(request, of)]
         return make(**{field: items})
 
     return refuse
 
 
 def _error_of(answer: type[Any]) -> Callable[[ErrorCode, str | None, dict[str, Any]], Any]:
-    """Makes an answer out of an error, its message and the other fields. Only some answers have a field for the message."""
+    """Return a function that makes an answer from an error, its message and other fields. Not all answers have a message."""
     if "error_message" in answer.__struct_fields__:
         return lambda error, message, others: answer(error_code=error, error_message=message, **others)
     return lambda error, message, others: answer(error_code=error, **others)

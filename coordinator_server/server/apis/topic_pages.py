@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions (75): the topics of Metadata in pages, ordered by name (KIP-966)."""
+"""DescribeTopicPartitions (75): the topics of Metadata in pages, in order of their names (KIP-966)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest,
     reply: PendingReply[DescribeTopicPartitionsResponse],
 ) -> None:
-    """Describe the topics named, or all. A page has ``response_partition_limit`` partitions at most, bounded by ``max.request.partition.size.limit``."""
+    """Describe the requested topics, or all.
+
+    A page has at most ``response_partition_limit`` partitions, limited by ``max.request.partition.size.limit``.
+    """
     cursor = request.cursor or Cursor()
     named = {topic.name for topic in request.topics} or {topic.name for topic in node.all_topics()}
     names = sorted(name for name in named if name >= cursor.topic_name)

@@ -1,4 +1,4 @@
-"""CreateTopics (19), DeleteTopics (20), CreatePartitions (37): changes of the catalog. To clients it is the controller."""
+"""CreateTopics (19), DeleteTopics (20), CreatePartitions (37): changes of the catalog, which is the controller for clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from protocol.messages.delete_topics import (
 FIRST_DELETION_BY_ID = 6
 FIRST_WITH_DELETION_DISABLED = 3
 
-# Admin clients know these errors, and retry where that can help.
+# Admin clients know these errors and retry those that are retriable.
 CONTROLLER_ERRORS = {
     ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_CONTROLLER,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NOT_CONTROLLER,
@@ -63,11 +63,11 @@ def delete_topics(
 def refuse_delete_topics(
     context: RequestContext, request: DeleteTopicsRequest, error: ErrorCode, message: str | None
 ) -> DeleteTopicsResponse:
-    told = CONTROLLER_ERRORS.get(error, error)
-    if told == ErrorCode.TOPIC_DELETION_DISABLED and context.api_version < FIRST_WITH_DELETION_DISABLED:
-        told = ErrorCode.INVALID_REQUEST
+    code = CONTROLLER_ERRORS.get(error, error)
+    if code == ErrorCode.TOPIC_DELETION_DISABLED and context.api_version < FIRST_WITH_DELETION_DISABLED:
+        code = ErrorCode.INVALID_REQUEST
     topics = request.topics or [DeleteTopicState(name) for name in request.topic_names]
-    return DeleteTopicsResponse(responses=[DeletableTopicResult(topic.name, topic.topic_id, told, message) for topic in topics])
+    return DeleteTopicsResponse(responses=[DeletableTopicResult(topic.name, topic.topic_id, code, message) for topic in topics])
 
 
 DELETE_TOPICS_API = ApiRow(DeleteTopicsRequest, DeleteTopicsResponse, delete_topics, refuse_delete_topics, Order.ALONE)

@@ -1,14 +1,14 @@
-"""What every loop knows of the whole cluster, as handlers use it; and how loop 0, which owns its log, keeps it the same at all loops.
+"""The catalog: the topics and settings that all loops share, and its replication from loop 0, which owns its log.
 
 A change is answered when it is durable and every loop that serves clients has it:
 
-    write ── durable ── publish to the followers ── all have acknowledged that much ──► answer
-                                        └── one has not within PATIENCE_S: it is dropped, and knows itself stale until it is back
+    write ── durable ── publish to the followers ── all have acknowledged it ──► answer
+                                        └── one has not within PATIENCE_S: it is dropped, and is stale until it reconnects
 
-A follower is a loop that tails this log. Compaction drops the records of removed topics, and those that removed them. So a follower
-whose next offset is below the end of the newest layer is sent the whole log, and starts over. One that dies is forgotten with its connection. One that starts, or was dropped, serves after it
-has caught up. When loop 0 itself is new and others serve already, these are ``expected``: until they are back, or patience ends,
-nothing is answered that they could not know.
+A follower is a loop that replicates this log. Compaction removes the records of deleted topics and their tombstones. So a
+follower whose next offset is below the end of the newest layer gets the whole log and starts over. A follower that dies is
+removed with its connection. One that starts, or was dropped, serves clients when it has caught up. When loop 0 is restarted
+while others serve clients, these are ``expected``: until they have reconnected, or PATIENCE_S is over, no change is answered.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ R = TypeVar("R")
 
 PARTITION: Final = 0
 SHARD: Final = ShardId(CATALOG.topic, PARTITION)
-# How long a change waits for a loop that is there and does not answer: it is stopped, or starved.
+# Maximum time that a change waits for a connected loop that does not acknowledge it (stopped, or without CPU time).
 PATIENCE_S: Final = 2.0
 
 TopicsDeleted = Callable[[Sequence[DeletedTopic]], None]
@@ -47,52 +47,52 @@ CallLater = Callable[[float, Callable[[], None]], object]
 
 
 class Catalog(Protocol):
-    """Topics, as this loop knows them, and the way to change them."""
+    """The topics and settings as this loop knows them, and the operations that change them."""
 
     @property
     def is_current(self) -> bool:
-        """Whether what is unknown here is unknown everywhere."""
+        """Whether this loop has every answered change: a topic unknown here does not exist."""
 
     def topic(self, name: str) -> Topic | None:
-        """A topic as committed."""
+        """Return a committed topic by name, or None."""
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """A topic as committed."""
+        """Return a committed topic by id, or None."""
 
     def all_topics(self) -> list[Topic]:
-        """Every topic, by name."""
+        """Return every topic, by name."""
 
     def settings(self, resource: Resource) -> Own:
-        """What a topic or a group has of its own."""
+        """Return the settings of a topic or a group, without defaults."""
 
     def with_settings(self, kind: int) -> list[str]:
-        """The resources of a type that have settings of their own."""
+        """Return the resources of a type that have settings."""
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
     ) -> None:
-        """Run a change; ``reply`` is answered when it is durable and all loops know of it."""
+        """Run a change. ``reply`` is answered when the change is durable and all loops have it."""
 
 
 class Follower(Protocol):
-    """Another loop, as loop 0 sees it."""
+    """A different loop, from the view of loop 0."""
 
     @property
     def loop(self) -> int:
-        """Its number."""
+        """The loop's number."""
 
     def start_over(self) -> None:
-        """Say that the whole log follows, from its first record on."""
+        """Announce that the whole log follows, from its first record on."""
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
-        """Send a durable batch; ``next_offset`` comes after it."""
+        """Send a durable batch. ``next_offset`` is the offset after it."""
 
     def drop(self) -> None:
-        """Hang up."""
+        """Close the connection."""
 
 
 class OwnCatalog:
-    """Loop 0's, and that of a server with one loop."""
+    """The catalog of loop 0, and of a server with one loop."""
 
     def __init__(
         self,
@@ -108,40 +108,40 @@ class OwnCatalog:
         self._expected = set(expected)
         self._acknowledged: dict[Follower, int] = {}
         self._held: list[tuple[int, Callable[[], None]]] = []
-        # Told of the topics that are gone for good: what groups committed for them goes, too.
+        # Called with deleted topics, so that their committed offsets are deleted too.
         self.on_deleted: TopicsDeleted = lambda _topics: None
-        # Told of every change, when it is durable and before it is answered.
+        # Called for every change, when it is durable and before it is answered.
         self.on_changed: Callable[[], None] = lambda: None
 
     @property
     def is_current(self) -> bool:
-        """Always: this is where changes are made."""
+        """Always true, because changes are made here."""
         return True
 
     def topic(self, name: str) -> Topic | None:
-        """A topic as committed. Raises CoordinatorError while the catalog loads."""
+        """Return a committed topic by name, or None. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.topic, name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """A topic as committed. Raises CoordinatorError while the catalog loads."""
+        """Return a committed topic by id, or None. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.topic_by_id, topic_id)
 
     def all_topics(self) -> list[Topic]:
-        """Every topic, by name. Raises CoordinatorError while the catalog loads."""
+        """Return every topic, by name. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.all_topics)
 
     def settings(self, resource: Resource) -> Own:
-        """What a topic or a group has of its own. Raises CoordinatorError while the catalog loads."""
+        """Return the settings of a topic or a group, without defaults. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.settings, resource)
 
     def with_settings(self, kind: int) -> list[str]:
-        """The resources of a type that have settings of their own. Raises CoordinatorError while the catalog loads."""
+        """Return the resources of a type that have settings. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.with_settings, kind)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
     ) -> None:
-        """Run a change here."""
+        """Run a change. ``reply`` is answered when the change is durable and all loops have it."""
 
         def durable(response: Any) -> None:
             if isinstance(response, DeleteTopicsResponse):
@@ -160,10 +160,10 @@ class OwnCatalog:
 
         self._runtime.write(PARTITION, operation, context, request, CallbackReply(durable, reply.fail))
 
-    # What the followers' connections call.
+    # Called by the followers' connections.
 
     def attach(self, follower: Follower, next_offset: int) -> int:
-        """A loop tails the log from an offset on; the end as of now, which it has to reach before it serves."""
+        """Subscribe a loop to the log from an offset on. Return the present end, which it must reach before it serves."""
         self._publish()
         batches = self._batches(next_offset)
         if batches is None:
@@ -176,17 +176,17 @@ class OwnCatalog:
         return self._published
 
     def acknowledge(self, follower: Follower, next_offset: int) -> None:
-        """A loop knows everything before this offset."""
+        """Store that a loop has all records before this offset, and send the answers that waited for it."""
         if follower in self._acknowledged:
             self._acknowledged[follower] = next_offset
             self._release()
 
     def detach(self, follower: Follower) -> None:
-        """A loop is gone: nobody waits for it."""
+        """Remove a loop, and send the answers that waited for it."""
         if self._acknowledged.pop(follower, None) is not None:
             self._release()
 
-    # In between.
+    # Internal.
 
     def _publish(self) -> None:
         end = self._store.end_offset(SHARD)
@@ -200,8 +200,8 @@ class OwnCatalog:
         self._published = end
 
     def _batches(self, start: int) -> Iterator[bytes] | None:
-        """All batches from an offset on; None if compaction has removed some of them."""
-        # Read first: a layer that is published in between is noticed, whether it was read or not.
+        """Return all batches from an offset on, or None if compaction has removed some of them."""
+        # Start the read before the check, so that a layer published in between is always noticed.
         batches = self._store.read(SHARD, start)
         return batches if self._store.compacted_to(SHARD) <= start else None
 

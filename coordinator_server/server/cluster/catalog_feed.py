@@ -1,4 +1,4 @@
-"""Both ends of ``cluster.sock``: loop 0 listens, the other loops connect, and connect again until they are told to stop."""
+"""Both ends of ``cluster.sock``: loop 0 listens; the other loops connect, and reconnect until they are stopped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RETRY_S: Final = 0.02
 
 
 class FeedServer:
-    """Loop 0's end. Start it when the catalog has been loaded."""
+    """Loop 0's end. Start it when the catalog is loaded."""
 
     def __init__(self, data_dir: Path, sockets: Sockets, catalog: OwnCatalog, *, has_provenance: bool) -> None:
         self._path = data_dir / SOCKET_NAME
@@ -46,15 +46,15 @@ class FeedServer:
         self._catalog = catalog
         self._has_provenance = has_provenance
         self._listening: Listening | None = None
-        # As a dict: what is done to all of them has an order.
+        # A dict, so that iteration has a fixed order.
         self._sessions: dict[Session, None] = {}
 
     async def start(self) -> None:
-        """Listen."""
+        """Start to listen."""
         self._listening = await self._sockets.listen(self._path, self._accept)
 
     async def stop(self) -> None:
-        """Hang up on everybody and remove the socket."""
+        """Close all connections and remove the socket."""
         if self._listening is not None:
             self._listening.close()
             for session in list(self._sessions):
@@ -73,7 +73,7 @@ class FeedServer:
 
 
 class _Sender(Protocol):
-    """What a session needs of a link."""
+    """The part of a link that a session needs."""
 
     def send(self, message: object, /) -> None: ...
 
@@ -81,7 +81,7 @@ class _Sender(Protocol):
 
 
 class Session:
-    """Another loop, at loop 0: the Follower that its catalog knows."""
+    """The connection of a different loop on loop 0: the catalog's Follower."""
 
     def __init__(self, catalog: OwnCatalog, *, has_provenance: bool) -> None:
         self.loop = -1
@@ -90,7 +90,7 @@ class Session:
         self._has_provenance = has_provenance
 
     def start_over(self) -> None:
-        """Say that the whole log follows."""
+        """Announce that the whole log follows."""
         self.link.send(StartOver())
 
     def publish(self, batch: bytes, next_offset: int, /) -> None:
@@ -98,11 +98,11 @@ class Session:
         self.link.send(Records(batch, next_offset))
 
     def drop(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.link.close()
 
     def received(self, message: FromFollower) -> None:
-        """Something that the loop sent."""
+        """Process a message from the loop."""
         match message:
             case Attach(loop=loop, next_offset=next_offset):
                 self.loop = loop
@@ -115,7 +115,7 @@ class Session:
                 self._submit(message)
 
     def gone(self) -> None:
-        """The loop is dead, or was dropped."""
+        """Remove the loop from the catalog's followers. Called when the connection has ended."""
         self._catalog.detach(self)
 
     def _submit(self, asked: Submit) -> None:
@@ -136,7 +136,7 @@ class Session:
 
 
 class FeedClient:
-    """Another loop's end."""
+    """The end of a loop other than loop 0."""
 
     def __init__(self, data_dir: Path, sockets: Sockets, catalog: CatalogReplica) -> None:
         self._path = data_dir / SOCKET_NAME
@@ -145,14 +145,14 @@ class FeedClient:
         self._task: asyncio.Task[None] | None = None
 
     async def catch_up(self) -> None:
-        """Connect, now and whenever the connection is lost; returns when everything is known that loop 0 has answered for."""
+        """Connect, and stay connected. Return when the replica has every change that loop 0 has answered."""
         is_current = asyncio.Event()
         self._catalog.on_current = is_current.set
         self._task = asyncio.get_running_loop().create_task(self._stay_connected())
         await is_current.wait()
 
     async def stop(self) -> None:
-        """Hang up."""
+        """Close the connection and stop reconnecting."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -165,7 +165,7 @@ class FeedClient:
             try:
                 await self._sockets.connect(self._path, partial(_same, link))
             except OSError:
-                # It is not up yet, or again: whoever starts it gives up before we do.
+                # Loop 0 is starting or restarting. Retry without limit: the supervisor decides when to give up.
                 await asyncio.sleep(_RETRY_S)
                 continue
             self._catalog.connected(link.send)

@@ -1,10 +1,11 @@
-"""The catalog at a loop that does not own its log: the same state machine, fed by loop 0, which is sent every change.
+"""The replica of the catalog on a loop that does not own its log: the same state machine, fed with records from loop 0.
 
     apart ──connected, caught up──► current ──link lost──► apart
 
-Apart, a loop goes on with what it knows, and says of the unknown that it cannot know: nothing that it knows is lost, and loop 0 waits for
-it before it answers for anything new. If compaction has removed records that a loop missed, the loop is sent the whole log, and uses what
-it knows until it has all of it. Plain code without I/O: tail.py moves the messages.
+While apart, a loop serves requests from the topics it has, and answers that it cannot decide about unknown topics. Before loop 0
+answers a change it waits for this loop. If compaction has removed records that the loop missed, loop 0 sends the whole log, and
+the loop uses its old image until it has received all of it. Every change is forwarded to loop 0. No I/O: catalog_feed.py
+transports the messages.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ log = structlog.get_logger(__name__)
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-# Longer than loop 0 waits for a loop that is stuck, shorter than clients wait.
+# Longer than loop 0 waits for a stuck loop, shorter than clients wait for an answer.
 ANSWER_S: Final = 10.0
 
 Send = Callable[[object], None]
@@ -53,7 +54,7 @@ class _Asked(NamedTuple):
 
 
 class _Image:
-    """The catalog after the records before ``next_offset``."""
+    """The state of the catalog after all records before ``next_offset``."""
 
     __slots__ = ("next_offset", "shard")
 
@@ -63,9 +64,9 @@ class _Image:
 
 
 class CatalogReplica:
-    """What loop 0 said so far. ``loop`` is our number; ``new_shard`` makes an empty catalog.
+    """The catalog as replicated from loop 0. ``loop`` is this loop's number; ``new_shard`` makes an empty catalog.
 
-    ``diverged`` is called when our log is not a part of loop 0's: nothing here is true then.
+    ``diverged`` is called if the replicated records are not a prefix of loop 0's log. The replica is invalid then.
     """
 
     def __init__(
@@ -82,49 +83,53 @@ class CatalogReplica:
         self._call_later = call_later
         self._diverged = diverged
         self._send: Send | None = None
-        # The catalog being received, between StartOver and Attached; it will replace the known one.
+        # The image being received, between StartOver and Attached; it will replace the known image.
         self._incoming: _Image | None = None
         self._current_from: int | None = None
         self._has_begun = False
         self._asked: dict[int, _Asked] = {}
         self._last_id = 0
         self.on_current: Callable[[], None] = lambda: None
-        # As at loop 0: told of topics that are gone, but for those that were gone when we began.
+        # As on loop 0: called with deleted topics, except those deleted before the first Attached.
         self.on_deleted: TopicsDeleted = lambda _topics: None
         self._deleted: list[DeletedTopic] = []
-        # As at loop 0: told of every change, before loop 0 hears that it is known here.
+        # As on loop 0: called for every change, before it is acknowledged.
         self.on_changed: Callable[[], None] = lambda: None
         self._show(_Image(new_shard()))
 
     @property
     def is_current(self) -> bool:
-        """Whether loop 0 counts on us: then it answers for no change that we do not know."""
+        """Whether loop 0 waits for this loop's acknowledgement before it answers a change."""
         return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
     def topic(self, name: str) -> Topic | None:
-        """A topic as far as it is known here."""
+        """Return a topic by name, or None if it is unknown here."""
         return self._shard.topic(LATEST, name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """A topic as far as it is known here."""
+        """Return a topic by id, or None if it is unknown here."""
         return self._shard.topic_by_id(LATEST, topic_id)
 
     def all_topics(self) -> list[Topic]:
-        """Every topic known here, by name."""
+        """Return every topic known here, by name."""
         return self._shard.all_topics(LATEST)
 
     def settings(self, resource: Resource) -> Own:
-        """What a topic or a group has of its own, as far as that is known here."""
+        """Return the settings of a topic or a group known here, without defaults."""
         return self._shard.settings(LATEST, resource)
 
     def with_settings(self, kind: int) -> list[str]:
-        """The resources of a type that have settings of their own, as far as that is known here."""
+        """Return the resources of a type that have settings known here."""
         return self._shard.with_settings(LATEST, kind)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
     ) -> None:
-        """Have loop 0 run a change. NOT_CONTROLLER when it is not there, REQUEST_TIMED_OUT when its answer does not come: it may be done."""
+        """Forward a change to loop 0.
+
+        ``reply`` fails with NOT_CONTROLLER if loop 0 is not connected, and with REQUEST_TIMED_OUT if it does not answer: the
+        change may have been made then.
+        """
         if self._send is None:
             reply.fail(ErrorCode.NOT_CONTROLLER, "the controller is not there at the moment; try again")
             return
@@ -136,21 +141,21 @@ class CatalogReplica:
         who = (context.client_id, context.client_host, context.api_key, context.api_version, context.principal)
         self._send(Submit(asked, operation.name, *who, row.encode_request(request)))  # type: ignore[arg-type]
 
-    # What the link calls.
+    # Called by the link.
 
     def connected(self, send: Send) -> None:
-        """Loop 0 is there."""
+        """Subscribe to the log. Called when the link to loop 0 is connected."""
         self._send = send
         send(Attach(self._loop, self._known.next_offset))
 
     def disconnected(self) -> None:
-        """Loop 0 is gone: what it was asked may be done or not."""
+        """Fail all forwarded changes, whose outcomes are unknown. Called when the link to loop 0 has ended."""
         self._send = self._current_from = self._incoming = None
         for asked in list(self._asked):
             self._give_up(asked)
 
     def received(self, message: FromOwner) -> None:
-        """Something that loop 0 sent."""
+        """Process a message from loop 0."""
         match message:
             case Records():
                 self._learn(message)
@@ -162,13 +167,13 @@ class CatalogReplica:
                 self._answered(message)
 
     def _show(self, image: _Image) -> None:
-        """Make an image the catalog that handlers see."""
+        """Make an image visible to handlers."""
         self._known = image
         self._shard = image.shard
         image.shard.on_removed = self._deleted.append
 
     def _attached(self, end: int) -> None:
-        """Loop 0 has sent all records before ``end``; the last of them may be missing from a layer."""
+        """Finish the initial transfer: loop 0 has sent all records before ``end``, except those removed by compaction."""
         if end < self._known.next_offset:
             self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._known.next_offset} before")
             return

@@ -1,6 +1,6 @@
-"""The way of a message from one shard to another: the runtime that has the shard, here or, over a link, in another loop.
+"""Delivery of messages between shards: to a runtime of this loop, or over a link to a different loop.
 
-Which operations of a kind other shards may ask for is part of its row in ``server/builders.py``; a message names one of them.
+The row of a kind in ``server/builders.py`` lists the operations that messages may run. A message names one of them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,24 @@ encode_effect: Final = msgspec.msgpack.Encoder().encode
 
 
 class Asked(NamedTuple):
-    """An operation of a kind that other shards may ask for."""
+    """An operation of a kind that messages from other shards may run."""
 
     effect: Effect[Any, Any]
     operation: WriteOperation[Any, Any, Any]
 
 
 class OtherLoops(Protocol):
-    """How a message gets to another loop."""
+    """The transport of messages to other loops."""
 
     def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Have it run an operation; what Carrier says of ``carry`` holds."""
+        """Run an operation on a shard of a different loop, under the rules of ``Carrier.carry``."""
 
 
 class Courier:
-    """The Carrier of a loop. ``rows`` are by effect. ``begin`` says whether a kind is in use here, and puts it to use if it is not."""
+    """The Carrier of a loop.
+
+    ``rows`` are by topic and name of the effect. ``begin`` returns whether a kind is in use here, and starts its use if not.
+    """
 
     def __init__(
         self,
@@ -61,11 +64,11 @@ class Courier:
         self.begin: Callable[[str], bool] = lambda _topic: True
 
     def locate(self, topic: str, to: int | str, /) -> ShardId:
-        """The partition, or the one that a key is hashed to."""
+        """Return the shard of a partition, or of a key, which is hashed to a partition."""
         return ShardId(topic, to if isinstance(to, int) else partition_for(to, self._partitions[topic]))
 
     def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Run an operation, in this loop or in another one."""
+        """Run an operation on a shard of this loop or of a different loop."""
         loop = loop_of(shard, self._nodes.loops)
         if not self.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
@@ -76,10 +79,10 @@ class Courier:
             self.others.ask(loop, shard, effect, request, reply)
 
     def run(self, shard: ShardId, name: str, request: Any, reply: Reply[Any]) -> None:
-        """Run an operation of a shard of this loop."""
+        """Run an operation on a shard of this loop."""
         operation = self._rows[shard.topic][name].operation
         self._runtimes[shard.topic].write(shard.partition, operation, self._context, request, reply)
 
     def effect(self, topic: str, name: str) -> Effect[Any, Any]:
-        """The effect that a message names."""
+        """Return the effect of this name."""
         return self._rows[topic][name].effect

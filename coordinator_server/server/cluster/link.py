@@ -1,6 +1,7 @@
 """Messages between the processes of one server: length-prefixed MessagePack over a stream socket, in order, both ways.
 
-A link ends when either side closes it or dies, and both hear of that. What a dead process had sent before is read first.
+A link ends when either side closes it or dies, and both sides are notified. Messages that a process sent before its death are
+received first.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
 
-# A batch of the catalog's log is the largest thing that is sent.
+# The largest message is a batch of the catalog's log.
 MAX_MESSAGE_BYTES: Final = 1 << 28
 
 M = TypeVar("M")
@@ -22,13 +23,13 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def encode_message(message: object) -> bytes:
-    """A message as it goes on the socket."""
+    """Return an encoded message with its length prefix."""
     data = _encode(message)
     return len(data).to_bytes(4, "big") + data
 
 
 class Link(asyncio.Protocol, Generic[M]):
-    """One end. ``type_`` is what the other end sends; ``lost`` is called once, when nothing comes any more."""
+    """One end of a link. ``type_`` is the type of messages from the other end. ``lost`` is called once, when the link ends."""
 
     def __init__(self, type_: Any, received: Callable[[M], None], lost: Callable[[], None]) -> None:
         self._decode = msgspec.msgpack.Decoder(type_).decode
@@ -45,7 +46,7 @@ class Link(asyncio.Protocol, Generic[M]):
             for frame in self._frames.feed(data):
                 self._received(self._decode(frame))
         except (ProtocolError, msgspec.MsgspecError):
-            # Not one of us, or of another version: the other end hears of it as of a death.
+            # A foreign process or a different version: close the link, which the other end handles like a death.
             self.close()
             raise
 
@@ -54,11 +55,11 @@ class Link(asyncio.Protocol, Generic[M]):
         self._lost()
 
     def send(self, message: object) -> None:
-        """Send a message; to an end that is gone it goes nowhere."""
+        """Send a message. It is discarded if the link has ended."""
         if self._transport is not None:
             self._transport.write(encode_message(message))
 
     def close(self) -> None:
-        """Hang up, without waiting for what the other end has not read."""
+        """Close the link at once, discarding unsent messages."""
         if self._transport is not None:
             self._transport.abort()

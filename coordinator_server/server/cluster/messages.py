@@ -1,4 +1,7 @@
-"""What loops say to each other: the others and loop 0 on ``cluster.sock`` (tail.py), each of them and any other on ``loop-N.sock`` (neighbours.py)."""
+"""The messages between loops.
+
+``cluster.sock`` connects loop 0 and each other loop (catalog_feed.py). ``loop-N.sock`` connects any two loops (neighbours.py).
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,20 @@ from msgspec import Struct
 
 
 class Attach(Struct, tag=True, frozen=True):
-    """A loop has the catalog's log before ``next_offset``, and wants the rest, for good."""
+    """A loop's subscription to the catalog's log. It has all records before ``next_offset``."""
 
     loop: int
     next_offset: int
 
 
 class Acknowledge(Struct, tag=True, frozen=True):
-    """The loop knows everything before ``next_offset``."""
+    """A loop's acknowledgement of all records before ``next_offset``."""
 
     next_offset: int
 
 
 class Submit(Struct, tag=True, frozen=True):
-    """Run an operation of operations.py for a client; ``request`` is its newest encoding, the rest tells who asked, and how."""
+    """A client's forwarded operation (operations.py). ``request`` has the newest encoding; the other fields are its context."""
 
     id: int
     operation: str
@@ -34,18 +37,21 @@ class Submit(Struct, tag=True, frozen=True):
 
 
 class Records(Struct, tag=True, frozen=True):
-    """A durable record batch of the catalog's log; ``next_offset`` comes after it."""
+    """A durable record batch of the catalog's log. ``next_offset`` is the offset after it."""
 
     batch: bytes
     next_offset: int
 
 
 class StartOver(Struct, tag=True, frozen=True):
-    """Compaction has removed records after the loop's ``next_offset``. The records sent before ``Attached`` are the whole log."""
+    """The start of a whole log, sent because compaction has removed records after the loop's ``next_offset``.
+
+    The log consists of the records sent before ``Attached``.
+    """
 
 
 class Attached(Struct, tag=True, frozen=True):
-    """Who knows everything before ``end`` may serve."""
+    """The end of the log at the time of subscription. A loop that has all records before ``end`` may serve clients."""
 
     end: int
 
@@ -64,7 +70,7 @@ FromOwner = Union[Records, StartOver, Attached, Answer]  # noqa: UP007
 
 
 class Hello(Struct, tag=True, frozen=True):
-    """A loop has messages. Of two links of one loop the later one has the greater ``incarnation``, or the greater ``attempt``."""
+    """The first message on a link. A later link of the same loop has a greater ``incarnation`` or a greater ``attempt``."""
 
     loop: int
     incarnation: int
@@ -72,11 +78,11 @@ class Hello(Struct, tag=True, frozen=True):
 
 
 class Welcome(Struct, tag=True, frozen=True):
-    """Nothing that came over an older link of that loop will run any more."""
+    """The answer to Hello: no message from an older link of that loop will run any more."""
 
 
 class Ask(Struct, tag=True, frozen=True):
-    """Run an operation of a shard for another shard."""
+    """A request to run an operation of a shard for a different shard."""
 
     id: int
     topic: str

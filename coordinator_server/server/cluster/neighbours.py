@@ -1,14 +1,15 @@
-"""Links between loops, for messages from shard to shard: each loop listens on a socket of its own, and has a link to each that it has something for.
+"""Links between loops for messages from shard to shard. Each loop listens on its own socket and connects to loops on demand.
 
     sender                             receiver
-    connect, Hello ──────────────────► an older link of that loop is dropped, and what was read from it and has not run
+    connect, Hello ──────────────────► drop an older link of that loop, with its messages that have not run
             ◄───────────────── Welcome
-    Ask ─────────────────────────────► run, at once
+    Ask ─────────────────────────────► run at once
             ◄────────────────── Answer
 
-A link is known by the loop that sends, that loop's incarnation, and the number of the attempt. Two rules make a message that a dead or stopped loop left in a
-socket harmless: the receiver drops the old link *before* it welcomes the new one, and the sender sends nothing before it is welcome.
-So when a link is lost, whatever was not answered either has run by the time of the next welcome, or never will.
+A link is identified by the sending loop, that loop's incarnation, and the number of the attempt. Two rules prevent that a
+message which a dead or stopped loop left in a socket runs late: the receiver drops the old link *before* it welcomes the new
+one, and the sender sends no message before the Welcome. So when a link is lost, each unanswered message either has run by the
+time of the next Welcome, or never runs.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ log = structlog.get_logger(__name__)
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-# On one link, unanswered: what the receiver may have to run in one go.
+# Maximum number of unanswered messages on one link: it limits the work of the receiver in one turn.
 WINDOW: Final = 64
 
 
 class Identity(NamedTuple):
-    """Which loop this is, and the how-manieth process that is it."""
+    """The number of a loop and of its process: each new process of a loop has a greater ``incarnation``."""
 
     loop: int
     incarnation: int
 
 
 def socket_of(data_dir: Path, loop: int) -> Path:
-    """Where a loop listens for the others."""
+    """Return the path of the socket on which a loop listens for other loops."""
     return data_dir / f"loop-{loop}.sock"
 
 
 class Neighbours:
-    """The other loops, as one loop has them."""
+    """The links of one loop to all other loops."""
 
     def __init__(self, identity: Identity, data_dir: Path, sockets: Sockets, courier: Courier) -> None:
         self._identity = identity
@@ -66,15 +67,15 @@ class Neighbours:
         self._listening: Listening | None = None
         self._senders: dict[int, Sender] = {}
         self._receivers: dict[int, Receiver] = {}
-        # As a dict: what is done to all of them has an order.
+        # A dict, so that iteration has a fixed order.
         self._accepted: dict[Receiver, None] = {}
 
     async def start(self) -> None:
-        """Listen."""
+        """Start to listen."""
         self._listening = await self._sockets.listen(socket_of(self._data_dir, self._identity.loop), self._accept)
 
     async def stop(self) -> None:
-        """Hang up on everybody, and remove the socket."""
+        """Close all links and remove the socket."""
         for sender in self._senders.values():
             await sender.stop()
         for receiver in list(self._accepted):
@@ -83,7 +84,11 @@ class Neighbours:
             self._listening.close()
 
     def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Have another loop run an operation. NETWORK_EXCEPTION when it may have, and will not any more before it welcomes this one again."""
+        """Run an operation on a different loop.
+
+        ``reply`` fails with NETWORK_EXCEPTION if the link is lost. The operation may have run, but it will not run after the
+        next Welcome.
+        """
         sender = self._senders.get(loop)
         if sender is None:
             sender = self._senders[loop] = Sender(self._identity, partial(self._connect, loop))
@@ -110,7 +115,7 @@ class _Unanswered(NamedTuple):
 
 
 class Sender:
-    """The link to a loop, from the first message on. It is made anew when it was lost and there is another message."""
+    """The link to a loop. It is connected with the first message, and with the first message after a loss."""
 
     def __init__(self, identity: Identity, connect: Callable[[Callable[[], asyncio.Protocol]], Any]) -> None:
         self._identity = identity
@@ -124,7 +129,7 @@ class Sender:
         self._asked: dict[int, _Unanswered] = {}
 
     def ask(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R]) -> None:
-        """Send, when the link is there."""
+        """Send a message, connecting the link first if necessary."""
         self._last_id += 1
         ask = Ask(self._last_id, shard.topic, shard.partition, effect.name, encode_effect(request))
         self._asked[ask.id] = _Unanswered(effect, reply)
@@ -137,7 +142,7 @@ class Sender:
             self._send_some()
 
     async def stop(self) -> None:
-        """Hang up."""
+        """Close the link."""
         if self._connecting is not None:
             self._connecting.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -149,7 +154,7 @@ class Sender:
         try:
             await self._connect(lambda: link)
         except OSError:
-            # It is not up, or is being started again.
+            # The loop is starting or restarting.
             self._lost(link)
         else:
             link.send(Hello(self._identity.loop, self._identity.incarnation, self._attempt))
@@ -161,7 +166,7 @@ class Sender:
             case Answer(id=asked_id, response=None, error=error, message=words):
                 self._asked.pop(asked_id).reply.fail(ErrorCode(error), words)
             case Answer(id=asked_id, response=bytes() as encoded):
-                # Before it counts as answered: who says what nobody understands is hung up on.
+                # Decode before removing the entry: an invalid response closes the link, which fails all remaining entries.
                 response = msgspec.msgpack.decode(encoded, type=self._asked[asked_id].effect.response)
                 self._asked.pop(asked_id).reply.complete(response)
         self._send_some()
@@ -172,7 +177,7 @@ class Sender:
             self._link.send(waiting.popleft())
 
     def _lost(self, link: Link[FromReceiver]) -> None:
-        """Whatever was sent will not run any more once there is another link, whatever was not sent never."""
+        """Fail all unanswered messages. Those already sent will not run after the next Welcome; the others never run."""
         if self._link is not link:
             return
         self._link = None
@@ -184,7 +189,7 @@ class Sender:
 
 
 class Receiver:
-    """A link of another loop. ``current`` has the one that counts of each, by the loop, and remembers those that are lost."""
+    """A link from a different loop. ``current`` has the newest link of each loop, including links that are lost."""
 
     def __init__(self, courier: Courier, current: dict[int, Receiver]) -> None:
         self.link: Link[FromSender]
@@ -195,12 +200,12 @@ class Receiver:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Later links are greater."""
+        """The age order of links: newer links compare greater."""
         assert self._hello is not None
         return self._hello.incarnation, self._hello.attempt
 
     def received(self, message: FromSender) -> None:
-        """Something that the loop sent. Nothing that it sent before it was dropped counts."""
+        """Process a message from the loop. Ignored if the link has been dropped."""
         if self.is_dropped:
             return
         match message:
@@ -211,7 +216,7 @@ class Receiver:
                 self._run(message)
 
     def drop(self) -> None:
-        """Hear nothing more of it, and tell it nothing more."""
+        """Close the link: ignore its messages and send no more answers."""
         self.is_dropped = True
         self.link.close()
 
@@ -219,7 +224,7 @@ class Receiver:
         self._hello = hello
         known = self._current.get(hello.loop)
         if known is not None and known.order >= self.order:
-            # It has been under way for longer than the one that came after it.
+            # This connection is older than the current link, but was accepted later.
             self.drop()
             return
         if known is not None:
@@ -235,11 +240,11 @@ class Receiver:
         self._courier.run(ShardId(ask.topic, ask.partition), ask.operation, request, reply)
 
     def _answer(self, asked_id: int, response: Any) -> None:
-        self._tell(Answer(asked_id, encode_effect(response)))
+        self._send(Answer(asked_id, encode_effect(response)))
 
     def _refuse(self, asked_id: int, error: ErrorCode, message: str | None) -> None:
-        self._tell(Answer(asked_id, None, error, message))
+        self._send(Answer(asked_id, None, error, message))
 
-    def _tell(self, answer: Answer) -> None:
+    def _send(self, answer: Answer) -> None:
         if not self.is_dropped:
             self.link.send(answer)

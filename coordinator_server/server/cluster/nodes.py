@@ -1,4 +1,4 @@
-"""The loops of one server as nodes of a cluster: ids, addresses, and what each of them owns."""
+"""The loops of one server as nodes of a cluster: ids, addresses, and the shards that each owns."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from typing import Final, NamedTuple
 
 from coordinator_server.log.shards import ShardId
 
-# The loop of partition 0, the only one of what belongs to the whole cluster: clients see it as the controller.
+# The loop that owns partition 0, the only partition of the catalog. Clients see it as the controller.
 CONTROLLER: Final = 0
 
 
 class Endpoint(NamedTuple):
-    """Where clients reach a node."""
+    """The address of a node for clients."""
 
     host: str
     port: int
 
 
 def loop_of(shard: ShardId, loops: int) -> int:
-    """The loop that owns a shard. Of one topic's shards, no loop has two more than another."""
+    """Return the loop that owns a shard. The shards of a topic are evenly distributed over the loops."""
     return shard.partition % loops
 
 
 class Nodes(NamedTuple):
-    """All loops, as the one of number ``loop`` tells clients about them. Loop i has the node id ``first_id + i``.
+    """All loops as nodes, as seen from loop ``loop``. Loop i has the node id ``first_id + i``.
 
-    ``ports`` are those that the loops listen on; with one loop there need be none, since its clients have found it. ``advertised`` is
-    loop 0's address for clients when that is another; the others have the ports after it.
+    ``ports`` are the ports of the loops. It may be empty with one loop, because its clients already know the port.
+    ``advertised`` is loop 0's address for clients if it differs from the listening address; the other loops have the
+    following ports.
     """
 
     first_id: int
@@ -36,24 +37,24 @@ class Nodes(NamedTuple):
 
     @property
     def loops(self) -> int:
-        """How many there are."""
+        """The number of loops."""
         return len(self.ports) or 1
 
     @property
     def controller_id(self) -> int:
-        """The node that has the cluster's own log."""
+        """The id of the node that owns the catalog."""
         return self.first_id + CONTROLLER
 
     def owns(self, shard: ShardId) -> bool:
-        """Whether a shard is this loop's."""
+        """Return whether this loop owns a shard."""
         return loop_of(shard, self.loops) == self.loop
 
     def endpoint(self, loop: int, local: tuple[str, int]) -> Endpoint:
-        """Where a client that reached this loop on the address ``local`` reaches the loop ``loop``."""
+        """Return the address of a loop for a client that reached this loop at the address ``local``."""
         if self.advertised is not None:
             return Endpoint(self.advertised.host, self.advertised.port + loop)
         return Endpoint(*local) if loop == self.loop else Endpoint(local[0], self.ports[loop])
 
     def leader_of(self, partition: int) -> int:
-        """The node that leads a partition of a virtual topic: every loop says the same, and fetches are spread."""
+        """Return the leader of a partition of a virtual topic. Equal in every loop; it distributes the fetches."""
         return self.first_id + partition % self.loops

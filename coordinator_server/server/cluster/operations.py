@@ -1,4 +1,4 @@
-"""Changes of what belongs to the whole cluster: write operations of loop 0's catalog, which the other loops send there by name."""
+"""The write operations of the catalog, which the other loops forward to loop 0 by name."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_to
 
 
 class Forwarded(NamedTuple):
-    """An operation and its messages. Between loops these have their newest version, which says all that older ones say."""
+    """An operation and its message types. Between loops the messages have the newest version, which includes all older fields."""
 
     operation: WriteOperation[CatalogShard, Any, Any]
     request: type[Message]
     response: type[Message]
 
     def encode_request(self, request: Message) -> bytes:
-        """The request for the way to loop 0."""
+        """Return the request, encoded for loop 0."""
         return encode(request, self.request.kafka.versions.high)
 
     def decode_request(self, data: bytes) -> Message:
-        """The request as loop 0 runs it."""
+        """Return the request that loop 0 runs."""
         return decode(self.request, self.request.kafka.versions.high, data)
 
     def encode_response(self, response: Message) -> bytes:
-        """The answer for the way back."""
+        """Return the response, encoded for the forwarding loop."""
         return encode(response, self.response.kafka.versions.high)
 
     def decode_response(self, data: bytes) -> Message:
-        """The answer as the loop that asked gives it to its client."""
+        """Return the response for the client of the forwarding loop."""
         return decode(self.response, self.response.kafka.versions.high, data)
 
 

@@ -1,4 +1,4 @@
-"""One loop's process, as its supervisor has it."""
+"""The supervisor's view of one loop's process."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from coordinator_server.server.supervisor.messages import (
     StartLoop,
 )
 
-# Between the end of a process's socket and its own.
+# Maximum time between the end of a process's socket and the end of the process.
 _ENDS_WITHIN_S: Final = 2.0
 _LOOK_AGAIN_S: Final = 0.005
 ANSWERS_WITHIN_S: Final = 110.0
 
 
 class Stage(Enum):
-    """Where a process is in its life. From LOADING on clients are answered; SERVING, it has all its groups."""
+    """The lifecycle stage of a process. From LOADING on it serves clients; in SERVING all its shards are loaded."""
 
     STARTING = "starting"
     PREPARED = "prepared"
@@ -43,7 +43,11 @@ class Stage(Enum):
 
 
 class LoopProcess:
-    """A process from its start to its end. ``died`` gets its exit code; a signal's number is negative, as in subprocess."""
+    """One process of a loop.
+
+    ``moved`` is called when its stage changes, ``turned`` when it answers a ping, and ``died`` with its exit code. The number
+    of a signal is negative, as in subprocess.
+    """
 
     def __init__(
         self,
@@ -68,42 +72,42 @@ class LoopProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process that was started."""
+        """The process id. Available after ``spawn``."""
         assert self._process is not None
         return self._process.pid
 
     def spawn(self, order: StartLoop, inherited: Sequence[int]) -> None:
-        """Start it; it keeps the descriptors ``inherited``. OSError when there can be no more processes."""
+        """Start the process, which inherits the descriptors ``inherited``. Raises OSError if no process can be started."""
         self._socket, its = socket.socketpair()
         with its:
             channel = its.fileno()
             words = [*interpreter(), "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
-            # In a process group of its own: a ctrl-C is the supervisor's to hear. What it would print is for the log.
+            # A separate process group, so that only the supervisor gets ctrl-C. Its stdout goes to the log.
             self._process = subprocess.Popen(
                 words, pass_fds=(channel, *inherited), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
             )
 
     async def connect(self, order: StartLoop) -> None:
-        """Tell it what to do."""
+        """Connect to the process and send its order."""
         assert self._socket is not None
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=self._socket)
         self._link.send(order)
 
     def listen(self) -> None:
-        """Let it accept clients."""
+        """Let the process accept clients."""
         self._link.send(Listen())
 
     @property
     def is_up(self) -> bool:
-        """It has begun to listen to us, and has not ended."""
+        """Whether the process is prepared and has not ended."""
         return self.stage not in (Stage.STARTING, Stage.GONE)
 
     def ping(self) -> None:
-        """Have it say that it turns."""
+        """Send a ping, which the process answers in its next turn."""
         self._link.send(Ping())
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Have it run an operation of ``control.sock``. Refusal when there is no answer."""
+        """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer."""
         if not self.is_up:
             raise Refusal(f"loop {self.loop} is being started: try again in a moment")
         self._last_id += 1
@@ -117,12 +121,12 @@ class LoopProcess:
             self._asked = {each: future for each, future in self._asked.items() if future is not answer}
 
     def terminate(self) -> None:
-        """SIGTERM."""
+        """Send SIGTERM."""
         assert self._process is not None
         self._process.terminate()
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         assert self._process is not None
         self._process.kill()
 
@@ -159,7 +163,7 @@ class LoopProcess:
         deadline = asyncio.get_running_loop().time() + _ENDS_WITHIN_S
         while (code := process.poll()) is None:
             if asyncio.get_running_loop().time() > deadline:
-                # It has let go of its supervisor, and nobody would stop it later.
+                # It has closed its connection to the supervisor but not ended, and nothing else would stop it.
                 process.kill()
             await asyncio.sleep(_LOOK_AGAIN_S)
         self.ended.set()

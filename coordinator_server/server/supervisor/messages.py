@@ -1,14 +1,14 @@
-"""What a supervisor and its loops say to each other, each on a socket of its own.
+"""The messages between the supervisor and each loop, on one socket per loop.
 
-    supervisor ── StartLoop ──► loop              the first thing that it reads
-    supervisor ◄── Prepared ── loop           it knows the topics, and could answer
-    supervisor ── Listen ──► loop             all others could, too
-    supervisor ◄── Listening ── loop          clients are answered, also those whose groups are not loaded yet
-    supervisor ◄── Serving ── loop            all its groups are
-    supervisor ── Ping ──► loop, ◄── Pong ──  now and then, from Prepared on: does it still turn?
+    supervisor ── StartLoop ──► loop          the first message
+    supervisor ◄── Prepared ── loop           the loop has the topics and could serve clients
+    supervisor ── Listen ──► loop             all loops are prepared
+    supervisor ◄── Listening ── loop          the loop answers clients while it loads its shards
+    supervisor ◄── Serving ── loop            all its shards are loaded
+    supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Prepared on, to detect a hanging loop
     supervisor ── RunOperation ──► loop, ◄── OperationResult ──   an operation of control.sock, at any time after Prepared
 
-A socket that closes is a death, on either side.
+A closed socket means that the other process has died.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LogFormat = Literal["auto", "console", "json"]
 
 
 class StartLoop(Struct, tag=True, frozen=True):
-    """Be this loop. ``sockets`` are descriptors of bound sockets, ``serving`` the other loops that serve already, or are about to.
+    """The order to run as a loop. ``sockets`` are descriptors of bound sockets; ``serving`` are the other loops that are up.
 
-    Each process that is this loop has a greater ``incarnation``.
+    Each new process of a loop has a greater ``incarnation``.
     """
 
     config: Config
@@ -41,40 +41,40 @@ class StartLoop(Struct, tag=True, frozen=True):
 
 
 class Listen(Struct, tag=True, frozen=True):
-    """Accept clients."""
+    """The order to accept clients."""
 
 
 class Ping(Struct, tag=True, frozen=True):
-    """Say that you are there."""
+    """A request for a Pong."""
 
 
 class RunOperation(Struct, tag=True, frozen=True):
-    """Run an operation, as ``control.sock`` would."""
+    """The order to run an operation of ``control.sock``."""
 
     id: int
     request: dict[str, Any]
 
 
 class Prepared(Struct, tag=True, frozen=True):
-    """The loop could answer clients, and has these operations of ``control.sock``."""
+    """The report that a loop is ready to accept clients. ``operations`` are its operations of ``control.sock``."""
 
     operations: tuple[str, ...]
 
 
 class Listening(Struct, tag=True, frozen=True):
-    """The loop answers clients, and loads its groups."""
+    """The report that a loop answers clients and loads its shards."""
 
 
 class Serving(Struct, tag=True, frozen=True):
-    """All groups of the loop are there."""
+    """The report that all shards of a loop are loaded."""
 
 
 class Pong(Struct, tag=True, frozen=True):
-    """The loop turns."""
+    """The answer to a Ping, sent in the loop's next turn."""
 
 
 class OperationResult(Struct, tag=True, frozen=True):
-    """The answer to an RunOperation."""
+    """The answer to a RunOperation."""
 
     id: int
     answer: dict[str, Any]

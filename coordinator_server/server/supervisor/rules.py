@@ -1,4 +1,4 @@
-"""What a supervisor decides, without the processes: whether a loop that died is started again, which one hangs, and what many answers say as one."""
+"""The supervisor's decisions, without processes: when to restart a loop, which loops hang, and how answers are merged."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 
-# How long to wait before each start that follows a death. After so many deaths within the window another one is final.
+# Delays before the restarts within the window. The next death after the last delay is final.
 DELAYS_S: Final = (0.0, 0.5, 1.0, 2.0, 4.0)
 WINDOW_S: Final = 60.0
 
-# A process that ends with one of these has said why, and another start would say it again: a disk that fails, a log that is damaged.
+# Exit codes after which a restart would fail again (failing disk, damaged log). The process has logged the reason.
 FINAL_CODES: Final = frozenset({1, 2})
 
 
-# How often a loop is looked at within the time that it may take to answer.
+# Number of checks of a loop within its time limit for an answer.
 _LOOKS: Final = 5
 
 
 class Restarts:
-    """The starts of one loop. Times are seconds of a clock that never goes back."""
+    """The restart policy of one loop. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._deaths: list[float] = []
 
     def after_death(self, exit_code: int, now_s: float) -> float | None:
-        """How long to wait before the next start; None when there is to be none, and the server ends."""
+        """Return the delay before the next start, or None if the loop is not restarted and the server ends."""
         if exit_code in FINAL_CODES:
             return None
         self._deaths = [death for death in self._deaths if death > now_s - WINDOW_S]
@@ -36,17 +36,17 @@ class Restarts:
 
 
 class Look(NamedTuple):
-    """Loops that have not answered for too long, and those that are to be asked now."""
+    """The result of one check: loops that hang, and loops to ping now."""
 
     hung: list[int]
     to_ask: list[int]
 
 
 class Watch:
-    """Which loops have stopped turning: each is asked now and then, and answers in its next turn.
+    """Detects hanging loops: each loop is pinged periodically and answers in its next turn.
 
-    A look that comes late means that the supervisor stood still, and very likely the machine or the container with it: then every loop gets
-    its whole time again. Times are seconds of a clock that never goes back.
+    A late check means that the supervisor itself was stopped, probably together with the whole machine or container. Every loop
+    then gets its whole time limit again. Times are seconds of a monotonic clock.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -56,11 +56,11 @@ class Watch:
         self._unanswered: dict[int, float] = {}
 
     def answered(self, loop: int) -> None:
-        """A loop turns, or is another process now."""
+        """Reset the time of a loop that has answered, or whose process was replaced."""
         self._unanswered.pop(loop, None)
 
     def look(self, now_s: float, loops: Collection[int]) -> Look:
-        """To be called every ``every_s`` with the loops that can answer."""
+        """Check the loops that can answer. Call it every ``every_s`` seconds."""
         if self._expected_s is not None and now_s - self._expected_s > self.every_s:
             self._unanswered = dict.fromkeys(self._unanswered, now_s)
         self._expected_s = now_s + self.every_s
@@ -72,23 +72,23 @@ class Watch:
 
 
 def dealt(request: Mapping[str, Any], loops: int) -> dict[int, dict[str, Any]]:
-    """What each loop is asked: the same, but where a request names ``shards`` only their owners are asked, each for its own."""
+    """Return the request for each loop: the same for all, or, if it names ``shards``, only for their owners with their own shards."""
     names = request.get("shards")
     if not isinstance(names, list) or not names:
         return {loop: dict(request) for loop in range(loops)}
     by_loop: dict[int, list[Any]] = {}
     for name in names:
         topic, _, partition = str(name).rpartition("-")
-        # What is no shard's name is refused by whoever gets it.
+        # The controller refuses invalid shard names.
         owner = loop_of(ShardId(topic, int(partition)), loops) if partition.isdecimal() else CONTROLLER
         by_loop.setdefault(owner, []).append(name)
     return {loop: {**request, "shards": mine} for loop, mine in by_loop.items()}
 
 
 def merged(answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One answer of a whole server, from those of its loops: objects are united and lists joined, and so on inwards; the rest is the same everywhere.
+    """Merge the answers of the loops into one. Objects are merged recursively, lists are joined, other values must be equal.
 
-    An answer that is not ``ok`` is that of all. ValueError where the loops say different things.
+    If an answer is not ``ok``, return it alone. Raises ValueError if other values differ.
     """
     for answer in answers:
         if not answer.get("ok", True):

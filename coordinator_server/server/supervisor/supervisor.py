@@ -1,15 +1,15 @@
-"""Several loops as one server: a process that starts them, restarts one that dies, and takes them all with it.
+"""Several loops as one server: a process that starts them, restarts a loop that dies, and stops all of them when it ends.
 
-    take the directory, recover every journal, bind all ports
+    bind all ports, lock the directory, recover every journal
         └─► start the loops ── all prepared ──► all listen, and load ── all loaded ──► ready
                   ▲                                │ one dies
-                  └──── its own journal first ◄────┘      the others go on; its clients wait in its socket's queue
-    one that does not turn any more is killed, and so dies
-    SIGTERM, or a death that is final ──► SIGTERM to all, SIGKILL to those that do not end ──► one exit code
+                  └──── recover its journal ◄──────┘      the others continue; its clients wait in its socket's queue
+    a hanging loop is killed, and then restarted like any that dies
+    SIGTERM, or a final death ──► SIGTERM to all, SIGKILL to those that do not end ──► one exit code
 
-The supervisor holds the directory's lock and the listening sockets, and every loop inherits them: nobody else can take the directory or a
-port while one loop lives. It serves ``control.sock``, and asks all loops. It touches no log once they run, and no request passes
-through it.
+The supervisor holds the directory's lock and the listening sockets, and every loop inherits them: no other process can lock the
+directory or bind a port while one loop lives. The supervisor serves ``control.sock`` and forwards operations to the loops. It
+does not access the log after the start, and no client request passes through it.
 """
 
 from __future__ import annotations
@@ -41,19 +41,22 @@ from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, m
 
 log = structlog.get_logger(__name__)
 
-# Shorter than service managers wait before they kill everybody.
+# Shorter than the time after which service managers kill all processes.
 STOP_S: Final = 20.0
 
 
 class Logs(NamedTuple):
-    """How the loops are to log: they share the supervisor's stderr."""
+    """The log settings of the loops, which share the supervisor's stderr."""
 
     level: str
     format: LogFormat
 
 
 class Supervisor:
-    """Runs ``loops`` processes. ``ready`` is set when all of them have all their groups, ``failed`` when the server has to end before it is told to."""
+    """The supervisor of ``loops`` processes.
+
+    ``ready`` is set when all shards of all loops are loaded, ``failed`` when the server must end because of an error.
+    """
 
     def __init__(self, config: Config, data_dir: Path, loops: int, logs: Logs) -> None:
         self._config = config
@@ -76,7 +79,7 @@ class Supervisor:
         self._stopping = asyncio.Event()
 
     async def start(self, host: str, port: int) -> Meta:
-        """Recover the log and start all loops, but do not wait for them. Raises StartError and LogError; ``stop`` is owed then, too."""
+        """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
         self._sockets = bind_ports(host, port, self._loops)
         storage, directory = LocalStorage(), str(self._data_dir)
         self._lock, meta = lock_directory(
@@ -89,11 +92,11 @@ class Supervisor:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """What the loops listen on."""
+        """The ports of the loops, by number of the loop."""
         return tuple(sockets[0].getsockname()[1] for sockets in self._sockets)
 
     async def stop(self) -> int:
-        """End all loops. The exit code: 0 when all ended well, and nothing had failed before."""
+        """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1."""
         self._stopping.set()
         if self._next_look is not None:
             self._next_look.cancel()
@@ -115,7 +118,7 @@ class Supervisor:
             self._lock.close()
         return 1 if self.failed.is_set() else 0
 
-    # A loop's life.
+    # Lifecycle of a loop.
 
     async def _start(self, loop: int) -> None:
         process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
@@ -164,7 +167,7 @@ class Supervisor:
                 process.listen()
 
     def _look(self) -> None:
-        """Kill who hangs: it is a death like any other then."""
+        """Kill the loops that hang, and ping the others. ``_died`` handles a killed loop like any dead one."""
         if self._stopping.is_set():
             return
         now, limit_ms = asyncio.get_running_loop().time(), self._config.loops_hung_after_ms
@@ -186,7 +189,7 @@ class Supervisor:
     def _died(self, process: LoopProcess, exit_code: int) -> None:
         self._watch.answered(process.loop)
         if self._stopping.is_set():
-            # One that was told to stop before it could listen to that ends by the signal.
+            # A loop that had not yet installed its signal handler ends by SIGTERM itself.
             if exit_code not in (0, -signal.SIGTERM):
                 log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action="none: the server stops")
                 self.failed.set()
@@ -205,7 +208,7 @@ class Supervisor:
         if not self._stopping.is_set():
             await self._start(loop)
 
-    # The whole.
+    # All loops.
 
     async def _ask_all(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         asked = dealt(request, self._loops)
@@ -242,7 +245,7 @@ class Supervisor:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._pending.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            # Not even a process, or the socket in the directory, can be had.
+            # The supervisor could not start a process or create control.sock.
             log.error("supervisor-failed", exc_info=task.exception(), action="the server ends")
             self.failed.set()
 
@@ -252,7 +255,7 @@ class Supervisor:
                 send(process)
 
     async def _wait_for_ends(self) -> list[int]:
-        """The loops that did not end in time."""
+        """Wait until all loops have ended. Return those that did not end in time."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*(each.ended.wait() for each in self._processes.values())), STOP_S)
         return [each.loop for each in self._processes.values() if not each.ended.is_set()]
