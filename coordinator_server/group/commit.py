@@ -1,4 +1,4 @@
-"""OffsetCommit: the type of the group says whether it may commit; what is written then is the business of ``offsets.commit``."""
+"""OffsetCommit: the type of the group decides whether a request may commit. ``offsets.commit`` makes the records."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from protocol.plain_commits import CommitShape
 
 
 def admit(groups: Groups, request: OffsetCommitRequest | CommitShape, api_version: int) -> None:
-    """Raise CoordinatorError where the whole request is refused."""
+    """Raise CoordinatorError if the whole request is refused."""
     other = groups.others.get(request.group_id)
     if other is None:
-        # Nearly all commits are of classic groups, and go by no table.
+        # The common case, without a lookup in the table of types.
         admit_to_classic(groups.classic_context, request, api_version, is_transactional=False)
     else:
         other.admit_commit(request, api_version, is_transactional=False)

@@ -1,4 +1,4 @@
-"""DeleteGroups and OffsetDelete: what an administrator may take away, and from which groups (KIP-229, KIP-496)."""
+"""DeleteGroups and OffsetDelete: the deletion of groups and offsets by an administrator (KIP-229, KIP-496)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRes
 
 
 def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[list[DeletableGroupResult]]:
-    """Groups without members go, with all their offsets; each has its own answer, and all that can go do so in one operation."""
+    """Delete groups without members together with their offsets, in one operation. Each group has its own answer."""
     results: list[DeletableGroupResult] = []
     records: list[CoordinatorRecord] = []
     deleted: list[str] = []
@@ -35,7 +35,10 @@ def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[lis
 
 
 def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> CoordinatorResult[OffsetDeleteResponse]:
-    """Offsets of topics that nobody in the group consumes. Raises GROUP_ID_NOT_FOUND, and NON_EMPTY_GROUP where that cannot be told."""
+    """Delete offsets of topics to which no member of the group is subscribed.
+
+    Raises GROUP_ID_NOT_FOUND, and NON_EMPTY_GROUP if the members' subscriptions are unknown.
+    """
     group_id = request.group_id
     group_type = groups.type_of(group_id)
     group_type.admit_offset_delete(group_id)

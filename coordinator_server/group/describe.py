@@ -1,4 +1,4 @@
-"""DescribeGroups and ListGroups, over the groups of all types."""
+"""DescribeGroups and ListGroups for groups of all types."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from protocol.messages.list_groups import ListedGroup
 
 
 def describe_group(groups: Groups, committed_offset: int, group_id: str) -> DescribedGroup:
-    """One group, as DescribeGroups tells of it. Raises GROUP_ID_NOT_FOUND, also for a group that is not classic."""
+    """Return the DescribeGroups answer for one group. Raises GROUP_ID_NOT_FOUND, also for a group that is not classic."""
     return groups.type_at(group_id, committed_offset).described(group_id, committed_offset)
 
 
 def list_groups(groups: Groups, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
-    """All groups in one of ``states`` and of one of ``types``; an empty filter lets everything pass. Case does not matter."""
+    """Return all groups with one of ``states`` and one of ``types``. An empty filter matches all. Case is ignored."""
     wanted_types = {name.lower() for name in types}
     wanted = {name.lower().strip() for name in states}
     return [

@@ -1,10 +1,10 @@
 """The digest of each group's hard state and of all groups of a shard, as of the high watermark.
 
-A group's digest is the sum over its items: every record of it that is hard state, as its type says, its offsets, and those of open transactions. A shard's
-digest is the sum over its groups.
+A group's digest is the sum over its items: the records that its type defines as hard state, its offsets, and the offsets of
+open transactions. A shard's digest is the sum over its groups.
 
-Nothing is kept, and writes cost nothing, until somebody asks for the first time: then every group is hashed, some at a time. From then on each batch that
-becomes durable tells which containers it changed, and the next question hashes those groups anew.
+Until the first request nothing is stored and writes have no extra cost. The first request hashes every group, in steps. After
+that, each batch that becomes durable marks the groups whose containers it changed, and the next request hashes only those.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coordinator_server.offsets.digest import offsets_digest
 
 
 def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[int, int]:
-    """The sum over a group's items as of ``committed_offset``, and how many there are."""
+    """Return the sum over a group's items as of ``committed_offset``, and the number of items."""
     items = [item for each in groups.types.values() for item in each.digest_items(group_id, committed_offset).values()]
     offsets = groups.offsets.of_group_at(group_id, committed_offset)
     parts = [] if offsets is None else [offsets_digest(group_id, offsets.items_at(committed_offset))]
@@ -29,7 +29,7 @@ def group_digest(groups: Groups, group_id: str, committed_offset: int) -> tuple[
 
 
 class GroupDigests:
-    """Keeps the digests of one shard's groups up to date, from question to question."""
+    """The digests of one shard's groups, updated at each request."""
 
     __slots__ = ("_changed", "_containers", "_groups", "_is_asked", "_known", "_owners", "_registry", "_tables", "_total")
 
@@ -38,24 +38,24 @@ class GroupDigests:
         self._tables = frozenset(id(table) for table in groups.tables)
         self._registry = registry
         self._is_asked = False
-        # Groups whose durable state is not the one that was hashed, if they were hashed at all.
+        # Groups that were not hashed, or whose durable state has changed since.
         self._changed: set[str] = set()
         self._known: dict[str, int] = {}
-        # The containers that were read for a group, and whose each of them is. Groups that rest in a checkpoint have none.
+        # The containers that were hashed for each group, and the group of each container. Checkpointed groups have none.
         self._containers: dict[str, list[object]] = {}
         self._owners: dict[object, str] = {}
         self._total = 0
 
     def ask(self, committed_offset: int, max_items: int, with_groups: bool) -> StateDigest | None:
-        """The digests as of the high watermark, if asked for with those of the groups that have any state.
+        """Return the digest as of the high watermark, with ``with_groups`` including the digest of each group with state.
 
-        None after about ``max_items`` items, when there is more to hash: ask again.
+        Return None if more than about ``max_items`` items are left to hash: call again.
         """
         if not self._is_asked:
             self._is_asked = True
             self._changed.update(self._groups.ids_at(committed_offset))
             self._registry.on_committed = self._note
-            # Its container is a new one, and a change of that would tell nothing.
+            # A group read from the checkpoint has a new container, whose changes are not tracked yet.
             self._groups.offsets.on_entered = self._changed.add
         changed = self._changed
         while changed:

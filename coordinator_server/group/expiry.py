@@ -1,17 +1,17 @@
-"""Offsets that nobody needs any more, and groups that have none left, are taken away (KIP-211).
+"""Expiry of unused offsets, and of groups without offsets (KIP-211).
 
 | the group | an offset expires `offsets.retention.minutes` after |
 |---|---|
-| has no members | the group became empty (its own commit, where the record is too old to say) |
+| has no members | the group became empty (or its own commit, if the group's record is too old to have that time) |
 | is simple: no protocol type | its commit |
 | is a stable consumer group | its commit, if nobody is subscribed to its topic |
 | anything else | never |
 
-What an open transaction may still change does not expire. A commit of versions 2-4 may have brought its own time, which counts instead. A group without members whose last offset goes, or that
-had none, goes with it.
+An offset with a pending change in an open transaction does not expire. OffsetCommit versions 2-4 may set an expiry time, which
+takes precedence. A group without members is deleted with its last offset, or if it has none.
 
-A pass looks at every group of the shard, a bounded piece at a time. Time is the wall clock's, held to the pace of the time this server has been
-running: a clock that jumps, either way, makes nothing expire early.
+A pass checks every group of the shard, in bounded steps. Time is the wall clock, limited to the speed of the monotonic clock:
+a jump of the wall clock in either direction never makes an offset expire early.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
 
 TIMER_KEY: Final = ("expire-offsets",)
-# One step of a pass: some milliseconds of the loop, and a batch of moderate size.
+# Limits of one step of a pass: some milliseconds of the loop, and a batch of moderate size.
 OFFSETS_PER_STEP: Final = 10_000
 RECORDS_PER_STEP: Final = 1_000
 NEXT_STEP_MS: Final = 1
@@ -40,7 +40,7 @@ _NEVER: Final = 2**63 - 1
 
 
 class Due(NamedTuple):
-    """When an offset expires, milliseconds since the epoch."""
+    """The expiry time of an offset, in milliseconds since the Unix epoch."""
 
     topic: str
     partition: int
@@ -48,7 +48,7 @@ class Due(NamedTuple):
 
 
 class _Expired(NamedTuple):
-    """What has expired of a group: its tombstones, how many offsets were looked at, whether that was all, and whether the group ends."""
+    """The expired offsets of a group: tombstones, number of offsets checked, whether all were, and whether the group is deleted."""
 
     records: list[CoordinatorRecord]
     looked_at: int
@@ -57,7 +57,7 @@ class _Expired(NamedTuple):
 
 
 class SteadyClock:
-    """Wall-clock time that goes no faster than the server does, and never ahead of the wall clock."""
+    """Wall-clock time that advances no faster than the monotonic clock, and is never ahead of the wall clock."""
 
     __slots__ = ("_clock", "_since_ms", "_wall_ms")
 
@@ -67,36 +67,36 @@ class SteadyClock:
         self._since_ms = clock.now_ms()
 
     def now_ms(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return milliseconds since the Unix epoch."""
         return min(self._clock.wall_ms(), self._wall_ms + self._clock.now_ms() - self._since_ms)
 
 
 class OffsetExpiry:
-    """The passes over one shard."""
+    """The expiry passes over one shard."""
 
     def __init__(self, groups: Groups, context: GroupContext) -> None:
         self._groups = groups
         self._context = context
         self._clock = SteadyClock(context.clock)
         self._left: deque[str] = deque()
-        # Groups without members need not be looked at before their first offset can expire.
+        # Groups without members are skipped before the earliest possible expiry of their offsets.
         self._earliest_ms: dict[str, int] = {}
 
     def start(self) -> None:
-        """The shard is loaded: the first pass comes an interval later."""
+        """Schedule the first pass, one interval from now. Called when the shard is loaded."""
         self._clock = SteadyClock(self._context.clock)
         self._schedule(self._context.config.offsets_retention_check_interval_ms)
 
     def stop(self) -> None:
-        """The shard is given up."""
+        """Cancel the passes. Called when the shard is unloaded."""
         self._context.timer.cancel(TIMER_KEY)
 
     def forget_bound(self, group_id: str) -> None:
-        """A commit that brings its own expiry may come due before all others of its group."""
+        """Discard the group's earliest expiry: a commit with its own expiry time may expire before it."""
         self._earliest_ms.pop(group_id, None)
 
     def due(self, group_id: str) -> list[Due]:
-        """When each offset of a group expires as things are now, first ones first. Those that do not expire are left out."""
+        """Return when each offset of a group expires in the present state, earliest first. Others are omitted."""
         rule = self._groups.type_of(group_id).expiry_rule(group_id)
         due = [] if rule is None else [Due(*position, at_ms) for position, at_ms in self._due(group_id, rule)]
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
@@ -106,7 +106,7 @@ class OffsetExpiry:
         self._context.timer.schedule(TIMER_KEY, delay_ms, self._step, retry_ms=interval_ms)
 
     def _step(self) -> CoordinatorResult[Any]:
-        """Go on with the pass, or begin one."""
+        """Run the next step of the pass, or start a new pass."""
         groups, left, now_ms = self._groups, self._left, self._clock.now_ms()
         if not left:
             left.extend(groups.ids())
@@ -135,7 +135,7 @@ class OffsetExpiry:
         return CoordinatorResult(None, records, groups.ending(ended), attribution=because(Reason(Why.OFFSETS_EXPIRED)))
 
     def _bound(self, group_id: str) -> int:
-        """Before when no offset of a simple group expires that rests in a checkpoint, whose index says so; 0 where that is not known."""
+        """Return the earliest possible expiry of a checkpointed simple group, from the checkpoint's index; 0 if unknown."""
         groups = self._groups
         if not groups.classic.is_at_rest(group_id):
             return 0
@@ -147,7 +147,7 @@ class OffsetExpiry:
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
     def _expired(self, group_id: str, now_ms: int, limit: int) -> _Expired:
-        """Tombstones for what has expired of a group, at most ``limit`` of them."""
+        """Return at most ``limit`` tombstones for the expired offsets of a group."""
         group_type = self._groups.type_of(group_id)
         rule = group_type.expiry_rule(group_id)
         if rule is None:

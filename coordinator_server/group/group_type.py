@@ -1,7 +1,7 @@
-"""What the rest of ``group/`` asks the type of a group, and what a type is made from.
+"""The interface of a group type to the rest of ``group/``, and the arguments of its constructor.
 
-Every hosted shard has one object per type; ``types.py`` is their table. A type keeps the hard and the soft state of its own groups. Offsets belong to
-the shard: groups of any type may have some. Members raise CoordinatorError to refuse.
+Every hosted shard has one object per type; ``types.py`` has their table. A type has the hard and the soft state of its groups.
+The shard has the offsets, because groups of any type may have some. Methods refuse by raising CoordinatorError.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
 
 Replay = Callable[[int, Any, Any], None]
-"""Applies one record: its offset, key, and value or None."""
+"""Applies one record, given its offset, key, and value or None."""
 
 
 class ExpiryRule(NamedTuple):
-    """When the offsets of one group expire: ``offsets.retention.minutes`` after ``since_ms``, or after their own commit where that is None."""
+    """The expiry rule of one group's offsets: ``offsets.retention.minutes`` after ``since_ms``, or after the commit if None."""
 
     is_kept: Callable[[str], bool]
-    """Whether the offsets of a topic are in use, and do not expire."""
+    """Whether the offsets of a topic are in use and do not expire."""
     since_ms: int | None
     is_ending: bool
-    """Whether the group ends when its last offset expires, or when it has none."""
+    """Whether the group is deleted when its last offset expires, or if it has none."""
 
 
 class GroupType(Protocol):
@@ -43,11 +43,11 @@ class GroupType(Protocol):
 
     @property
     def name(self) -> str:
-        """As ListGroups has it, in lower case."""
+        """The type as in ListGroups, in lower case."""
 
     @property
     def replay(self) -> Mapping[type[Message], Replay]:
-        """The record types of its groups, by the type of the key, each with what applies it."""
+        """The replay functions of its record types, by type of the key."""
 
     @property
     def tables(self) -> Sequence[TimelineDict[str, Any]]:
@@ -57,56 +57,56 @@ class GroupType(Protocol):
         """Whether a record of a group exists, committed or not."""
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        """Whether this commit is accepted. A transactional one may come without a member."""
+        """Refuse an invalid commit. A transactional commit may be without a member."""
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Whether the offsets may be read by whom the request speaks for."""
+        """Refuse a read of offsets if the requesting member is invalid."""
 
     def admit_delete(self, group_id: str) -> None:
-        """DeleteGroups."""
+        """Refuse a DeleteGroups of a group that cannot be deleted."""
 
     def admit_offset_delete(self, group_id: str) -> None:
-        """OffsetDelete; for each topic ``is_subscribed_to`` decides."""
+        """Refuse an OffsetDelete of the whole group. ``is_subscribed_to`` decides for each topic."""
 
     def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
-        """What has to be written so that a member of the classic protocol may join. Refused where it may not."""
+        """Return the records to write before a member of the classic protocol joins. Refuse if it may not join."""
 
     def admit_restore(self, group_id: str) -> None:
-        """Whether an administrator may replace the offsets. The message of a refusal says what to do."""
+        """Refuse to replace the offsets if they may be in use. The error message says what to do."""
 
     def tombstones(self, group_id: str) -> list[CoordinatorRecord]:
-        """What ends the group, apart from its offsets."""
+        """Return the tombstones of the group's records, without its offsets."""
 
     def outliving_records(self, group_id: str) -> list[CoordinatorRecord]:
-        """What keeps a group whose last offset is being deleted; nothing where the log knows it by other records."""
+        """Return the records that keep a group whose last offset is deleted; none if it has other records in the log."""
 
     def is_subscribed_to(self, group_id: str, topic: str) -> bool:
-        """Whether members may be consuming the topic."""
+        """Return whether members may be consuming the topic."""
 
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
-        """When the group's offsets expire; None for never."""
+        """Return when the group's offsets expire, or None for never."""
 
     def listed(self, committed_offset: int) -> Iterable[ListedGroup]:
-        """A row for each group."""
+        """Yield the ListGroups entry of each group."""
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
-        """The answer of DescribeGroups."""
+        """Return the DescribeGroups answer for a group."""
 
     def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
-        """The hash of every record of the group that is hard state, apart from its offsets, by a name for people to read."""
+        """Return the hash of every hard-state record of the group, without its offsets, by a human-readable name."""
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
-        """The timeline containers that ``digest_items`` reads besides ``tables``."""
+        """Return the timeline containers that ``digest_items`` reads besides ``tables``."""
 
     def on_loaded(self) -> None:
-        """The log has been replayed: build soft state, start sessions."""
+        """Build soft state and start sessions. Called when the log has been replayed."""
 
     def on_unloaded(self) -> None:
-        """The shard is given up: answer whoever waits, drop soft state."""
+        """Answer all waiting requests and drop soft state. Called when the shard is unloaded."""
 
 
 class GroupContext(Struct, frozen=True):
-    """What operations on the groups of a shard need besides the groups: configuration, timers, clocks, fresh ids."""
+    """The services for operations on groups: configuration, timers, clocks, new ids."""
 
     config: Config
     timer: CoordinatorTimer
@@ -115,10 +115,10 @@ class GroupContext(Struct, frozen=True):
 
 
 class SharedTables(Struct, frozen=True):
-    """The hard state that groups of all types have in common."""
+    """The hard state common to groups of all types."""
 
     registry: SnapshotRegistry
     offsets: OffsetStore
     pending: PendingOffsets
     others: TimelineDict[str, GroupType]
-    """The groups of all types but classic, by id. What is not here is a classic group, a simple one included, or no group."""
+    """The groups of all types except classic, by id. Any other id is a classic (possibly simple) group, or does not exist."""

@@ -1,9 +1,9 @@
 """Groups of the protocols that are not served yet: consumer (KIP-848), share (KIP-932) and streams (KIP-1071).
 
-Their records come from an imported log and stay in it. What is known of them is enough to leave them alone, and to prove that nothing of them
-was lost: a group exists while one of its records does, has members while a member's record exists, and its digest has an item for each record. A
-classic member may take an *empty* consumer or streams group over, as in Kafka: the first join writes the tombstones of its records. Nobody may join any
-other one, or commit as a member of it.
+Their records come from an imported log and stay in it. The state kept here is enough to preserve them and to prove that nothing
+was lost: a group exists while one of its records does, has members while a member record exists, and its digest has an item for
+each record. As in Kafka, a classic member may take over an *empty* consumer or streams group: the first join writes the
+tombstones of the group's records. All other joins, and commits by members of these groups, are refused.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
 
 _EMPTY: Final = "Empty"
-# How far its members are only they could tell, and they cannot reach us.
+# The state depends on the members, which this server does not serve.
 _UNKNOWN: Final = "Unknown"
 _KEY_VERSION: Final = 0
 _TYPE_BYTES: Final = 2
 
-# A record's type, and what beside the group id is in its key: a member id or a regular expression.
+# A record's type, and the part of its key after the group id: a member id or a regular expression.
 RecordName = tuple[type[Message], str]
 
 
 class ImportedRecords(Struct, frozen=True):
-    """The record types of one group type. With ``commits_offsets`` its groups have offsets, and a classic group may take their place."""
+    """The record types of one group type. With ``commits_offsets`` its groups have offsets, and classic groups can replace them."""
 
     name: str
     member: type[Message]
@@ -87,7 +87,7 @@ STREAMS_RECORDS: Final = ImportedRecords(
 
 
 class ImportedType:
-    """The groups of one of these types in one shard: ``by_id`` has the hash of each of their records, by its name."""
+    """The groups of one of these types in one shard. ``by_id`` has the hash of each of their records, by RecordName."""
 
     def __init__(self, records: ImportedRecords, _context: GroupContext, tables: SharedTables) -> None:
         self.name = records.name
@@ -101,7 +101,7 @@ class ImportedType:
         return group_id in self.by_id
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        """An administrator may while the group is empty; a member cannot be told from a stranger."""
+        """Accept commits of administrators while the group is empty. Refuse those of members, which cannot be verified."""
         self._refuse_without_offsets(request.group_id)
         generation_id = request.generation_id_or_member_epoch
         if generation_id < 0 and not self._has_members(request.group_id):
@@ -111,19 +111,19 @@ class ImportedType:
             raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Anybody may: there is no telling who is a member."""
+        """Accept every request, because members cannot be verified."""
 
     def admit_delete(self, group_id: str) -> None:
         if self._has_members(group_id):
             raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
 
     def admit_offset_delete(self, group_id: str) -> None:
-        """What members consume is not known here."""
+        """Refuse if the group has members, because their subscriptions are unknown."""
         self._refuse_without_offsets(group_id)
         self.admit_delete(group_id)
 
     def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
-        """The tombstones that make room for a classic group of this id."""
+        """Return the tombstones of an empty group, which a classic group of this id replaces."""
         if not self._records.commits_offsets or self._has_members(group_id):
             raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         return self.tombstones(group_id)
@@ -145,19 +145,19 @@ class ImportedType:
         return [CoordinatorRecord(_key(record_type, group_id, rest), None) for record_type, rest in self.by_id.get(group_id, ())]
 
     def outliving_records(self, group_id: str) -> list[CoordinatorRecord]:
-        """Its own records keep it."""
+        """Return none: the group's own records keep it."""
         return []
 
     def is_subscribed_to(self, group_id: str, topic: str) -> bool:
-        """Only groups without members are asked."""
+        """Return False: it is called only for groups without members."""
         return False
 
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
-        """Never: what keeps an offset in use is not known here."""
+        """Return None: the offsets never expire, because their use is unknown."""
         return None
 
     def listed(self, committed_offset: int) -> Iterable[ListedGroup]:
-        """The state of a group that has members is not known here."""
+        """Yield all groups. The state of a group with members is unknown."""
         for group_id, records in self.by_id.items_at(committed_offset):
             has_members = any(record_type is self._records.member for (record_type, _), _ in records.items_at(committed_offset))
             yield ListedGroup(group_id, self.name, _UNKNOWN if has_members else _EMPTY, self.name)
@@ -175,10 +175,10 @@ class ImportedType:
         return () if records is None else (records,)
 
     def on_loaded(self) -> None:
-        """Nothing but hard state here."""
+        """Do nothing: there is no soft state."""
 
     def on_unloaded(self) -> None:
-        """Nobody waits."""
+        """Do nothing: no requests wait."""
 
     def _replay(self, offset: int, key: Message, value: Message | None) -> None:
         group_id, *rest = (getattr(key, name) for name in key.__struct_fields__)
@@ -202,7 +202,10 @@ class ImportedType:
 
 
 def record_digest(key: Message, value: Message) -> int:
-    """The hash of a record: its key with the record type, and its value at the newest version, whichever one it was written at."""
+    """Return the hash of a record: its key with the record type, and its value in the newest version.
+
+    The version in which the record was written does not matter.
+    """
     assert key.kafka.key is not None
     return item_digest(key.kafka.key.to_bytes(_TYPE_BYTES) + encode(key, _KEY_VERSION), encode(value, value.kafka.versions.high))
 

@@ -1,7 +1,8 @@
-"""The groups of one shard: which type each group id belongs to, and the offsets that groups of any type may have.
+"""The groups of one shard: the type of each group id, and the offsets, which groups of any type may have.
 
-A group id is one of ``others`` while a group of another type than classic has records, and else a classic one, whether it exists or not. Should
-a damaged log have records of two other types for one id, the first type of the table has it, whatever the order of the records was.
+A group id is in ``others`` while a group of a type other than classic has records. Otherwise it is classic, whether it exists or
+not. If a damaged log has records of two other types for one id, the id belongs to the first of them in the table of types,
+regardless of the order of the records.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitK
 
 
 class Groups:
-    """Group id to group type."""
+    """The groups of one shard."""
 
     __slots__ = ("classic", "classic_context", "offsets", "others", "pending", "types")
 
@@ -34,27 +35,27 @@ class Groups:
         self.types = {name: make(context, tables) for name, make in GROUP_TYPES.items()}
         classic = self.types[CLASSIC]
         assert isinstance(classic, ClassicType)
-        # The operations of classic groups, and commits, go by no table.
+        # For operations of classic groups, and for commits, without a lookup in the table of types.
         self.classic = classic.groups
         self.classic_context = classic.context
 
     def type_of(self, group_id: str) -> GroupType:
-        """The type of a group as it is now, committed or not."""
+        """Return the type of a group in the latest state, committed or not."""
         return self.others.get(group_id, self.types[CLASSIC])
 
     def type_at(self, group_id: str, committed_offset: int) -> GroupType:
-        """The type that a group had at ``committed_offset``."""
+        """Return the type of a group as of ``committed_offset``."""
         other = self.others.get_at(group_id, committed_offset)
         return self.types[CLASSIC] if other is None else other
 
     def ids(self) -> list[str]:
-        """Every group that exists, committed or not."""
+        """Return every group in the latest state, committed or not."""
         stored, others = self.classic.stored, self.others
         of_offsets = self.offsets.groups_at(LATEST)
         return [*stored, *others, *(group_id for group_id in of_offsets if group_id not in stored and group_id not in others)]
 
     def ids_at(self, committed_offset: int) -> set[str]:
-        """Every group that the log knew at ``committed_offset``."""
+        """Return every group that existed as of ``committed_offset``."""
         known = {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
         return known.union(self.offsets.groups_at(committed_offset))
 
@@ -65,16 +66,16 @@ class Groups:
         return [*of_types, self.offsets.by_group, self.pending.by_group]
 
     def offsets_of(self, group_id: str) -> int:
-        """How many positions the group has offsets for, those of open transactions included."""
+        """Return the number of partitions with offsets of the group, including those of open transactions."""
         return len({*(self.offsets.of_group_at(group_id, LATEST) or ()), *self.pending.open_at(group_id, LATEST)})
 
     def ending(self, group_ids: Iterable[str]) -> Callable[[ErrorCode | None], None]:
-        """The ``on_append`` of the tombstones that end these groups."""
+        """Return the ``on_append`` for the tombstones of these groups."""
         living = [group for group_id in group_ids if (group := self.classic.living(group_id)) is not None]
         return partial(self.classic.put_back, living)
 
     def replay_table(self) -> dict[type[Message], Replay]:
-        """What applies a record, by the type of its key."""
+        """Return the replay functions, by type of the record key."""
         table: dict[type[Message], Replay] = {
             LegacyOffsetCommitKey: self.offsets.replay_legacy,
             OffsetCommitKey: self.offsets.replay,

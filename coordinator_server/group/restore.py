@@ -1,4 +1,4 @@
-"""Putting a group's committed offsets back to what they were: one operation, by an administrator."""
+"""The restore operation: an administrator sets all committed offsets of a group to earlier values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
 
 class RestoredOffset(Struct):
-    """A position that the group is to have."""
+    """An offset that the group gets."""
 
     topic: str
     partition: int
@@ -30,7 +30,7 @@ class RestoredOffset(Struct):
 
 
 class Restore(Struct):
-    """All positions that the group is to have: what it has besides is deleted. ``as_of`` is told in the log as what was asked for."""
+    """The request: all offsets that the group gets. Its other offsets are deleted. ``as_of`` is logged as the given reason."""
 
     group_id: str
     offsets: list[RestoredOffset]
@@ -38,14 +38,17 @@ class Restore(Struct):
 
 
 class Restored(Struct):
-    """How many offsets were written, and how many deleted."""
+    """The numbers of offsets written and deleted."""
 
     written: int
     deleted: int
 
 
 def restore_offsets(groups: Groups, request: Restore, now_ms: int) -> CoordinatorResult[Restored]:
-    """Write what differs. Raises what the type of the group refuses, and UNSTABLE_OFFSET_COMMIT while a transaction may still change an offset of the group."""
+    """Write the offsets that differ, and delete the others.
+
+    Raises the refusals of the group's type, and UNSTABLE_OFFSET_COMMIT while an open transaction has offsets of the group.
+    """
     group_id = request.group_id
     groups.type_of(group_id).admit_restore(group_id)
     if group_id in groups.pending:

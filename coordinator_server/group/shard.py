@@ -1,6 +1,6 @@
-"""GroupShard: one partition of ``__consumer_offsets`` as a state machine. It composes; each message has its own module.
+"""GroupShard: one partition of ``__consumer_offsets`` as a state machine. Each request is implemented in its own module.
 
-``replay`` is a table by record type. Records of types that are not known here are none of its business: the loader skips them.
+``replay`` selects a function by record type. The loader skips records of unknown types.
 """
 
 from __future__ import annotations
@@ -58,7 +58,11 @@ T = TypeVar("T")
 
 
 class GroupShard:
-    """Write operations take (context, request, reply) and may raise CoordinatorError; read operations take the committed offset first."""
+    """The state machine of one partition.
+
+    Write operations take (context, request, reply); read operations take the committed offset first. Both may raise
+    CoordinatorError.
+    """
 
     def __init__(
         self,
@@ -82,31 +86,31 @@ class GroupShard:
     def join_group(
         self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
     ) -> CoordinatorResult[JoinGroupResponse]:
-        """Answered when the join phase is over, or at once."""
+        """Join a group. The reply is answered at the end of the join phase, or at once."""
         return _spoken_for(request, join.join_group(self._classic, JoinAttempt(context, request, reply)))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
     ) -> CoordinatorResult[SyncGroupResponse]:
-        """Answered when the leader's assignments are durable, or at once."""
+        """Return a member's assignment. The reply is answered when the leader's assignments are durable, or at once."""
         return _spoken_for(request, sync.sync_group(self._classic, context, request, reply))
 
     def heartbeat(
         self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
     ) -> CoordinatorResult[HeartbeatResponse]:
-        """Does not wait for records of other groups, nor for offsets."""
+        """Refresh a member's session. The answer never waits for records of other groups, nor for offsets."""
         return heartbeat.heartbeat(self._classic, request)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
     ) -> CoordinatorResult[LeaveGroupResponse]:
-        """Any version's shape of request and response."""
+        """Remove members, in any version of request and response."""
         return leave.leave_group(self._classic, context, request)
 
     def commit_offsets(
         self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
     ) -> CoordinatorResult[OffsetCommitResponse]:
-        """Topics have names here; a topic id, where there is one, is stored with the offset."""
+        """Commit offsets. Requests have topic names here; an existing topic id is stored with the offset."""
         groups = self.groups
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
@@ -117,7 +121,7 @@ class GroupShard:
     def commit_plain(
         self, context: RequestContext, request: PlainCommit[LoggedShape], reply: Reply[AcceptedCommit]
     ) -> CoordinatorResult[AcceptedCommit]:
-        """As ``commit_offsets``, for a plain request whose topics are known."""
+        """Commit the offsets of a plain request, whose topics are known."""
         groups = self.groups
         admit(groups, request.shape, context.api_version)
         return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
@@ -125,7 +129,10 @@ class GroupShard:
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
     ) -> CoordinatorResult[OffsetFetchResponseGroup]:
-        """``require_stable``: everything written so far, answered when it is durable (KIP-447), but for what a transaction may change."""
+        """Read the latest offsets for ``require_stable`` (KIP-447), answered when they are durable.
+
+        Offsets with a pending change in an open transaction get UNSTABLE_OFFSET_COMMIT.
+        """
         if self.groups.others:
             self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
         unstable = self.groups.pending.open_at(request.group_id, LATEST)
@@ -134,61 +141,61 @@ class GroupShard:
     def delete_groups(
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:
-        """Groups of this shard; each has its own answer."""
+        """Delete groups of this shard. Each has its own answer."""
         return delete.delete_groups(self.groups, group_ids)
 
     def delete_offsets(
         self, context: RequestContext, request: OffsetDeleteRequest, reply: Reply[OffsetDeleteResponse]
     ) -> CoordinatorResult[OffsetDeleteResponse]:
-        """Each partition has its own answer."""
+        """Delete offsets of a group. Each partition has its own answer."""
         return delete.delete_group_offsets(self.groups, request)
 
     def delete_topics(
         self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]
     ) -> CoordinatorResult[None]:
-        """Topics are gone, and what was committed for them goes. Answered when the first of it has gone; the rest follows."""
+        """Delete the offsets of deleted topics. Answered after the first step; the others follow by timer."""
         return self._topic_deletion.begin(topics)
 
     def restore_offsets(self, context: RequestContext, request: Restore, reply: Reply[Restored]) -> CoordinatorResult[Restored]:
-        """Exactly these offsets, in one operation."""
+        """Set a group's offsets to exactly those of the request, in one operation."""
         return restore.restore_offsets(self.groups, request, self._context.clock.wall_ms())
 
     # --- read operations
 
     def last_stable_offset(self, committed_offset: int) -> int:
-        """The offset of the first record that an open transaction may still take back, or the end of what is durable."""
+        """Return the offset of the first record of any open transaction, or ``committed_offset`` if none is open."""
         return self.groups.pending.first_at(committed_offset, committed_offset)
 
     def expiring(self, committed_offset: int, group_id: str) -> list[Due]:
-        """When the offsets of a group expire as things are now; those that do not are left out."""
+        """Return when the offsets of a group expire in the present state. Offsets that do not expire are omitted."""
         return self.expiry.due(group_id)
 
     def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-        """The offsets of one group; all of them when the request's topics are None."""
+        """Return the requested offsets of a group; all of them if the request's topics are None."""
         if self.groups.others:
             self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
         return fetch_offsets(self.groups.offsets, committed_offset, request)
 
     def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
-        """One group; raises GROUP_ID_NOT_FOUND."""
+        """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""
         return describe.describe_group(self.groups, committed_offset, group_id)
 
     def list_groups(self, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
-        """The groups of this shard that pass both filters."""
+        """Return the groups of this shard that match both filters."""
         return describe.list_groups(self.groups, committed_offset, states, types)
 
     def digest(self, committed_offset: int, max_items: int, with_parts: bool = True) -> StateDigest | None:
-        """What all groups come to. None when there is more to hash than ``max_items``: ask again."""
+        """Return the digest of all groups, or None if more than about ``max_items`` items are left to hash: call again."""
         return self._digests.ask(committed_offset, max_items, with_parts)
 
-    # --- life
+    # --- replay and lifecycle
 
     def replay(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Apply one record to hard state."""
         self._replay[type(record.key)](offset, record.key, record.value)
 
     def replay_in_transaction(self, producer: Producer, offset: int, record: CoordinatorRecord, /) -> None:
-        """Offsets wait for the end of their transaction. Nothing else is ever part of one; Kafka applies it as it stands."""
+        """Keep offsets until the end of their transaction. Apply other records at once, as Kafka does; transactions have none."""
         if isinstance(record.key, OffsetCommitKey):
             assert record.value is None or isinstance(record.value, OffsetCommitValue)
             self.groups.pending.replay(producer, offset, record.key, record.value)
@@ -196,26 +203,26 @@ class GroupShard:
             self.replay(offset, record)
 
     def replay_end_transaction_marker(self, producer: Producer, result: TransactionResult, /) -> None:
-        """The offsets of a transaction become valid, or are forgotten."""
+        """Commit or discard the offsets of a transaction."""
         self.groups.pending.end(producer, result)
 
     def rest_on(self, checkpoint: CheckpointState, /) -> bool:
-        """Offsets of groups that nobody has asked for yet stay where they are."""
+        """Adopt the checkpoint: a group's offsets stay in it until their first use."""
         self.groups.offsets.rest_on(checkpoint)
         return True
 
     def plain_records(self) -> PlainRecords:
-        """Offset commits are nearly all of a log."""
+        """Return the fast replay of offset commits, the most frequent records."""
         return BulkReplay(self.groups.offsets)
 
     def on_loaded(self) -> None:
-        """Sessions of the members that the log knows begin anew."""
+        """Restart the sessions of all members, and schedule offset expiry."""
         for group_type in self.groups.types.values():
             group_type.on_loaded()
         self.expiry.start()
 
     def on_unloaded(self) -> None:
-        """Whoever waits looks for the new coordinator."""
+        """Answer all waiting requests with NOT_COORDINATOR, and drop soft state."""
         self.expiry.stop()
         for group_type in self.groups.types.values():
             group_type.on_unloaded()
@@ -223,7 +230,7 @@ class GroupShard:
 
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
-    """The records are due to the member that the request speaks for."""
+    """Attribute the records to the member of the request."""
     member = speaking_for(request.member_id, request.group_instance_id) if result.records else None
     if member is None:
         return result

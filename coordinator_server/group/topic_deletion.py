@@ -1,7 +1,7 @@
-"""What groups committed for a topic goes when the topic is deleted (``OffsetMetadataManager.onPartitionsDeleted``).
+"""Deletes the committed offsets of deleted topics (``OffsetMetadataManager.onPartitionsDeleted``).
 
-The groups of the shard are looked at a bounded piece at a time, as in an expiry. A topic of the same name may be made, and committed for,
-before that is over: an offset that names another topic id stays.
+A pass checks the groups of the shard in bounded steps, like offset expiry. Before it ends, a topic of the same name may be
+created and get commits: an offset with a different topic id is kept.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ RETRY_MS: Final = 1_000
 
 
 class TopicDeletion:
-    """The passes over one shard."""
+    """The deletion passes over one shard."""
 
     def __init__(self, groups: Groups, timer: CoordinatorTimer) -> None:
         self._groups = groups
         self._timer = timer
         self._left: deque[str] = deque()
-        # By name, the ids of the topics whose offsets go.
+        # The ids of the deleted topics, by name.
         self._topics: dict[str, set[bytes]] = {}
 
     def begin(self, topics: Sequence[DeletedTopic]) -> CoordinatorResult[None]:
-        """Begin a pass, and take its first step. A pass under way begins again, with more topics."""
+        """Start a pass and run its first step. A pass in progress restarts with the additional topics."""
         if not self._left:
             self._topics.clear()
         for topic in topics:
@@ -72,13 +72,13 @@ class TopicDeletion:
         )
 
     def _written(self, error: ErrorCode | None) -> None:
-        """What could not be written is looked for again."""
+        """Restart the pass if records could not be written."""
         if error is not None:
             self._left = self._all()
             self._timer.schedule(TIMER_KEY, RETRY_MS, self._step)
 
     def _offsets(self, group_id: str) -> tuple[list[TopicPartition], int]:
-        """The positions of a group to take away, and how many were looked at."""
+        """Return the partitions of a group whose offsets are to be deleted, and the number of offsets checked."""
         groups, topics = self._groups, self._topics
         offsets = groups.offsets.of_group_at(group_id, LATEST)
         committed = [] if offsets is None else list(offsets.items())

@@ -1,7 +1,7 @@
-"""The table of group types: one row per type, which ``registry.py`` opens for every shard.
+"""The table of group types: one row per type. ``registry.py`` creates each type for every shard.
 
-Groups of a row that is not served come from an imported log (``imported.py``). Serving them replaces the row. The order of the rows decides where records of
-two types name one group, which no sound log has.
+The groups of an ``ImportedType`` row come from an imported log (``imported.py``); a type that is served gets its own class. The
+order of the rows decides the type of a group with records of two types, which only a damaged log has.
 """
 
 from __future__ import annotations

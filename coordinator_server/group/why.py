@@ -1,4 +1,4 @@
-"""Why records of groups and their offsets were written."""
+"""The reasons in the provenance of records of groups and their offsets."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from enum import StrEnum
 
 
 class Why(StrEnum):
-    """Reasons, under names that stay: they are in logs. A reader has to expect others."""
+    """The names of reasons. Existing logs contain them: never change one. Readers must accept unknown names."""
 
-    GROUP_CREATED = "group-created"  # somebody asked to join a group that there was not
+    GROUP_CREATED = "group-created"  # a member tried to join a group that did not exist
     MEMBER_JOINED = "member-joined"
-    MEMBER_REJOINED = "member-rejoined"  # with other protocols or metadata, or a leader that asks for a rebalance
-    STATIC_MEMBER_RETURNED = "static-member-returned"  # under a new member id, which is told
+    MEMBER_REJOINED = "member-rejoined"  # with different protocols or metadata, or a leader that requests a rebalance
+    STATIC_MEMBER_RETURNED = "static-member-returned"  # under a new member id, which is the subject of the reason
     MEMBER_LEFT = "member-left"
     SESSION_TIMEOUT = "session-timeout"
-    JOIN_TIMEOUT = "join-timeout"  # it did not join again while the others did
-    SYNC_TIMEOUT = "sync-timeout"  # it joined, and never asked for its assignment
+    JOIN_TIMEOUT = "join-timeout"  # the member did not rejoin during the join phase
+    SYNC_TIMEOUT = "sync-timeout"  # the member joined but did not send SyncGroup
     ASSIGNMENTS_NOT_STORED = "assignments-not-stored"
     GROUP_OVER_MAX_SIZE = "group-over-max-size"
     GROUP_DELETED = "group-deleted"  # by DeleteGroups
     OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
-    OFFSETS_EXPIRED = "offsets-expired"  # with the group where those were its last
-    OFFSETS_RESTORED = "offsets-restored"  # to those of a moment, which is told as what was said
-    TOPIC_DELETED = "topic-deleted"  # what was committed for it goes, too; the topics are told as what was said
+    OFFSETS_EXPIRED = "offsets-expired"  # and the group, if these were its last
+    OFFSETS_RESTORED = "offsets-restored"  # to those of an earlier time, which is in ``said``
+    TOPIC_DELETED = "topic-deleted"  # its committed offsets are deleted; the topics are in ``said``

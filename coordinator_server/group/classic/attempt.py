@@ -1,4 +1,4 @@
-"""One JoinGroup in the making: who asks, for what, and who is to be answered."""
+"""One JoinGroup request in progress: its context, its fields, and its reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIRST_VERSION_WITH_SKIP_ASSIGNMENT = 9
 
 
 class JoinAttempt:
-    """A request with what its version means. It is also the Reply that waits while members join."""
+    """A request with the meaning of its version. It is also the Reply that waits during the join phase."""
 
     __slots__ = ("_reply", "context", "request")
 
@@ -26,31 +26,31 @@ class JoinAttempt:
 
     @property
     def requires_member_id(self) -> bool:
-        """Whether a new member is first given an id, and asked to come back with it (KIP-394)."""
+        """Whether a new member first gets an id, with which it must join again (KIP-394)."""
         return self.context.api_version >= _FIRST_VERSION_THAT_REQUIRES_MEMBER_ID
 
     @property
     def can_skip_assignment(self) -> bool:
-        """Whether its client knows that a leader may have nothing to assign (KIP-814)."""
+        """Whether the client supports ``skip_assignment`` for a leader (KIP-814)."""
         return self.context.api_version >= _FIRST_VERSION_WITH_SKIP_ASSIGNMENT
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """Version 0 has only the one timeout."""
+        """The rebalance timeout. Version 0 has only the session timeout."""
         if self.context.api_version < _FIRST_VERSION_WITH_REBALANCE_TIMEOUT:
             return self.request.session_timeout_ms
         return self.request.rebalance_timeout_ms
 
     def reason(self, why: Why, member_id: str) -> Reason:
-        """Why the group changes with this join, with what the client says to it (KIP-800)."""
+        """Return a reason for this join's change of the group, with the client's own reason (KIP-800)."""
         return Reason(why, member_id, self.request.reason or "")
 
     def refuse(self, error: ErrorCode, member_id: str) -> None:
-        """Answer with an error and the member id to go on with."""
+        """Answer with an error and the member id to use next."""
         self.complete(JoinGroupResponse(error_code=error, member_id=member_id))
 
     def complete(self, response: JoinGroupResponse, /) -> None:
-        """Answer. No protocol is null where that is allowed (KIP-559), and empty before."""
+        """Answer with ``response``. A missing protocol name is null from version 7 on (KIP-559), empty before."""
         if self.context.api_version < _FIRST_VERSION_WITH_NULL_PROTOCOL_NAME:
             response.protocol_name = response.protocol_name or ""
         else:
@@ -58,5 +58,5 @@ class JoinAttempt:
         self._reply.complete(response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Answer as the edge does when nothing of the protocol is to be said."""
+        """Answer with the API's generic refusal."""
         self._reply.fail(error, message)

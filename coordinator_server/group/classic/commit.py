@@ -1,7 +1,8 @@
-"""OffsetCommit: who may commit for a classic group.
+"""OffsetCommit: validates commits to classic groups.
 
-A generation of -1 comes from a consumer that assigns itself, or from an administrator: it may commit while the group is empty, and makes a
-simple group where there was none. Everybody else has to be a member of the present generation, and is refreshed by its commit.
+A consumer without a group membership, or an administrator, commits with generation -1. That is allowed while the group is empty,
+and creates a simple group if none exists. Any other client must be a member of the present generation; the commit refreshes its
+session.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitShape
 
-# From here on a client knows that the group may be missing; before, it is told that its generation is over.
+# The first version whose clients know GROUP_ID_NOT_FOUND. Older ones get ILLEGAL_GENERATION.
 _FIRST_VERSION_WITH_GROUP_ID_NOT_FOUND = 9
 
 
 def admit_to_classic(
     classic: ClassicContext, request: OffsetCommitRequest | CommitShape, api_version: int, is_transactional: bool
 ) -> None:
-    """Raises CoordinatorError."""
+    """Raise CoordinatorError if the commit is refused."""
     group = classic.groups.find(request.group_id)
     if group is not None:
         _admit_to_group(classic, group, request, is_transactional)
@@ -39,16 +40,16 @@ def _admit_to_group(
         return
     if generation_id < 0 and not request.member_id and request.group_instance_id is None:
         if is_transactional:
-            # Producers of before KIP-447 do not say whom they commit for.
+            # Producers before KIP-447 do not send the member that they commit for.
             return
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
     member = group.validate_member(request.member_id, request.group_instance_id)
     if generation_id != group.generation_id:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
     if is_transactional:
-        # The state does not matter to these, and they say nothing of the member's session.
+        # Transactional commits are independent of the group's state and do not refresh the member's session.
         return
     if group.state is COMPLETING_REBALANCE:
-        # It knows the generation from its JoinGroup, but has no assignment to commit for yet.
+        # The member has the generation from its JoinGroup answer, but no assignment yet.
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     refresh_session(classic, member)

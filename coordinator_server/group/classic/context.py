@@ -1,4 +1,4 @@
-"""What the operations of the classic protocol work with in one shard."""
+"""The context of the classic protocol's operations in one shard."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from coordinator_server.group.group_type import GroupContext
 
 
 class ClassicContext:
-    """The table of classic groups, and what the operations need besides it."""
+    """The classic groups of a shard, and the services that operations use."""
 
     __slots__ = ("clock", "config", "groups", "new_id", "timer")
 

@@ -1,4 +1,4 @@
-"""DescribeGroups and ListGroups of classic groups: those that the log knows, in the state they are in now."""
+"""DescribeGroups and ListGroups for classic groups: the groups of the log at the committed offset, in their latest state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GROUP_TYPE = "classic"
 
 
 def described(groups: ClassicGroups, group_id: str, committed_offset: int) -> DescribedGroup:
-    """State and members. Protocol and subscriptions are told of a stable group only. Raises GROUP_ID_NOT_FOUND."""
+    """Return state and members of a group; only of a stable group protocol and subscriptions. Raises GROUP_ID_NOT_FOUND."""
     if not groups.existed_at(group_id, committed_offset):
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
     group = groups.find(group_id) or _as_it_was(groups, committed_offset, group_id)
@@ -32,19 +32,19 @@ def described(groups: ClassicGroups, group_id: str, committed_offset: int) -> De
 
 
 def listed(groups: ClassicGroups, committed_offset: int) -> Iterator[ListedGroup]:
-    """Groups with a record first, then those with nothing but offsets."""
+    """Yield groups with a GroupMetadata record first, then those that only have offsets."""
     stored = dict(groups.stored.items_at(committed_offset))
     for group_id, record in stored.items():
         yield _listed_group(groups, group_id, record)
     known = stored.keys() | {group_id for group_id, _ in groups.others.items_at(committed_offset)}
-    # The same order in every process: a group that has both is told of once.
+    # dict.fromkeys, because its order is the same in every process and it removes duplicates.
     for group_id in dict.fromkeys([*groups.offsets.groups_at(committed_offset), *groups.pending.groups_at(committed_offset)]):
         if group_id not in known:
             yield _listed_group(groups, group_id, None)
 
 
 def _as_it_was(groups: ClassicGroups, committed_offset: int, group_id: str) -> ClassicGroup:
-    """A group whose deletion is on its way to the log."""
+    """Return the committed state of a group whose deletion is being written."""
     stored = groups.stored.get_at(group_id, committed_offset)
     return ClassicGroup(group_id, EMPTY, -1) if stored is None else restored_group(group_id, stored.value)
 
@@ -64,7 +64,7 @@ def _listed_group(groups: ClassicGroups, group_id: str, record: StoredGroup | No
     group = groups.living(group_id)
     if group is not None:
         return _row(group_id, group.protocol_type, group.state)
-    # Not touched since the start: a group without members needs no object of its own to be listed.
+    # The group was not used since the load, so it is listed from its record without building a ClassicGroup.
     if record is None:
         return _row(group_id, None, EMPTY)
     return _row(group_id, record.value.protocol_type, STABLE if record.value.members else EMPTY)

@@ -1,4 +1,4 @@
-"""The part of a classic group's digest that its GroupMetadata record makes, at version 3."""
+"""The digest item of a classic group's GroupMetadata record, encoded in version 3."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VALUE_VERSION = 3
 
 
 def metadata_digest(group_id: str, metadata: GroupMetadataValue) -> int:
-    """The hash of the record."""
+    """Return the hash of the record."""
     key, value = bytearray(_KEY_TYPE), bytearray()
     encoder(GroupMetadataKey, 0)(GroupMetadataKey(group_id), key)
     encoder(GroupMetadataValue, _VALUE_VERSION)(metadata, value)

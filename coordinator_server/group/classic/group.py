@@ -1,11 +1,11 @@
-"""A classic group: its members, the generation they are in, and the protocol they agree on (Kafka's ``ClassicGroup``).
+"""A classic group: its members, their generation, and the protocol that they have in common (Kafka's ``ClassicGroup``).
 
 Soft state: it is built from the group's last GroupMetadata record and changed by requests and timers. Invariants:
 
-- the leader, if there is one, is a member; there is one whenever there are members
+- a group with members has a leader, which is a member
 - ``awaiting_join_count`` is the number of members whose JoinGroup waits
 - a member id is never both a member and pending (KIP-394)
-- every static member is the one of its group instance id
+- ``static_members`` maps the group instance id of every static member to its member id
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_REASONS = 16
 
 
 class ClassicGroup:
-    """One group. Times of state changes are wall-clock times, for people to read."""
+    """One classic group. Times of state changes are wall-clock times, for people to read."""
 
     __slots__ = (
         "_noted",
@@ -76,20 +76,20 @@ class ClassicGroup:
         self.leader_id: str | None = None
         self.members: dict[str, ClassicGroupMember] = {}
         self.static_members: dict[str, str] = {}
-        # Member ids given out by MEMBER_ID_REQUIRED whose owners have not come back yet (KIP-394).
+        # Member ids sent with MEMBER_ID_REQUIRED whose clients have not joined with them yet (KIP-394).
         self.pending_joins: set[str] = set()
-        # Members of this generation that have not sent their SyncGroup yet, in the order they joined.
+        # Members of this generation that have not sent their SyncGroup yet, in order of joining.
         self.pending_syncs: dict[str, None] = {}
         self.awaiting_join_count = 0
-        # How many members support each protocol.
+        # The number of members that support each protocol.
         self.supported_protocols: Counter[str] = Counter()
-        # Somebody came during the initial rebalance delay: it may be extended.
+        # A member joined during the initial rebalance delay, so the delay may be extended.
         self.has_new_member = False
-        # What the members of this generation consume, once there is a generation and where that can be told.
+        # The topics that the members of this generation consume; None if unknown.
         self.subscribed_topics: frozenset[str] | None = None
-        # The generation whose assignments are on their way to the log.
+        # The generation whose assignments are being written to the log.
         self.storing_generation = NO_GENERATION
-        # Why the next generation is not the one before: why the rebalance began, then who went meanwhile. In the order of being noted.
+        # The reasons for the next generation, in order: why the rebalance started, then the members that left since.
         self._reasons: dict[int, Reason] = {}
         self._noted = 0
         self.join_key: Hashable = ("join", group_id)
@@ -98,11 +98,11 @@ class ClassicGroup:
     # --- members
 
     def session_key(self, member_id: str) -> Hashable:
-        """The key of the session timer of a member, or of a member to be."""
+        """Return the key of the session timer of a member or a pending member."""
         return ("session", self.group_id, member_id)
 
     def add(self, member: ClassicGroupMember) -> None:
-        """Take a member in; the first one decides the protocol type and leads."""
+        """Add a member. The first member sets the protocol type and becomes the leader."""
         instance_id = member.group_instance_id
         if instance_id is not None:
             assert instance_id not in self.static_members
@@ -117,7 +117,7 @@ class ClassicGroup:
         self.pending_joins.discard(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Let a member, or a pending one, go. Who waits for an answer is told that it is not known any more."""
+        """Remove a member or a pending member. Its waiting requests are answered with UNKNOWN_MEMBER_ID."""
         self.pending_joins.discard(member_id)
         self.pending_syncs.pop(member_id, None)
         member = self.members.get(member_id)
@@ -139,7 +139,7 @@ class ClassicGroup:
         rebalance_timeout_ms: int,
         session_timeout_ms: int,
     ) -> None:
-        """A member joined again, perhaps with other protocols and timeouts."""
+        """Set the protocols and timeouts of a member that has joined again."""
         self._count_protocols(member, -1)
         member.protocols = protocols
         self._count_protocols(member, 1)
@@ -147,7 +147,7 @@ class ClassicGroup:
         member.session_timeout_ms = session_timeout_ms
 
     def replace_static_member(self, old: ClassicGroupMember, new_member_id: str) -> ClassicGroupMember:
-        """A static member came back under a new id (KIP-345): it takes the old one's place, which is fenced."""
+        """Replace a static member by its new instance with a new member id (KIP-345). The old member is fenced."""
         instance_id = old.group_instance_id
         assert instance_id is not None
         assert self.members[old.member_id] is old
@@ -170,7 +170,7 @@ class ClassicGroup:
         return new
 
     def validate_member(self, member_id: str, group_instance_id: str | None) -> ClassicGroupMember:
-        """The member that a request speaks for; raises UNKNOWN_MEMBER_ID or, for a replaced static member, FENCED_INSTANCE_ID."""
+        """Return the member of a request. Raises UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for a replaced static member."""
         if group_instance_id is not None:
             current_id = self.static_members.get(group_instance_id)
             if current_id is None:
@@ -183,7 +183,7 @@ class ClassicGroup:
         return member
 
     def described_members(self) -> list[JoinGroupResponseMember]:
-        """The members as the leader is told of them, to assign from."""
+        """Return the members for the leader's JoinGroup answer, with their metadata for the selected protocol."""
         return [
             JoinGroupResponseMember(member.member_id, member.group_instance_id, member.metadata(self.protocol_name))
             for member in self.members.values()
@@ -192,14 +192,14 @@ class ClassicGroup:
     # --- requests that wait
 
     def await_join(self, member: ClassicGroupMember, reply: Reply[JoinGroupResponse]) -> None:
-        """Park a JoinGroup. One that waits already was given up by its client, but is owed an answer all the same."""
+        """Store a waiting JoinGroup. Answer an earlier one of the member, which its client has abandoned."""
         superseded = JoinGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.member_id)
         self.complete_join(member, superseded)
         member.awaiting_join = reply
         self.awaiting_join_count += 1
 
     def complete_join(self, member: ClassicGroupMember, response: JoinGroupResponse) -> bool:
-        """Answer the JoinGroup of ``member`` that waits, if one does."""
+        """Answer the waiting JoinGroup of ``member``. Return whether there was one."""
         reply = member.awaiting_join
         if reply is None:
             return False
@@ -209,12 +209,12 @@ class ClassicGroup:
         return True
 
     def await_sync(self, member: ClassicGroupMember, reply: Reply[SyncGroupResponse]) -> None:
-        """Park a SyncGroup; see ``await_join``."""
+        """Store a waiting SyncGroup; see ``await_join``."""
         self.complete_sync(member, SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS))
         member.awaiting_sync = reply
 
     def complete_sync(self, member: ClassicGroupMember, response: SyncGroupResponse) -> bool:
-        """Answer the SyncGroup of ``member`` that waits, if one does."""
+        """Answer the waiting SyncGroup of ``member``. Return whether there was one."""
         reply = member.awaiting_sync
         if reply is None:
             return False
@@ -234,33 +234,33 @@ class ClassicGroup:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long the slowest member may take to join again."""
+        """The longest rebalance timeout of all members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     def note(self, reason: Reason) -> None:
-        """The next generation's record is to tell this. The first ones tell enough of a crowd."""
+        """Store a reason for the provenance of the next generation's record. Only the first MAX_REASONS are kept."""
         if len(self._reasons) < MAX_REASONS:
             self._noted += 1
             self._reasons[self._noted] = reason
 
     def take_reasons(self) -> dict[int, Reason]:
-        """The reasons that a generation's record tells; they come back with ``take_back`` if the log does not take it."""
+        """Remove and return the reasons for a generation's record. If it is not written, give them to ``take_back``."""
         taken, self._reasons = self._reasons, {}
         return taken
 
     def take_back(self, reasons: dict[int, Reason]) -> None:
-        """A record that told these was not written: the next one tells them first."""
+        """Store the reasons of a record that was not written, before all later reasons."""
         self._reasons = dict(sorted((reasons | self._reasons).items()))
 
     def transition_to(self, state: ClassicGroupState, wall_ms: int) -> None:
-        """Change state; only along the arrows of ``state.py``."""
+        """Change the state. Only the transitions of ``state.py`` are allowed."""
         assert self.state in VALID_PREVIOUS_STATES[state], f"group {self.group_id}: {self.state} to {state}"
         self.previous_state = self.state
         self.state = state
         self.current_state_timestamp = wall_ms
 
     def elect_joined_leader(self) -> bool:
-        """Make sure that the leader is a member that has joined; false when nobody has."""
+        """Make a member that has joined the leader, if the leader has not. Return False if no member has joined."""
         leader = None if self.leader_id is None else self.members[self.leader_id]
         if leader is not None and leader.awaiting_join is None:
             joined = next((member for member in self.members.values() if member.awaiting_join is not None), None)
@@ -270,7 +270,7 @@ class ClassicGroup:
         return leader is not None
 
     def start_next_generation(self, wall_ms: int) -> None:
-        """The join phase is over: with whoever is a member now, or as an empty group."""
+        """End the join phase and start a generation with the present members, or as an empty group."""
         self.generation_id += 1
         self.pending_syncs.clear()
         if self.members:
@@ -284,14 +284,14 @@ class ClassicGroup:
     # --- subscriptions
 
     def learn_subscription(self) -> None:
-        """Read what the members of a new generation consume."""
+        """Set the topics that the members of a new generation consume."""
         if self.protocol_type != CONSUMER or (self.members and self.protocol_name is None):
             self.subscribed_topics = None
         else:
             self.subscribed_topics = subscribed_topics(member.metadata(self.protocol_name) for member in self.members.values())
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether an offset of this topic is in use. Consumers who do not say what they consume may consume anything."""
+        """Return whether an offset of this topic is in use. Consumers with unknown subscriptions may consume any topic."""
         if self.subscribed_topics is None:
             return self.protocol_type == CONSUMER
         return topic in self.subscribed_topics
@@ -299,7 +299,7 @@ class ClassicGroup:
     # --- protocols
 
     def supports_protocols(self, protocol_type: str, protocols: list[JoinGroupRequestProtocol]) -> bool:
-        """Whether a member with these protocols could agree with everybody who is there."""
+        """Return whether a member with these protocols has one in common with all present members."""
         if self.state is EMPTY:
             return bool(protocol_type and protocols)
         everybody = len(self.members)
@@ -308,14 +308,14 @@ class ClassicGroup:
         )
 
     def select_protocol(self) -> str:
-        """The protocol with the most votes among those that all members support; Kafka's choice where votes are equal."""
+        """Return the protocol with the most votes among those that all members support. Ties are resolved as in Kafka."""
         everybody = len(self.members)
         candidates = {name for name, count in self.supported_protocols.items() if count == everybody}
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return max(hash_map_order(votes), key=votes.__getitem__)
 
     def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
-        # Once each: a member that named one twice would count for two, and no protocol would be everybody's.
+        # Count each name once: a duplicate would count as two members, and no count would equal the number of members.
         for name in {protocol.name for protocol in member.protocols}:
             self.supported_protocols[name] += change
 

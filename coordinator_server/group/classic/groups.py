@@ -1,8 +1,8 @@
-"""The classic groups of one shard: what the log says of them, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
+"""The classic groups of one shard: their hard state, and the living ClassicGroup objects (Kafka's ``GroupMetadataManager``).
 
-Hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists when it has either: one with
-offsets only, committed or in an open transaction, is *simple*: its committers do not use group membership. A living group is built from its
-hard state when it is first touched; from then on its own record is only an echo of what it did, so replaying it changes nothing there.
+The hard state is ``stored``, the last GroupMetadata record of each group, and the offsets. A group exists if it has either. A
+group that only has offsets, committed or in an open transaction, is *simple*: its clients do not use group membership. A living
+group is built from its hard state on first use. After that, replaying its own records does not change it, because it made them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from protocol.messages.sync_group import SyncGroupResponse
 
 
 class StoredGroup(Struct, frozen=True, gc=False):
-    """A group's last GroupMetadata record. What rests on it has to wait until the log is durable up to ``end_offset``."""
+    """A group's last GroupMetadata record. Answers that depend on it wait until the log is durable up to ``end_offset``."""
 
     value: GroupMetadataValue
     end_offset: int
 
 
 class ClassicGroups:
-    """Table of classic groups, by id."""
+    """The table of classic groups, by id."""
 
     __slots__ = ("_clock", "_living", "_timer", "offsets", "on_restored", "others", "pending", "stored")
 
@@ -39,29 +39,29 @@ class ClassicGroups:
         self._timer = context.timer
         self.offsets = tables.offsets
         self.pending = tables.pending
-        # Groups of other types: they are not classic, whatever offsets they have.
+        # Groups of other types. They are not classic, even if they have offsets.
         self.others = tables.others
         self.stored: TimelineDict[str, StoredGroup] = TimelineDict(tables.registry)
-        # Called with each group that was built from hard state: its members' sessions begin.
+        # Called with each group built from hard state, to start its members' sessions.
         self.on_restored: Callable[[ClassicGroup], None] = lambda _group: None
         self._living: dict[str, ClassicGroup] = {}
 
     def find(self, group_id: str) -> ClassicGroup | None:
-        """The group as it is now, committed or not; None when there is none."""
+        """Return the group in its latest state, committed or not, or None."""
         group = self._living.get(group_id)
         return group if group is not None else self._restore(group_id)
 
     def create(self, group_id: str) -> ClassicGroup:
-        """A new, empty group."""
+        """Create and return a new, empty group."""
         group = self._living[group_id] = ClassicGroup(group_id, EMPTY, self._clock.wall_ms())
         return group
 
     def exists(self, group_id: str) -> bool:
-        """Whether the log, or what is on its way there, knows the group."""
+        """Return whether the group has records, committed or not."""
         return group_id in self.stored or group_id in self.offsets or group_id in self.pending
 
     def existed_at(self, group_id: str, committed_offset: int) -> bool:
-        """Whether the log knew the group at ``committed_offset``."""
+        """Return whether the group existed as of ``committed_offset``."""
         return (
             self.stored.get_at(group_id, committed_offset) is not None
             or self.offsets.of_group_at(group_id, committed_offset) is not None
@@ -69,7 +69,7 @@ class ClassicGroups:
         )
 
     def depends_on(self, group_id: str) -> int:
-        """How far the log must be durable before an answer about this group's membership may leave."""
+        """Return the offset up to which the log must be durable before answers about the group's membership are sent."""
         stored = self.stored.get(group_id)
         return 0 if stored is None else stored.end_offset
 
@@ -79,30 +79,30 @@ class ClassicGroups:
             self.stored[key.group] = StoredGroup(value, offset + 1)
             return
         self.stored.pop(key.group, None)
-        # Only groups without members are deleted. Should the tombstone fail, who wrote it puts the group back.
+        # Only groups without members are deleted. If the tombstone is not written, ``put_back`` restores the group.
         self._living.pop(key.group, None)
 
     def restore_members(self) -> None:
-        """Build every group that has members, so that those who are gone can be noticed."""
+        """Build every group with members, so that the sessions of all members run."""
         for group_id, stored in self.stored.items():
             if stored.value.members:
                 self.find(group_id)
 
     def living(self, group_id: str) -> ClassicGroup | None:
-        """The group if it has been touched since the shard was loaded."""
+        """Return the living group, or None if it was not used since the shard was loaded."""
         return self._living.get(group_id)
 
     def is_at_rest(self, group_id: str) -> bool:
-        """Whether nothing tells of the group but committed offsets, and nobody has touched it."""
+        """Return whether the group has only committed offsets and was not used since the shard was loaded."""
         return group_id not in self.stored and group_id not in self.pending and group_id not in self._living
 
     def put_back(self, deleted: Sequence[ClassicGroup], error: ErrorCode | None) -> None:
-        """The outcome of the tombstones of living groups: one that is not deleted after all goes on as it is, which the log need not know."""
+        """Restore living groups whose tombstones were not written. Called with the outcome; no record is needed."""
         for group in deleted if error is not None else ():
             self._living.setdefault(group.group_id, group)
 
     def drop(self, group: ClassicGroup, failure: ErrorCode) -> None:
-        """The end of a living group: everybody who waits is told ``failure``."""
+        """Remove a living group, and answer its waiting requests with ``failure``."""
         if self._living.get(group.group_id) is group:
             del self._living[group.group_id]
         group.transition_to(DEAD, self._clock.wall_ms())
@@ -115,12 +115,12 @@ class ClassicGroups:
             group.complete_sync(member, SyncGroupResponse(error_code=failure))
 
     def drop_all(self, failure: ErrorCode) -> None:
-        """The end of every living group."""
+        """Remove every living group, and answer all waiting requests with ``failure``."""
         for group in list(self._living.values()):
             self.drop(group, failure)
 
     def restored(self, group_id: str) -> ClassicGroup | None:
-        """The classic group that hard state describes, as an object of its own; None when there is none."""
+        """Build a classic group from hard state, without adding it to the table. Return None if there is none."""
         stored = self.stored.get(group_id)
         if stored is not None:
             return restored_group(group_id, stored.value)
@@ -137,7 +137,7 @@ class ClassicGroups:
 
 
 def restored_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
-    """The group that a GroupMetadata record describes: stable if it has members, else empty."""
+    """Build the group of a GroupMetadata record: stable if it has members, otherwise empty."""
     group = ClassicGroup(group_id, EMPTY, value.current_state_timestamp)
     group.generation_id = value.generation
     group.protocol_type = value.protocol_type or None

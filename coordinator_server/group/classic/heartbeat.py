@@ -1,4 +1,4 @@
-"""Heartbeat: the member lives, and learns whether a rebalance waits for it. The hottest path of the server."""
+"""Heartbeat: refreshes a member's session, and reports a rebalance in progress. The hottest path of the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REBALANCING = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 def heartbeat(classic: ClassicContext, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
-    """The answer waits for nothing but uncommitted records of this very group. Raises CoordinatorError."""
+    """Refresh the session. The answer waits only for uncommitted records of this group. Raises CoordinatorError."""
     group_id = request.group_id
     if not group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)

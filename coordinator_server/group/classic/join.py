@@ -1,8 +1,8 @@
 """JoinGroup: become a member, or stay one.
 
-A first join of a dynamic member only gives it an id to come back with (KIP-394, from version 4 on). A join that changes the group begins
-a rebalance, or takes part in the one that is under way, and is answered when that has all its members; a join that changes nothing is
-answered at once with the present generation. A static member that came back is the matter of ``static_join.py``.
+The first join of a dynamic member only returns a member id, with which it must join again (KIP-394, from version 4 on). A join
+that changes the group starts a rebalance, or takes part in the present one, and is answered at the end of the join phase. A join
+that changes nothing is answered at once with the present generation. ``static_join.py`` handles returning static members.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from protocol.messages.join_group import JoinGroupRequest
 
 UNKNOWN_MEMBER_ID = ""
 
-# A new member cannot send heartbeats while its first JoinGroup waits, and its client may have given up: it is asked to try again.
+# Session timeout of a new member while its first JoinGroup waits: it cannot send heartbeats, and its client may have given up.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 
 
 def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
-    """Answers the attempt, now or when the join phase is over."""
+    """Run a JoinGroup, and answer the attempt now or at the end of the join phase."""
     request = attempt.request
     refusal = _refusal(classic, request)
     if refusal is not ErrorCode.NONE:
@@ -52,7 +52,7 @@ def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
         group = classic.groups.create(request.group_id)
     result = _join(classic, group, attempt)
     if is_new_group and not result.records:
-        # As in Kafka a group is known from its first join on, even one that was refused; and none is told of before the log has it.
+        # As in Kafka, a group exists from its first join on, even if that was refused. So the log gets a record of it first.
         on_append = partial(_group_stored, classic, group)
         records = [*tombstones, new_group_record(group)]
         return CoordinatorResult(DEFERRED, records, on_append, attribution=because(Reason(Why.GROUP_CREATED)))
@@ -83,7 +83,7 @@ def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) ->
         return _join_new_member(classic, group, attempt)
     if member_id in group.pending_joins:
         if request.group_instance_id is not None:
-            # Member ids are given out to dynamic members only. Kafka answers this as a bug of its own.
+            # Only dynamic members get pending ids. Kafka answers this case with UNKNOWN_SERVER_ERROR too.
             return _refuse(attempt, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
         return _add_member(classic, group, member_id, attempt)
     try:
@@ -94,7 +94,7 @@ def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) ->
 
 
 def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
-    """Whether ``group.max.size`` allows the join. It may have been lowered: then the last to rejoin are out."""
+    """Return whether ``group.max.size`` allows the join. If it was lowered, the last members to rejoin are refused."""
     if group.state is EMPTY:
         return True
     member = group.members.get(member_id)
@@ -120,7 +120,7 @@ def _join_new_member(classic: ClassicContext, group: ClassicGroup, attempt: Join
 
 def _add_member(classic: ClassicContext, group: ClassicGroup, member_id: str, attempt: JoinAttempt) -> Result:
     context, request = attempt.context, attempt.request
-    # Hosts are written as Java writes an address without a name.
+    # The host has Java's format of an address without a host name.
     member = ClassicGroupMember(member_id, request.group_instance_id, context.client_id, f"/{context.client_host}")
     member.session_key = group.session_key(member_id)
     member.rebalance_timeout_ms = attempt.rebalance_timeout_ms
@@ -140,12 +140,12 @@ def _rejoin(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMe
     request = attempt.request
     is_leader = group.leader_id == member.member_id
     has_changed = member.protocols != request.protocols
-    # The leader of a stable group may ask for a rebalance: it may know more than it tells, such as new partitions.
+    # The leader of a stable group may request a rebalance, for example because of new partitions.
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
         group.await_join(member, attempt)
         return prepare_or_complete(classic, group, attempt.reason(Why.MEMBER_REJOINED, member.member_id))
-    # It may have missed our answer: here is the present generation once more.
+    # The member may have missed the answer: send the present generation again.
     members = group.described_members() if is_leader and group.state is COMPLETING_REBALANCE else None
     attempt.complete(joined(group, member.member_id, members))
     return NOTHING

@@ -1,4 +1,7 @@
-"""LeaveGroup: members go at once, many at a time from version 3 on; an administrator may name static ones by instance id alone."""
+"""LeaveGroup: removes members at once, several per request from version 3 on.
+
+An administrator may identify static members by their group instance id alone.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _FIRST_VERSION_WITH_MEMBERS = 3
 def leave_group(
     classic: ClassicContext, context: RequestContext, request: LeaveGroupRequest
 ) -> CoordinatorResult[LeaveGroupResponse]:
-    """Each member is answered for itself. Raises CoordinatorError."""
+    """Remove the members of a request. Each has its own answer. Raises CoordinatorError."""
     if not request.group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID)
     is_batch = context.api_version >= _FIRST_VERSION_WITH_MEMBERS
@@ -43,7 +46,7 @@ def leave_group(
 
 
 def _leave(classic: ClassicContext, group: ClassicGroup, identity: MemberIdentity) -> tuple[str, MemberResponse]:
-    """The id of the member that was meant, and the answer."""
+    """Remove one member. Return its member id and the answer."""
     member_id = identity.member_id
     if member_id == UNKNOWN_MEMBER_ID and identity.group_instance_id is not None:
         member_id = group.static_members.get(identity.group_instance_id, UNKNOWN_MEMBER_ID)

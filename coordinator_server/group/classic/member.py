@@ -1,4 +1,4 @@
-"""One member of a classic group: what it told us, what it was assigned, and the request of its that waits."""
+"""One member of a classic group: its JoinGroup fields, its assignment, and its waiting request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protocol.messages.sync_group import SyncGroupResponse
 
 
 class ClassicGroupMember:
-    """Soft state. At most one JoinGroup and one SyncGroup of a member wait at a time."""
+    """The soft state of a member. At most one JoinGroup and one SyncGroup of a member wait at a time."""
 
     __slots__ = (
         "assignment",
@@ -31,7 +31,7 @@ class ClassicGroupMember:
     )
 
     expire: Callable[[], CoordinatorResult[Any]]
-    """What its session timer does. Set when the session is started, so that a heartbeat builds nothing."""
+    """The operation of its session timer. Set when the session starts, so that a heartbeat allocates nothing."""
     session_key: Hashable
 
     def __init__(self, member_id: str, group_instance_id: str | None, client_id: str, client_host: str) -> None:
@@ -42,12 +42,12 @@ class ClassicGroupMember:
         self.rebalance_timeout_ms = 0
         self.session_timeout_ms = 0
         self.protocol_type = ""
-        # In the order of the member's preference.
+        # In order of the member's preference.
         self.protocols: list[JoinGroupRequestProtocol] = []
         self.assignment = b""
         self.awaiting_join: Reply[JoinGroupResponse] | None = None
         self.awaiting_sync: Reply[SyncGroupResponse] | None = None
-        # It has not seen a JoinGroup answer yet, so it may be gone without our noticing: its session can expire while it waits.
+        # The member has not got a JoinGroup answer yet and may be gone, so its session can expire while it waits.
         self.is_new = False
 
     @property
@@ -56,16 +56,16 @@ class ClassicGroupMember:
 
     @property
     def has_satisfied_heartbeat(self) -> bool:
-        """A member that waits for an answer of ours cannot be expected to send heartbeats."""
+        """Whether the member's session cannot expire, because it waits for an answer and cannot send heartbeats."""
         return not self.is_new and (self.awaiting_join is not None or self.awaiting_sync is not None)
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """What the member said along with ``protocol_name``, which it must support."""
+        """Return the member's metadata for ``protocol_name``, which it must support."""
         for protocol in self.protocols:
             if protocol.name == protocol_name:
                 return protocol.metadata
         raise AssertionError(f"member {self.member_id} does not support protocol {protocol_name}")
 
     def vote(self, candidates: Collection[str]) -> str:
-        """The candidate it likes best; it supports at least one."""
+        """Return the member's most preferred candidate. The member must support at least one."""
         return next(protocol.name for protocol in self.protocols if protocol.name in candidates)

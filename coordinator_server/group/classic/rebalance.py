@@ -1,10 +1,10 @@
-"""The two phases of a rebalance, whoever set it off: members join, then wait for the leader's assignments.
+"""The two phases of a rebalance: members join, then wait for the leader's assignments.
 
     prepare_rebalance ──► join phase ──all joined | join timer──► complete_join_phase ──► sync phase ──► SyncGroup of the leader
-                          (first generation: only the timer,                              (sync timer: those who
-                          which is extended while members come)                           did not sync are removed)
+                          (first generation: only the timer,                              (sync timer: remove members
+                          extended while members join)                                    that did not sync)
 
-Each step returns the CoordinatorResult that the operation or timer which led to it hands on: often nothing is to be written.
+Each step returns a CoordinatorResult, often without records, which the calling operation or timer returns.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from protocol.messages.sync_group import SyncGroupResponse
 
 Result = CoordinatorResult[Any]
 
-# No records; who has to be answered has been, or waits.
+# No records. All requests have been answered, or their replies wait.
 NOTHING: Result = CoordinatorResult(DEFERRED)
 
 
 def refresh_session(classic: ClassicContext, member: ClassicGroupMember) -> None:
-    """The member was heard of: its session starts anew."""
+    """Restart the session of a member that has sent a request."""
     classic.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
 
 
 def prepare_or_complete(classic: ClassicContext, group: ClassicGroup, reason: Reason) -> Result:
-    """A member joins: begin a rebalance, or go on with the one that is under way."""
+    """Start a rebalance because a member joins, or continue the one in progress."""
     if group.can_rebalance:
         group.note(reason)
         return prepare_rebalance(classic, group)
@@ -45,7 +45,7 @@ def prepare_or_complete(classic: ClassicContext, group: ClassicGroup, reason: Re
 
 
 def go_on_without(classic: ClassicContext, group: ClassicGroup, reasons: Iterable[Reason]) -> Result:
-    """Members are gone: begin a rebalance, or go on with the one that is under way."""
+    """Start a rebalance because members have left, or continue the one in progress."""
     for reason in reasons:
         group.note(reason)
     if group.state in {STABLE, COMPLETING_REBALANCE}:
@@ -54,7 +54,7 @@ def go_on_without(classic: ClassicContext, group: ClassicGroup, reasons: Iterabl
 
 
 def prepare_rebalance(classic: ClassicContext, group: ClassicGroup) -> Result:
-    """Begin the join phase; why has been noted. Members that wait for their assignment are sent back to join."""
+    """Start the join phase. The reason has been noted. Members that wait for their assignment must join again."""
     if group.state is COMPLETING_REBALANCE:
         reset_assignments(classic, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_syncs.clear()
@@ -72,14 +72,17 @@ def prepare_rebalance(classic: ClassicContext, group: ClassicGroup) -> Result:
 
 
 def complete_if_all_joined(classic: ClassicContext, group: ClassicGroup) -> Result:
-    """Complete the join phase early. The initial one is left to its delay."""
+    """Complete the join phase early if all members have joined, except the initial one, which ends after its delay."""
     if group.state is PREPARING_REBALANCE and group.previous_state is not EMPTY and group.has_all_members_joined:
         return complete_join_phase(classic, group)
     return NOTHING
 
 
 def complete_join_phase(classic: ClassicContext, group: ClassicGroup) -> Result:
-    """Those who joined are the next generation. Dynamic members who did not are out; static ones keep their place (KIP-345)."""
+    """End the join phase: the members that joined form the next generation.
+
+    Dynamic members that did not join are removed; static members stay (KIP-345).
+    """
     if group.state is DEAD:
         return NOTHING
     classic.timer.cancel(group.join_key)
@@ -88,7 +91,7 @@ def complete_join_phase(classic: ClassicContext, group: ClassicGroup) -> Result:
         classic.timer.cancel(member.session_key)
         group.note(Reason(Why.JOIN_TIMEOUT, member.member_id))
     if group.members and not group.elect_joined_leader():
-        # Only silent static members are left. Their sessions decide.
+        # Only static members that did not join are left. Wait for them, or for the end of their sessions.
         _await_joins(classic, group)
         return NOTHING
     group.start_next_generation(classic.clock.wall_ms())
@@ -101,27 +104,27 @@ def complete_join_phase(classic: ClassicContext, group: ClassicGroup) -> Result:
 def generation_record(
     group: ClassicGroup, assignments: Mapping[str, bytes], on_append: Callable[[ErrorCode | None], None] | None
 ) -> Result:
-    """The group's new generation, and why there is one."""
-    told = group.take_reasons()
+    """Return the record of the group's new generation, with its reasons as provenance."""
+    reasons = group.take_reasons()
     record = group_metadata_record(group, assignments)
-    on_outcome = partial(_generation_told, group, told, on_append)
-    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=because(*told.values()))
+    on_outcome = partial(_generation_written, group, reasons, on_append)
+    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=because(*reasons.values()))
 
 
-def _generation_told(
+def _generation_written(
     group: ClassicGroup,
-    told: dict[int, Reason],
+    reasons: dict[int, Reason],
     on_append: Callable[[ErrorCode | None], None] | None,
     error: ErrorCode | None,
 ) -> None:
     if error is not None:
-        group.take_back(told)
+        group.take_back(reasons)
     if on_append is not None:
         on_append(error)
 
 
 def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseMember] | None = None) -> JoinGroupResponse:
-    """What a member hears of the present generation; the leader gets the members as well."""
+    """Return the JoinGroup answer for a member of the present generation; the leader's answer has the members."""
     return JoinGroupResponse(
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
@@ -133,7 +136,7 @@ def joined(group: ClassicGroup, member_id: str, members: list[JoinGroupResponseM
 
 
 def remove_member(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMember) -> Result:
-    """Let a member go that has not been heard of."""
+    """Remove a member whose session has expired."""
     group.remove(member.member_id)
     group.note(Reason(Why.SESSION_TIMEOUT, member.member_id))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
@@ -142,13 +145,13 @@ def remove_member(classic: ClassicContext, group: ClassicGroup, member: ClassicG
 
 
 def remove_pending_member(classic: ClassicContext, group: ClassicGroup, member_id: str) -> Result:
-    """Nobody came back with this member id."""
+    """Remove a pending member id with which no client has joined."""
     group.remove(member_id)
     return _complete_without(classic, group)
 
 
 def reset_assignments(classic: ClassicContext, group: ClassicGroup, error: ErrorCode) -> None:
-    """The sync phase failed: assignments are void, and those who wait for theirs are told so."""
+    """Clear all assignments, and answer waiting SyncGroups with ``error``. Called when the sync phase has failed."""
     for member in group.members.values():
         member.assignment = b""
         if group.complete_sync(member, SyncGroupResponse(error_code=error)):
@@ -156,9 +159,9 @@ def reset_assignments(classic: ClassicContext, group: ClassicGroup, error: Error
 
 
 def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
-    """The sync phase succeeded: everybody who waits gets its own.
+    """Set all assignments, and answer waiting SyncGroups. Called when the sync phase has succeeded.
 
-    Sessions start anew: an expiry in the time of waiting was passed over, and no heartbeat has come since.
+    Sessions restart, because an expiry was ignored while the member waited and it sent no heartbeats.
     """
     for member in group.members.values():
         member.assignment = assignments.get(member.member_id, b"")
@@ -174,7 +177,7 @@ def _await_joins(classic: ClassicContext, group: ClassicGroup) -> None:
 
 
 def _delay_initial_rebalance(classic: ClassicContext, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
-    """More members are likely to come: wait for them, all in all no longer than the rebalance timeout."""
+    """Wait for more members to join. All delays together are limited by the rebalance timeout."""
     operation = partial(_extend_or_complete, classic, group, delay_ms, remaining_ms)
     classic.timer.schedule(group.join_key, delay_ms, operation)
 
@@ -200,7 +203,7 @@ def _answer_joins(classic: ClassicContext, group: ClassicGroup) -> None:
 
 
 def _expire_pending_syncs(classic: ClassicContext, group: ClassicGroup, generation_id: int) -> Result:
-    """Members that joined this generation but never asked for their assignment are out."""
+    """Remove the members that joined this generation but sent no SyncGroup."""
     is_past = generation_id != group.generation_id or group.state not in {COMPLETING_REBALANCE, STABLE}
     if is_past or not group.pending_syncs:
         return NOTHING
@@ -213,7 +216,7 @@ def _expire_pending_syncs(classic: ClassicContext, group: ClassicGroup, generati
 
 
 def _complete_without(classic: ClassicContext, group: ClassicGroup) -> Result:
-    # Unlike ``complete_if_all_joined`` this ends the initial delay too, as Kafka does when a member expires in it.
+    # Unlike ``complete_if_all_joined``, this also ends the initial delay, as Kafka does when a member expires during it.
     if group.state is PREPARING_REBALANCE and group.has_all_members_joined:
         return complete_join_phase(classic, group)
     return NOTHING

@@ -1,4 +1,4 @@
-"""The records that classic groups write, at the version Kafka 4.3 writes them (``GroupCoordinatorRecordHelpers``)."""
+"""The records of classic groups, in the version that Kafka 4.3 writes (``GroupCoordinatorRecordHelpers``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VALUE_VERSION = 3
 
 
 def group_metadata_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> CoordinatorRecord:
-    """The group as it is, with ``assignments`` by member id."""
+    """Return the record of the group's latest state, with ``assignments`` by member id."""
     members = [
         MemberMetadata(
             member.member_id,
@@ -38,11 +38,11 @@ def group_metadata_record(group: ClassicGroup, assignments: Mapping[str, bytes])
 
 
 def new_group_record(group: ClassicGroup) -> CoordinatorRecord:
-    """A group that has just come into being; nobody is a member of it yet as far as the log knows."""
+    """Return the record of a new group, without members."""
     value = GroupMetadataValue("", 0, None, None, group.current_state_timestamp, [])
     return CoordinatorRecord(GroupMetadataKey(group.group_id), value, VALUE_VERSION)
 
 
 def group_tombstone(group_id: str) -> CoordinatorRecord:
-    """The record that ends a group."""
+    """Return the tombstone of a group."""
     return CoordinatorRecord(GroupMetadataKey(group_id), None)

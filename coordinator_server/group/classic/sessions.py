@@ -1,7 +1,7 @@
-"""Sessions: a member that is not heard of within its session timeout is gone.
+"""Sessions: a member that sends no request within its session timeout is removed.
 
-The timers measure the time this server has been running. JoinGroup answers, SyncGroup answers, heartbeats and commits refresh a
-session; while a request of the member waits for us, its expiry is passed over.
+The timers measure the time that this server has been running. JoinGroup answers, SyncGroup answers, heartbeats and commits
+refresh a session. An expiry is ignored while a JoinGroup or SyncGroup of the member waits.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from coordinator_server.machine.provenance import Reason
 
 
 def start_session(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMember, timeout_ms: int) -> None:
-    """Arm the timer of a member that has just been taken in."""
+    """Arm the session timer of a new member."""
     member.expire = partial(_expire_session, classic, group, member.member_id)
     classic.timer.schedule(member.session_key, timeout_ms, member.expire)
 
 
 def start_pending_session(classic: ClassicContext, group: ClassicGroup, member_id: str, timeout_ms: int) -> None:
-    """Arm the timer of a member id that was given out and has to be used."""
+    """Arm the session timer of a pending member id, within which a client must join with it."""
     classic.timer.schedule(group.session_key(member_id), timeout_ms, partial(_expire_session, classic, group, member_id))
 
 
 def start_restored_sessions(classic: ClassicContext, group: ClassicGroup) -> None:
-    """A group came back from the log: each member has its whole session timeout to be heard of."""
+    """Start the whole session timeout of each member of a group that was built from the log."""
     for member in group.members.values():
         member.expire = partial(_expire_session, classic, group, member.member_id)
         refresh_session(classic, member)
     if len(group.members) > classic.config.group_max_size:
-        # group.max.size was lowered. A rebalance lets those who have to go commit first.
+        # group.max.size was lowered. A rebalance lets the members that will be removed commit first.
         group.note(Reason(Why.GROUP_OVER_MAX_SIZE))
         prepare_rebalance(classic, group)
 

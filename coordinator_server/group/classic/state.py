@@ -4,7 +4,7 @@
       ▲                 │       ▲                                              │                                            │
       └──nobody left────┘       └──────────── join, leave, expiry, failure ────┴────────────────────────────────────────────┘
 
-DEAD is the end of a group object: its shard was unloaded, or the record that created the group never became durable.
+DEAD is the final state: the shard was unloaded, or the record that created the group never became durable.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class ClassicGroupState(Enum):
-    """The values are the names that DescribeGroups and ListGroups tell."""
+    """The state of a classic group. The values are the names in DescribeGroups and ListGroups."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"

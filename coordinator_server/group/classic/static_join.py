@@ -1,7 +1,7 @@
-"""A static member that comes back without its member id (KIP-345): it takes its old place, under a new id that fences the old one.
+"""The return of a static member without its member id (KIP-345): a new id replaces the old one, which is fenced.
 
-While the group is stable and its protocol stays, nobody else need notice: the new id is written to the log and the join answered with the
-present generation; a leader is told to leave the assignment as it is (KIP-814). In any other state it joins as everybody does.
+If the group is stable and its protocol does not change, no rebalance is needed: the new id is written to the log, and the join is
+answered with the present generation. A leader gets ``skip_assignment`` (KIP-814). In any other state the member joins normally.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from protocol.error_codes import ErrorCode
 def replace_static_member(
     classic: ClassicContext, group: ClassicGroup, old: ClassicGroupMember, member_id: str, attempt: JoinAttempt
 ) -> Result:
-    """The member ``old`` goes on as ``member_id``. Answers the attempt, now or later."""
+    """Replace the member ``old`` by ``member_id``, and answer the attempt now or later."""
     former_leader = group.leader_id or ""
     request = attempt.request
     member = group.replace_static_member(old, member_id)
@@ -39,13 +39,13 @@ def replace_static_member(
         record = group_metadata_record(group, assignments)
         return CoordinatorResult(DEFERRED, [record], replacement.stored, attribution=because(reason))
     if group.state in {STABLE, COMPLETING_REBALANCE}:
-        # In the sync phase the leader may be assigning to the old id right now.
+        # In the sync phase the leader may be computing assignments for the old id, so a rebalance is needed.
         return prepare_or_complete(classic, group, reason)
     return complete_if_all_joined(classic, group)
 
 
 class _Replacement:
-    """What has to be known when the log has, or has not, taken the new member id."""
+    """The state needed when the outcome of writing the new member id is known."""
 
     __slots__ = ("_can_skip_assignment", "_classic", "_former_leader", "_group", "_member", "_old")
 
@@ -66,7 +66,7 @@ class _Replacement:
         self._can_skip_assignment = can_skip_assignment
 
     def stored(self, error: ErrorCode | None) -> None:
-        """Answer the join, unless the group has moved on: a rebalance answers it then, and writes the new id once more."""
+        """Answer the join. Do nothing if a rebalance has started, which answers it and writes the new id again."""
         group, member = self._group, self._member
         if group.state is not STABLE or group.members.get(member.member_id) is not member:
             return
@@ -78,7 +78,7 @@ class _Replacement:
         response = joined(group, member.member_id, group.described_members() if is_skipping else None)
         response.skip_assignment = is_skipping
         if not self._can_skip_assignment:
-            # An older client that leads is told of its former self: it must not assign, nobody would wait for that.
+            # An older client that leads gets its old id as the leader, so that it does not compute assignments.
             response.leader = self._former_leader
         group.complete_join(member, response)
 

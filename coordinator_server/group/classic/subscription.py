@@ -1,6 +1,6 @@
-"""The topics that the members of a consumer group say they consume: offsets of those are not deleted and do not expire.
+"""The topics to which the members of a consumer group are subscribed: their offsets are not deleted and do not expire.
 
-A member's metadata is its own business but for this. It is read as version 0, which every later version begins with.
+A member's metadata is otherwise opaque to the server. It is decoded as version 0, which is a prefix of every later version.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _VERSION_BYTES: Final = 2
 
 
 def subscribed_topics(metadata: Iterable[bytes]) -> frozenset[str] | None:
-    """All topics of these subscriptions; None when one of them is no subscription (``ClassicGroup.computeSubscribedTopics``)."""
+    """Return all topics of these subscriptions; None if one is no valid subscription (``ClassicGroup.computeSubscribedTopics``)."""
     decode = decoder(ConsumerProtocolSubscription, 0)
     try:
         return frozenset(topic for each in set(metadata) for topic in decode(each, _VERSION_BYTES)[0].topics)

@@ -1,7 +1,7 @@
-"""SyncGroup: the leader hands in the assignments; everybody else waits for them.
+"""SyncGroup: the leader sends the assignments; the other members wait for them.
 
-The assignments are a record first. When it is durable the group is stable and all who wait are answered; those who come later are answered
-from memory. When it cannot be written, the members have to join again.
+The assignments are first written as a record. When it is durable, the group is stable and all waiting SyncGroups are answered;
+later SyncGroups are answered from memory. If the record cannot be written, the members must join again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FIRST_VERSION_WITH_PROTOCOL = 5
 def sync_group(
     classic: ClassicContext, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
 ) -> Result:
-    """Answers ``reply`` itself, now or when the assignments are there. Raises CoordinatorError."""
+    """Run a SyncGroup, and answer ``reply`` now or when the assignments are durable. Raises CoordinatorError."""
     if context.api_version >= _FIRST_VERSION_WITH_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not request.group_id:
@@ -70,12 +70,12 @@ def _has_synced(classic: ClassicContext, group: ClassicGroup, member_id: str) ->
 
 
 def _store_assignments(classic: ClassicContext, group: ClassicGroup, request: SyncGroupRequest) -> Result:
-    # A leader may forget members, which then get nothing, or name strangers, who are no concern of ours.
+    # Members that the leader omits get an empty assignment. Assignments for unknown members are ignored.
     assignments = dict.fromkeys(group.members, b"")
     for given in request.assignments:
         if given.member_id in assignments:
             assignments[given.member_id] = given.assignment
-    # A leader that asks again before the log has answered waits for the assignments it gave first.
+    # If the leader sends SyncGroup again before the record is durable, its first assignments apply.
     group.storing_generation = group.generation_id
     on_append = partial(_assignments_stored, classic, group, group.generation_id, assignments)
     return generation_record(group, assignments, on_append)
@@ -87,7 +87,7 @@ def _assignments_stored(
     if group.storing_generation == generation_id:
         group.storing_generation = NO_GENERATION
     if group.state is not COMPLETING_REBALANCE or group.generation_id != generation_id:
-        # The group has moved on: another rebalance began while the log was busy.
+        # A new rebalance has started while the record was being written.
         return
     if error is None:
         set_assignments(classic, group, assignments)

@@ -1,4 +1,4 @@
-"""Classic groups as a row of the table of group types; see ``group_type.py`` for what each entry means."""
+"""The row of classic groups in the table of group types. ``group_type.py`` documents the methods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from protocol.plain_commits import CommitShape
 
 
 class ClassicType:
-    """The classic groups of one shard, those included that have nothing but offsets."""
+    """The classic groups of one shard, including simple groups."""
 
     name = describe.GROUP_TYPE
 
@@ -48,20 +48,20 @@ class ClassicType:
         commit.admit_to_classic(self.context, request, api_version, is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Anybody may: classic members do not say who they are."""
+        """Accept every request, because classic members do not send their member id."""
 
     def admit_delete(self, group_id: str) -> None:
         if self._group(group_id).state is not EMPTY:
             raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
 
     def admit_offset_delete(self, group_id: str) -> None:
-        """What members of other protocols than the consumers' own consume cannot be told."""
+        """Refuse if the group has members of a protocol type other than consumer, whose topics are unknown."""
         group = self._group(group_id)
         if group.state is not EMPTY and group.protocol_type != CONSUMER:
             raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
 
     def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
-        """Nothing stands in the way of the group's own protocol."""
+        """Return none: members of the classic protocol may join."""
         return []
 
     def admit_restore(self, group_id: str) -> None:
@@ -73,9 +73,10 @@ class ClassicType:
         return [group_tombstone(group_id)]
 
     def outliving_records(self, group_id: str) -> list[CoordinatorRecord]:
-        """A simple group is known by its offsets alone, but stays until the next retention check, as in Kafka.
+        """Return a GroupMetadata record for a group that has none, so that it exists until the next retention check, as in Kafka.
 
-        There it stays in memory; here a group is what the log knows of it. It may have members by now, who have not synced yet.
+        Kafka keeps such a group in memory; here a group exists only by its records. The group may already have members that have
+        not synced yet.
         """
         group = None if group_id in self.groups.stored else self.groups.find(group_id)
         return [] if group is None else [new_group_record(group)]
@@ -84,7 +85,7 @@ class ClassicType:
         return self._group(group_id).is_subscribed_to(topic)
 
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
-        """A group that nobody has touched yet needs no lasting object to be looked at."""
+        """Return the rule. A group that was not used yet is built from hard state, without keeping the object."""
         group = self.groups.living(group_id) or self.groups.restored(group_id)
         if group is None:
             return None
@@ -109,7 +110,7 @@ class ClassicType:
         return {} if stored is None else {"GroupMetadata": metadata_digest(group_id, stored.value)}
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
-        """Records are replaced, never changed."""
+        """Return none: records are replaced, never changed."""
         return ()
 
     def on_loaded(self) -> None:
