@@ -1,1 +1,1 @@
-"""Committed offsets: where they are kept, how they are written and read. Who may commit is the groups' business."""
+"""Committed offsets: their storage, records and reads. The group packages decide which commits are allowed."""

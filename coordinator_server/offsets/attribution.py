@@ -1,7 +1,7 @@
-"""What the log says of a member's operation: provenance headers of our own, behind those that all kinds have.
+"""The provenance headers of groups, which identify the member of an operation. They follow the headers common to all kinds.
 
-member     the member id that the request gave
-instance   the group instance id that it gave (KIP-345)
+member     the member id of the request
+instance   the group instance id of the request (KIP-345)
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from protocol.batch_builder import VARINTS, encode_header
 
 _MEMBER: Final = "member"
 _INSTANCE: Final = "instance"
-# All of the header but the value and its size.
+# The encoded header without the value and its size.
 _MEMBER_NAME: Final = encode_header(_MEMBER, b"")[:-1]
 
 
 def speaking_for(member_id: str, group_instance_id: str | None) -> Attribution | None:
-    """The attribution of a request that names a member; None when it names none."""
+    """Return the attribution of a request with a member id or instance id, or None if it has neither."""
     if group_instance_id is not None:
         instance = Attribution(1, attribution_header(_INSTANCE, group_instance_id))
         return Attribution(1, _member(member_id)).followed_by(instance) if member_id else instance
@@ -34,13 +34,13 @@ def _member(member_id: str) -> bytes:
 
 
 class SpokenFor(NamedTuple):
-    """The member that an operation was for; empty and None where the log does not say."""
+    """The member of an operation. ``member_id`` is empty and ``group_instance_id`` None if the log has no header for it."""
 
     member_id: str = ""
     group_instance_id: str | None = None
 
 
 def spoken_for(provenance: Provenance) -> SpokenFor:
-    """What ``speaking_for`` wrote; of a header that is there twice, the first."""
+    """Decode the headers of ``speaking_for``. If a header occurs twice, the first one counts."""
     own = dict(reversed(provenance.others))
     return SpokenFor(own.get(_MEMBER, ""), own.get(_INSTANCE))

@@ -1,4 +1,4 @@
-"""The records of an OffsetCommit request in one piece, without a Python object for each record. Only offsets without an expiry fit."""
+"""The records of an OffsetCommit request as one block, without a Python object per record. Only for offsets without expiry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 class CommitBlock(RecordBlock, Generic[R]):
-    """All that one request commits, topic by topic, and beside each what is committed of it."""
+    """The commits of one request: its topics, and for each topic the committed rows."""
 
     __slots__ = ("_group_id", "_now_ms", "_rows", "_store", "_topics")
 

@@ -1,14 +1,14 @@
-"""OffsetCommit records out of a batch's bytes and into the store, without objects for each record on the way.
+"""Fast replay of OffsetCommit records from a batch's bytes into the store, without objects per record in between.
 
-A million commits in a log are a million records of one kind, and a start has to get through them. What is *plain* is read here; anything
-else is left to the decoders and ``OffsetStore.replay``. Nothing is concluded that these would not conclude.
+A log may have millions of OffsetCommit records, which all must be replayed at a start. *Plain* records are read here. All others
+are left to the decoders and ``OffsetStore.replay``, and the result is always the same as theirs.
 
     record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
-    key      0 1, group, topic, partition int32: what stands before the partition is looked up among what was decoded before
+    key      0 1, group, topic, partition int32: the bytes before the partition are decoded once and cached
     value    version int16, offset int64, leader epoch int32 (from version 3), metadata, commit timestamp int64, tags (from version 4)
 
-The partitions of one commit stand one after another and differ in offset delta, partition, offset and leader epoch alone. Such a *run* has records of one
-size; it is read as columns, and each column that does not differ is compared with what its first record says.
+The partitions of one commit are consecutive records that differ only in offset delta, partition, offset and leader epoch. Such a
+*run* has records of equal size. It is read as columns, and each constant column is compared with the first record.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
 _PARTITION: Final = Layout(">i")
 _PARTITION_BYTES: Final = 4
-# A value without metadata: with a topic id 42 bytes at version 4; without one 24 bytes at version 4 (where sizes and counts are of one byte) and at version 3.
+# The sizes of a value without metadata: 42 bytes with a topic id (version 4), 24 bytes without (version 4, where sizes and
+# counts take one byte, and version 3).
 _PLAIN_BYTES: Final = 24
 _WITH_ID_BYTES: Final = 42
 _WITH_ID: Final = Layout(">hqiBqBBB16s")
-_WITH_ID_SAYS: Final = (4, 1, 1, 0, 16)  # the version, no metadata, one tag: 0, of 16 bytes
+_WITH_ID_SAYS: Final = (4, 1, 1, 0, 16)  # version 4, empty metadata, one tag with number 0 and 16 bytes
 _PLAIN_4: Final = Layout(">hqiBqB")
 _PLAIN_3: Final = Layout(">hqihq")
-# In a value of version 3 or 4: behind the version, the offset and the leader epoch.
+# The varying bytes of a value in version 3 or 4: offset and leader epoch, after the version.
 _VARIES_FROM: Final = 2
 _VARIES_TO: Final = 14
 _RUN_VERSIONS: Final = (b"\0\3", b"\0\4")
-# The size and the attributes of a record, and the longest timestamp delta that is plain.
+# Maximum bytes before the offset delta: size, attributes, and the longest timestamp delta of a plain record.
 _LONGEST_HEAD: Final = 12
 _SHORTEST_RUN: Final = 4
 _FIRST_CHUNK: Final = 8
@@ -50,7 +51,7 @@ _decode_key: Final[Decoder[OffsetCommitKey]] = decoders(OffsetCommitKey)[0]
 
 
 class _Shape(NamedTuple):
-    """Where the parts of a plain record stand in the data."""
+    """The positions of the parts of a plain record in the data."""
 
     start: int
     delta: int
@@ -61,7 +62,7 @@ class _Shape(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Columns of records of one size."""
+    """The columns of records of equal size."""
 
     heads: tuple[bytes, ...]
     deltas: tuple[bytes, ...]
@@ -74,7 +75,7 @@ class _Run(NamedTuple):
 
 
 class BulkReplay:
-    """Replays what is plain into one store, in which no snapshot is open."""
+    """The fast replay of plain records into one store. No snapshot may be open."""
 
     __slots__ = (
         "_count",
@@ -101,18 +102,18 @@ class BulkReplay:
         }
         # By the sizes of the parts of a record.
         self._layouts: dict[tuple[int, ...], Layout] = {}
-        # How long the last run was: the next one may be, too.
+        # The length of the last run, as a guess for the next one.
         self._length = _FIRST_CHUNK
-        # By topic and partitions: groups of one kind commit the same ones over and over.
+        # By topic and partitions: similar groups commit the same partitions repeatedly.
         self._positions: dict[tuple[str, tuple[int, ...]], list[TopicPartition]] = {}
         self._shared: dict[TopicPartition, TopicPartition] = {}
         self._ids: dict[bytes, bytes] = {}
-        # The group of the last record, while nobody else has changed the store.
+        # The group of the last record; None if the store may have been changed since.
         self._group: str | None = None
         self._offsets: TimelineDict[TopicPartition, OffsetAndMetadata]
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
-        """See ``PlainRecords``."""
+        """Replay plain records; see ``PlainRecords``."""
         self._count = 0
         self._group = None
         behind = pos
@@ -123,14 +124,14 @@ class BulkReplay:
                 if behind == pos:
                     break
         except IndexError:
-            # The record runs over the end of the data, which the next reader of it says.
+            # The record exceeds the data. The regular decoder, which reads it next, reports that.
             behind = pos
         return behind, self._count
 
     def _record(self, data: bytes, start: int, end: int, base_offset: int, last_delta: int) -> int:  # noqa: C901 - read in place
-        """One record, and the run that it begins; the position behind them, or ``start`` when it is not plain.
+        """Replay one record and the run that starts with it. Return the position after them, or ``start`` if it is not plain.
 
-        Varints of one byte, which most are, are read in place. A negative number is one whose last bit is set.
+        Varints of one byte (the common case) are read in place. A zig-zag varint is negative if its last bit is set.
         """
         size, pos = data[start], start + 1
         if size >= 0x80:
@@ -159,7 +160,7 @@ class BulkReplay:
         size, value_at = data[key_end], key_end + 1
         if size >= 0x80:
             size, value_at = _two_bytes(data, key_end)
-        # There is a value, and behind it no headers or some, which say nothing of the state.
+        # The value must not be null, and headers, if any, follow it. Headers do not affect the state.
         value_end = value_at + (size >> 1)
         if names is None or size & 1 or value_end >= stop or (value_end + 1 != stop and not data[value_end]):
             return start
@@ -168,7 +169,7 @@ class BulkReplay:
             return start
         self._count += 1
         self._put(names, _PARTITION.unpack_from(data, partition_at)[0], committed)
-        # Whether the fourth record from here is where it should be in a run, and of the same key.
+        # A run is likely if the record three positions ahead has the same key at the expected position.
         size = stop - start
         fourth = stop + (_SHORTEST_RUN - 1) * size
         if fourth + size > end or not data.startswith(data[key_size_at:partition_at], fourth + key_size_at - start):
@@ -180,7 +181,7 @@ class BulkReplay:
         return self._run(data, shape, delta >> 1, last, names, committed)
 
     def _decode_names(self, key: bytes, prefix: bytes) -> tuple[str, str] | None:
-        """Group and topic of a key, when the partition is all that stands behind them."""
+        """Return group and topic of a key, or None if it does not end with the partition."""
         if not key.startswith(OFFSET_COMMIT_TYPE):
             return None
         try:
@@ -220,11 +221,11 @@ class BulkReplay:
         if group != self._group:
             self._group, self._offsets = group, self._store.to_change(group).single()
         position = topic, partition
-        # One position for all groups.
+        # All groups share one object per position.
         self._offsets.fill_one(self._shared.setdefault(position, position), committed)
 
     def _run(self, data: bytes, shape: _Shape, delta: int, most: int, names: tuple[str, str], first: OffsetAndMetadata) -> int:
-        """At most so many records that follow the one of that shape, and are like it; the position behind the last."""
+        """Replay at most ``most`` following records that match the first one's shape. Return the position after the last."""
         start, delta_at, key_size_at, partition_at, value_at, stop = shape
         head, key, version, rest = (
             data[start:delta_at],
@@ -238,7 +239,7 @@ class BulkReplay:
         first_of_batch = first.record_offset - delta
         chunk, pos, delta = self._length, stop, delta + 1
         if delta < from_delta:
-            # A varint longer than it had to be: one by one.
+            # The varint is longer than necessary: replay the records one by one.
             return stop
         with memoryview(data) as view:
             while (count := min(chunk, most, from_delta + len(deltas) - delta)) > 0:
@@ -288,20 +289,20 @@ class BulkReplay:
 
 @functools.cache
 def _delta_bytes(size: int) -> tuple[int, tuple[bytes, ...]]:
-    """The first offset delta of that many bytes, and all of them as they stand in a record."""
+    """Return the first offset delta whose varint has ``size`` bytes, and the encodings of all such deltas."""
     if size == 1:
         return 0, tuple(bytes((delta << 1,)) for delta in range(64))
     return 64, tuple(bytes((delta << 1 & 0x7F | 0x80, delta >> 6)) for delta in range(64, 8192))
 
 
 def _two_bytes(data: bytes, pos: int) -> tuple[int, int]:
-    """A zig-zag varint of two bytes as it stands there, and the position behind; 1, which is negative, for a longer one."""
+    """Return an undecoded two-byte zig-zag varint and the position after it. Return 1, which is negative, for a longer one."""
     high = data[pos + 1]
     return (1, pos) if high >= 0x80 else (data[pos] & 0x7F | high << 7, pos + 2)
 
 
 def _alike(found: _Run, deltas: tuple[bytes, ...], first: tuple[bytes, bytes, bytes, bytes]) -> int:
-    """How many records, from the first on, say what is expected wherever they must not differ."""
+    """Return how many records, from the first on, match the first record in all constant columns."""
     head, key, version, rest = first
     count = len(deltas)
     if (

@@ -1,6 +1,6 @@
-"""OffsetCommit, once it is known that the member may: records and the answer, partition by partition.
+"""OffsetCommit after its validation: the records and the answer, partition by partition.
 
-A value is written at version 4. A request that brings a retention time (versions 2-4) gets version 1, the only one with an expiry.
+Values are written in version 4. A request with a retention time (versions 2-4) gets version 1, the only one with an expiry time.
 """
 
 from __future__ import annotations

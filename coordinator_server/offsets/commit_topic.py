@@ -1,7 +1,7 @@
-"""One topic of a commit: how what is committed of it, a row for each partition, goes into the log and into the state.
+"""One topic of a commit: writes its committed rows, one per partition, into the log and into the state.
 
-Rows come in two forms. Those of a plain request are bytes (``protocol/commit_rows.py``): a ``PlainTopic`` is made once for all commits of a shape.
-Those of a decoded request are its partitions, with or without metadata: a ``DecodedTopic`` is made for one request.
+Rows have two forms. The rows of a plain request are bytes (``protocol/commit_rows.py``); one ``PlainTopic`` serves all commits of
+a shape. The rows of a decoded request are its partitions, with or without metadata; each request has its own ``DecodedTopic``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class CommitTopic(Generic[R]):
-    """A topic and the form of its rows; the rows themselves are arguments."""
+    """A topic and the form of its rows. The rows themselves are arguments of the methods."""
 
     __slots__ = ("count", "layout", "max_bytes", "metadata", "name", "topic_id")
 
@@ -29,32 +29,32 @@ class CommitTopic(Generic[R]):
         self.name = name
         self.topic_id = topic_id
         self.count = count
-        # No less than what their records take of a batch.
+        # Upper bound of the bytes that the records take in a batch.
         self.max_bytes = self.layout.record_bytes * count
-        # In UTF-8, of each row; None where none has any.
+        # The metadata of each row in UTF-8; None if no row has metadata.
         self.metadata: list[bytes] | None = None
 
     def committed(self, rows: R) -> Iterator[tuple[int, int, int, str]]:
-        """Return partition, offset, leader epoch and metadata of each."""
+        """Return partition, offset, leader epoch and metadata of each row."""
         raise NotImplementedError
 
     def encode(self, rows: R, delta: int, now_ms: int, headers: bytes) -> bytes:
-        """Return their records, the first of them at ``delta`` of its batch, and with ``headers``."""
+        """Return the encoded records. The first has the offset delta ``delta`` in its batch, and ``headers``."""
         raise NotImplementedError
 
     def replay(self, rows: R, offsets: GroupOffsets, record_offset: int, now_ms: int) -> None:
-        """Apply their records, of which the first is at ``record_offset``, to the offsets of the group."""
+        """Apply the records to the offsets of the group. The first record is at ``record_offset``."""
         raise NotImplementedError
 
 
 class PlainTopic(CommitTopic[bytes]):
-    """The rows are bytes, always of the same partitions. The state keeps them as they are."""
+    """A topic whose rows are bytes, always for the same partitions. The state stores these bytes unchanged."""
 
     __slots__ = ("_key",)
 
     def __init__(self, group_id: str, name: str, topic_id: bytes, partitions: Partitions) -> None:
         super().__init__(group_id, name, topic_id, partitions.count)
-        # One name for all groups: there may be millions of positions.
+        # Interned, so that millions of positions share one name.
         self._key = intern(name), partitions
 
     def committed(self, rows: bytes) -> Iterator[tuple[int, int, int, str]]:
@@ -68,12 +68,12 @@ class PlainTopic(CommitTopic[bytes]):
 
 
 class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
-    """The rows are decoded partitions. The state keeps each of them."""
+    """A topic whose rows are decoded partitions. The state stores each of them."""
 
     __slots__ = ()
 
     def add_metadata(self, rows: list[OffsetCommitRequestPartition]) -> None:
-        """Note that one of these rows has metadata."""
+        """Set the metadata of all rows, at least one of which has some."""
         self.metadata = [(one.committed_metadata or "").encode() for one in rows]
         self.max_bytes += self.layout.metadata_bytes(self.metadata)
 

@@ -1,4 +1,4 @@
-"""Tombstones of committed offsets, whoever wants them gone: an administrator, time, or the end of the group or the topic."""
+"""Tombstones of committed offsets, for requests of administrators, for expiry, and for deleted groups and topics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from protocol.messages.offset_delete import (
 
 
 def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
-    """The record that takes one committed offset away."""
+    """Return the tombstone of one committed offset."""
     return CoordinatorRecord(OffsetCommitKey(group_id, topic, partition), None)
 
 
 def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[CoordinatorRecord]:
-    """Take all offsets of a group away, those of open transactions as well."""
+    """Return the tombstones of all offsets of a group, including those of open transactions."""
     positions = dict.fromkeys([*(store.of_group_at(group_id, LATEST) or ()), *pending.open_at(group_id, LATEST)])
     return [tombstone(group_id, topic, partition) for topic, partition in positions]
 
@@ -32,7 +32,10 @@ def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> li
 def delete_offsets(
     store: OffsetStore, pending: PendingOffsets, request: OffsetDeleteRequest, is_subscribed: Callable[[str], bool]
 ) -> tuple[OffsetDeleteResponse, list[CoordinatorRecord]]:
-    """The partitions that are asked for, but for topics that the group consumes. An offset that is not there is no error."""
+    """Return the answer and the tombstones for the requested partitions. Topics to which the group is subscribed are refused.
+
+    An offset that does not exist is no error.
+    """
     known = {*(store.of_group_at(request.group_id, LATEST) or ()), *pending.open_at(request.group_id, LATEST)}
     topics, records = [], []
     for topic in request.topics:

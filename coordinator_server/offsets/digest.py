@@ -1,8 +1,8 @@
-"""The part of a group's digest that its committed offsets make.
+"""The items of a group's digest for its committed offsets.
 
-The key of an item is the OffsetCommit record's key, the value that record's value at version 4 and the expiry time (int64), which version 4 has no
-room for. Where in the log the record stands does not count: a log that was copied or imported says the same. The key of an offset in an open
-transaction has the producer's id (int64) behind it.
+An item's key is the key of the OffsetCommit record. Its value is that record's value in version 4, followed by the expiry time
+(int64), which version 4 lacks. The record's offset in the log is not included, so a copied or imported log has the same digest.
+The key of an offset in an open transaction is followed by the producer id (int64).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _PRODUCER: Final = Layout(">q")
 def offsets_digest(
     group_id: str, offsets: Iterable[tuple[TopicPartition, OffsetAndMetadata]], producer_id: int | None = None
 ) -> tuple[int, int]:
-    """The sum over the offsets of a group, or over those that a producer's open transaction has of it, and how many there were."""
+    """Return the sum over the offsets of a group and their number.
+
+    With a producer id, the offsets are those of that producer's open transaction.
+    """
     behind_key = b"" if producer_id is None else _PRODUCER.pack(producer_id)
     encode_value = encoder(OffsetCommitValue, _VALUE_VERSION)
     before_partition: dict[str, bytes] = {}
@@ -49,7 +52,7 @@ def offsets_digest(
 
 
 def _key(group_id: str, topic: str) -> bytes:
-    """The bytes of a key that stand before the partition."""
+    """Return the bytes of a key before the partition."""
     key = bytearray(OFFSET_COMMIT_TYPE)
     encoder(OffsetCommitKey, 0)(OffsetCommitKey(group_id, topic), key)
     return bytes(key[: -_PARTITION.size])

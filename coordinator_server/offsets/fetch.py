@@ -1,8 +1,8 @@
 """OffsetFetch: the committed offsets of one group, as of a committed log offset.
 
-An unknown group or partition is no error: its offset is -1. A topic id that differs from the one an offset was committed under
-means another topic of the same name, and so no offset either. Where an open transaction may change an offset, who asked for stable ones is
-told to ask again (KIP-447).
+An unknown group or partition is no error: its offset is -1. If the requested topic id differs from that of the commit, the offset
+belongs to a different topic of the same name, so the answer is -1 too. With ``require_stable``, an offset with a pending change
+in an open transaction gets UNSTABLE_OFFSET_COMMIT, which clients retry (KIP-447).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INVALID_OFFSET = -1
 def fetch_offsets(
     store: OffsetStore, committed_offset: int, request: OffsetFetchRequestGroup, unstable: Collection[TopicPartition] = ()
 ) -> OffsetFetchResponseGroup:
-    """The partitions that are asked for, in that order; all that the group has when ``topics`` is None. ``unstable`` ones are refused."""
+    """Return the requested partitions in order, or all of the group if ``topics`` is None. Refuse those in ``unstable``."""
     offsets = store.of_group_at(request.group_id, committed_offset)
     if request.topics is None:
         return OffsetFetchResponseGroup(request.group_id, _all_topics(offsets, committed_offset, unstable))
@@ -48,7 +48,7 @@ def fetch_offsets(
 
 
 def _stable(offsets: Readable, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
-    """As ``_answer`` has it, for thousands of partitions at a time: they are asked for after a start."""
+    """Return the answers of one topic. ``_answer``, inlined for requests with thousands of partitions."""
     name, asked_id = topic.name, topic.topic_id
     is_by_name = asked_id == ZERO_UUID
     answers: list[OffsetFetchResponsePartitions] = []

@@ -1,12 +1,13 @@
-"""The committed offsets of one group, single ones and rows.
+"""The committed offsets of one group, stored as single offsets and as rows.
 
-A commit of many partitions is kept as it came: one entry for a topic and the partitions committed together, with the request's rows in it. The next
-commit of the same partitions replaces it, whatever the number of partitions. Whoever reads gets single offsets: rows are spelled out when the
-present is first read after them. Both are timeline containers, and at any moment, past ones as well, the state is
+A commit of many partitions is stored as received: one entry for a topic and the partitions committed together, with the rows of
+the request. The next commit of the same partitions replaces this entry, however many partitions it has. Reads return single
+offsets: the first read of the latest state after a commit converts rows into single offsets. Both are timeline containers. At any
+epoch, past ones included, the state is
 
-    rows, the later in the log over the earlier, over single offsets
+    rows, where later records override earlier ones, over single offsets
 
-so a past state needs nothing that was spelled out since.
+so a past state does not depend on conversions made since.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition
 from protocol.commit_rows import Partitions, offsets_of
 
-# Commits of other partitions each time would keep more than single offsets take: so many rows, and an eighth of the single offsets, are kept.
+# Limit of row entries: this number plus an eighth of the number of single offsets. Without it, commits of different partitions
+# each time would take more memory than single offsets.
 _FEW: Final = 8
 
 RowsKey = tuple[str, Partitions]
 
 
 class CommittedRows(Struct, frozen=True, gc=False):
-    """What was committed together of one topic: its rows, of which the first is the record at ``record_offset``."""
+    """The partitions of one topic committed together. The first row is the record at ``record_offset``."""
 
     record_offset: int
     timestamp_ms: int
@@ -36,13 +38,17 @@ class CommittedRows(Struct, frozen=True, gc=False):
 
 
 class Readable(Protocol):
-    """Offsets at some moment, by position."""
+    """Offsets at one epoch, by topic and partition."""
 
     def get(self, position: TopicPartition, /) -> OffsetAndMetadata | None: ...
 
 
 class GroupOffsets:
-    """Reads of the container itself (``offsets[position]``, ``in``, ``items()``) see the present; ``as_of`` and ``items_at`` an earlier offset."""
+    """The committed offsets of one group.
+
+    Reads of the container itself (``offsets[position]``, ``in``, ``items()``) see the latest state; ``as_of`` and ``items_at``
+    see an earlier epoch.
+    """
 
     __slots__ = ("_rows", "_single")
 
@@ -52,13 +58,13 @@ class GroupOffsets:
 
     @property
     def containers(self) -> tuple[object, object]:
-        """What changes when this does."""
+        """The timeline containers of this object."""
         return self._single, self._rows
 
-    # The present
+    # The latest state
 
     def single(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
-        """All of them, to read and to change, until rows are put."""
+        """Return all offsets as single offsets, for reads and changes until the next ``put_rows``."""
         if self._rows:
             self._spell_out()
         return self._single
@@ -87,14 +93,14 @@ class GroupOffsets:
     def items(self) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
         return self.single().items()
 
-    # The past
+    # Past states
 
     def items_at(self, epoch: int) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
-        """The offsets in the state of ``epoch``; in no particular order."""
+        """Return the offsets in the state of ``epoch``, in no particular order."""
         return {**dict(self._single.items_at(epoch)), **_spelled_in_order(self._rows.items_at(epoch))}.items()
 
     def as_of(self, epoch: int) -> Readable:
-        """The same for looking positions up: to be read before anything changes."""
+        """Return the offsets in the state of ``epoch`` for lookups. It is valid until the next change."""
         if self._rows.is_as_of(epoch) and self._single.is_as_of(epoch):
             return self.single()
         return _Past(self._single, _spelled_in_order(self._rows.items_at(epoch)), epoch)
@@ -102,7 +108,7 @@ class GroupOffsets:
     # Changes
 
     def put_rows(self, key: RowsKey, committed: CommittedRows) -> None:
-        """What was committed together, at a later offset than all that is here."""
+        """Store rows committed together. Their records follow all records stored so far."""
         rows = self._rows
         if len(rows) >= _FEW and key not in rows and len(rows) >= _FEW + len(self._single) // 8:
             self._spell_out()
@@ -116,7 +122,7 @@ class GroupOffsets:
 
 
 class _Past:
-    """Offsets as of an earlier epoch: rows over single ones."""
+    """Offsets as of an earlier epoch: rows override single offsets."""
 
     __slots__ = ("_epoch", "_rows", "_single")
 

@@ -1,4 +1,4 @@
-"""The shape of plain commits, with what the log and the state need to know of it."""
+"""The shape of plain commits, with the data for log and state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from protocol.plain_commits import AcceptedCommit, CommitShape
 
 
 class LoggedShape(CommitShape):
-    """A shape, and what is the same in the records of all its commits."""
+    """A shape with the data common to the records of all its commits."""
 
     __slots__ = ("answer", "attribution", "commit_topics")
 
@@ -17,11 +17,11 @@ class LoggedShape(CommitShape):
         super().__init__(version)
         self.attribution: Attribution | None = None
         self.commit_topics: list[PlainTopic] = []
-        # When every row is accepted.
+        # The answer if every row is accepted.
         self.answer: AcceptedCommit
 
     def log_as(self, topics: list[PlainTopic]) -> None:
-        """Set what its topics are; it is known that they exist."""
+        """Set the topics of the shape, which must exist."""
         self.commit_topics = topics
         self.answer = self.accepted()
         self.attribution = speaking_for(self.member_id, self.group_instance_id)

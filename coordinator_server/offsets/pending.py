@@ -1,8 +1,8 @@
-"""Offsets committed in transactions that are still open: hard state beside the store, seen by nobody before their marker.
+"""Offsets committed in open transactions: hard state besides the main store, invisible before the commit marker.
 
-Each producer's open transaction has a store of its own. Its commit moves the offsets to the main store, where of two records for one
-position the one that stands later in the log wins, whichever came to be valid later: compaction keeps no other order. A tombstone takes
-a position out of every open transaction as well. After Kafka's ``OffsetMetadataManager``.
+Each producer's open transaction has its own store. The commit marker moves its offsets to the main store. Of two records for one
+position the later one in the log wins, even if its transaction was committed earlier, because compaction keeps only the order of
+the log. A tombstone also removes a position from every open transaction. After Kafka's ``OffsetMetadataManager``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Producers = frozenset[int]
 
 
 class PendingOffsets:
-    """Offsets by the id of the producer whose transaction they belong to, and for each group what is open."""
+    """The offsets of open transactions by producer id, and the open positions of each group."""
 
     __slots__ = ("_by_producer", "_open", "_registry", "_store")
 
@@ -33,16 +33,16 @@ class PendingOffsets:
         return group_id in self._open
 
     def groups_at(self, committed_offset: int) -> list[str]:
-        """The groups with open transactions at ``committed_offset``."""
+        """Return the groups with offsets in open transactions as of ``committed_offset``."""
         return [group_id for group_id, _ in self._open.items_at(committed_offset)]
 
     @property
     def by_group(self) -> TimelineDict[str, TimelineDict[TopicPartition, Producers]]:
-        """The producers whose transactions may still change a position. Every change of a group's open offsets is a change here."""
+        """The producers with open offsets, by group and position. Every change of a group's open offsets changes this table."""
         return self._open
 
     def of_group_at(self, group_id: str, committed_offset: int) -> Iterator[tuple[int, GroupOffsets]]:
-        """What each open transaction holds of a group that existed at ``committed_offset``; read it at the same offset."""
+        """Yield each open transaction's offsets of a group as of ``committed_offset``. Read them at the same offset."""
         if self._open.get_at(group_id, committed_offset) is not None:
             for producer_id, store in self._by_producer.items_at(committed_offset):
                 offsets = store.of_group_at(group_id, committed_offset)
@@ -50,12 +50,12 @@ class PendingOffsets:
                     yield producer_id, offsets
 
     def open_at(self, group_id: str, committed_offset: int) -> Collection[TopicPartition]:
-        """The positions of a group that an open transaction may still change."""
+        """Return the positions of a group that have offsets in open transactions."""
         positions = self._open.get_at(group_id, committed_offset)
         return () if positions is None else {position for position, _ in positions.items_at(committed_offset)}
 
     def first_at(self, committed_offset: int, default: int) -> int:
-        """The offset of the first record of those that were pending at ``committed_offset``."""
+        """Return the offset of the first record pending as of ``committed_offset``, or ``default`` if there is none."""
         first = default
         for group_id in self.groups_at(committed_offset):
             for _, offsets in self.of_group_at(group_id, committed_offset):
@@ -63,7 +63,7 @@ class PendingOffsets:
         return first
 
     def replay(self, producer: Producer, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
-        """Apply one OffsetCommit record of an open transaction. A tombstone there is a tombstone."""
+        """Apply one OffsetCommit record of an open transaction. A tombstone takes effect at once."""
         if value is None:
             self._store.replay(record_offset, key, None)
             return
@@ -78,7 +78,7 @@ class PendingOffsets:
         positions[position] = positions.get(position, frozenset()) | {producer.id}
 
     def end(self, producer: Producer, result: TransactionResult) -> None:
-        """The transaction is over. Nothing happens where none of its offsets are known."""
+        """End the transaction of a producer. Do nothing if it has no offsets here."""
         mine = self._by_producer.pop(producer.id, None)
         if mine is None:
             return

@@ -1,14 +1,14 @@
-"""The offsets of one group as a block of bytes: the form in which a layer's checkpoint holds them until somebody asks.
+"""The block encoding of one group's offsets in a layer's checkpoint.
 
-Little-endian. Rows are in order of topic, topic id and partition; the same offsets make the same bytes, in whatever order they came.
+Little-endian. Rows are ordered by topic, topic id and partition, so equal offsets give equal bytes.
 
     rows uint32 | topics uint32 | texts uint32
     per topic and topic id: rows uint32, size of the name uint16, topic id 16 bytes, name
     per text of metadata, in the order of first use: size uint32, text
     columns: partition int32, offset int64, leader epoch int32, commit timestamp int64, record offset int64, expire timestamp int64, text uint32
 
-A column is one byte, 0 or 1, and then its one value (all rows say the same) or a value for each row. What the block is damaged by is the business
-of who stores it: a checksum comes with it there.
+A column starts with one byte: 0 if one value for all rows follows, 1 if one value per row follows. The block has no checksum; the
+checkpoint stores one for it.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Row = tuple[TopicPartition, OffsetAndMetadata]
 
 
 class ExpiryBounds(NamedTuple):
-    """From when on the first offset of a group may expire. A checkpoint keeps them as the bounds of the group's block, in this order."""
+    """The earliest times that determine the expiry of a group's offsets. A checkpoint stores them as the block's bounds, in order."""
 
     oldest_commit_ms: int
-    # NO_TIMESTAMP where none has an expiry of its own.
+    # NO_TIMESTAMP if no offset has its own expiry time.
     least_expire_ms: int
 
 
 class RestingGroup(NamedTuple):
-    """A block, and what can be said of it without reading it."""
+    """A block, its number of rows, and its expiry bounds."""
 
     block: bytes
     rows: int
@@ -48,7 +48,7 @@ class RestingGroup(NamedTuple):
 
 
 def rest(offsets: Iterable[Row]) -> RestingGroup:
-    """The block of a group's offsets, of which there is at least one."""
+    """Encode the offsets of a group, at least one, as a block."""
     rows = sorted(offsets, key=lambda row: (row[0][0], row[1].topic_id, row[0][1]))
     values = [value for _, value in rows]
     topics = _topics(rows)
@@ -76,7 +76,7 @@ def rest(offsets: Iterable[Row]) -> RestingGroup:
 
 
 def wake(block: bytes) -> Iterator[Row]:
-    """The offsets of a block."""
+    """Decode the offsets of a block."""
     count, topic_count, text_count = _HEAD.unpack_from(block)
     pos = _HEAD.size
     names: list[Iterable[str]] = []
@@ -84,7 +84,7 @@ def wake(block: bytes) -> Iterator[Row]:
     for _ in range(topic_count):
         rows, size, topic_id = _TOPIC.unpack_from(block, pos)
         pos += _TOPIC.size
-        # One name for all the partitions and groups of a topic.
+        # Interned, so that all partitions and groups of a topic share one name.
         names.append(repeat(intern(block[pos : pos + size].decode()), rows))
         ids.append(repeat(topic_id, rows))
         pos += size

@@ -1,8 +1,8 @@
-"""Groups whose offsets *rest* in a checkpoint: they are not in memory, because nothing has changed them since the last compaction.
+"""Groups whose offsets *rest* in a checkpoint: they are not in memory, because they have not changed since the last compaction.
 
-A group's offsets are a block of bytes there (``resting_block.py``). It is read, and kept for a while, when somebody asks for them. When something changes
-them, the group is taken out, for good: what is deleted afterwards stays deleted. What a start replays from the log's tail for a resting group
-is kept beside its block until then.
+A group's offsets are a block of bytes in the checkpoint (``resting_block.py``). A read request decodes the block and caches the
+offsets for a while. The first change removes the group from the resting groups for good, so deleted offsets stay deleted. Commits
+of a resting group that a start replays from the log's tail are kept in memory until then.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.resting_block import ExpiryBounds, Row, wake
 
-# So many offsets of groups that were read are remembered.
+# Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
 
 ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
 
 
 class RestingGroups:
-    """The groups of one checkpoint that nothing has changed yet."""
+    """The groups of one checkpoint that have not changed since the load."""
 
     __slots__ = ("_checkpoint", "_read", "_read_records", "_read_rows", "_registry", "_tail", "_taken")
 
     def __init__(self, registry: SnapshotRegistry, checkpoint: CheckpointState, read_records: ReadRecords) -> None:
-        """``read_records`` finds the offsets of a group whose block is damaged."""
+        """Take the function that reads a group's offsets from records if its block is damaged."""
         self._registry = registry
         self._checkpoint = checkpoint
         self._read_records = read_records
-        # Groups of the checkpoint that rest no more.
+        # Groups of the checkpoint that no longer rest.
         self._taken: set[str] = set()
-        # What the log's tail says of groups that rest.
+        # The offsets of resting groups from the log's tail.
         self._tail: dict[str, GroupOffsets] = {}
-        # Groups that were read lately: the members of a group start at the same time, and each asks for its own.
+        # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
         self._read_rows = 0
 
@@ -45,11 +45,11 @@ class RestingGroups:
         return (group_id for group_id in self._checkpoint if group_id not in self._taken)
 
     def bounds(self, group_id: str) -> ExpiryBounds | None:
-        """Return what bounds the expiry of a group that rests; None where the log's tail says more of it."""
+        """Return the expiry bounds of a resting group, or None if it has commits in the log's tail."""
         return None if group_id in self._tail else ExpiryBounds(*self._checkpoint.bounds(group_id))
 
     def read(self, group_id: str) -> GroupOffsets:
-        """Return the offsets of a group that rests. They are not to be changed."""
+        """Return the offsets of a resting group. The caller must not change them."""
         found = self._read.get(group_id)
         if found is not None:
             return found
@@ -67,7 +67,10 @@ class RestingGroups:
         return found
 
     def tail(self, group_id: str) -> GroupOffsets:
-        """Return where to put what the log's tail says of a group that rests. Only while nothing can be reverted: what is put is final."""
+        """Return the container for a resting group's offsets from the log's tail.
+
+        Only for use while no snapshot is open, because these changes cannot be reverted.
+        """
         self._forget_read(group_id)
         offsets = self._tail.get(group_id)
         if offsets is None:
@@ -75,7 +78,7 @@ class RestingGroups:
         return offsets
 
     def take(self, group_id: str) -> GroupOffsets:
-        """Return the offsets of a group that rests, to be changed: it rests no more."""
+        """Remove a group from the resting groups and return its offsets, which the caller may change."""
         offsets = self.read(group_id)
         self._forget_read(group_id)
         self._tail.pop(group_id, None)
@@ -83,7 +86,7 @@ class RestingGroups:
         return offsets
 
     def close(self) -> None:
-        """Let go of the checkpoint."""
+        """Close the checkpoint."""
         self._checkpoint.close()
 
     def _forget_read(self, group_id: str) -> None:

@@ -1,9 +1,9 @@
 """The committed offsets of all groups of a shard: hard state, changed only by replaying records.
 
-A group is here while it has at least one offset. A tombstone removes the offset, and with the last one the group.
+A group exists here while it has at least one offset. A tombstone removes the offset; with the last offset it removes the group.
 
-Where there is a checkpoint, most groups rest in it (``resting_groups.py``). One that is changed becomes part of the state: it enters below all
-open snapshots, as if it had been there all the time, since none of them has seen it change.
+With a checkpoint, most groups rest in it (``resting_groups.py``). A resting group enters ``by_group`` when it is changed. It is
+inserted below all open snapshots, as if it had always been in memory, because none of them has recorded a change of it.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "
 
 
 class OffsetStore:
-    """Offsets by group, then by topic and partition."""
+    """The offsets of a shard by group, then by topic and partition."""
 
     __slots__ = ("_registry", "_resting", "by_group", "on_entered", "on_tombstone")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         self._registry = registry
-        # Groups that do not rest. ``groups_at`` and ``of_group_at`` know all.
+        # Groups that do not rest. ``groups_at`` and ``of_group_at`` include resting groups.
         self.by_group: TimelineDict[str, GroupOffsets] = TimelineDict(registry)
         self._resting: RestingGroups | None = None
-        # Told of every group of the checkpoint that becomes part of the state.
+        # Called with each group of the checkpoint that enters ``by_group``.
         self.on_entered: Callable[[str], None] | None = None
-        # Told of every tombstone, also where there is nothing to remove.
+        # Called for each tombstone, even if there is no offset to remove.
         self.on_tombstone: Callable[[str, TopicPartition], None] | None = None
 
     def rest_on(self, checkpoint: CheckpointState) -> None:
-        """Have the groups of a checkpoint in the state from now on; for an empty store."""
+        """Add the groups of a checkpoint. The store must be empty."""
         self._resting = RestingGroups(self._registry, checkpoint, _read_records)
 
     def close(self) -> None:
-        """Let go of the checkpoint: the shard is given up."""
+        """Close the checkpoint. Called when the shard is unloaded."""
         if self._resting is not None:
             self._resting.close()
 
@@ -56,14 +56,14 @@ class OffsetStore:
         return group_id in self.by_group or self._is_resting(group_id)
 
     def groups_at(self, committed_offset: int) -> Iterator[str]:
-        """The groups that existed at ``committed_offset``, in no particular order."""
+        """Yield the groups with offsets as of ``committed_offset``, in no particular order."""
         for group_id, _ in self.by_group.items_at(committed_offset):
             yield group_id
         if self._resting is not None:
             yield from self._resting
 
     def of_group_at(self, group_id: str, committed_offset: int) -> GroupOffsets | None:
-        """The offsets of a group that existed at ``committed_offset``; for reading, at the same offset."""
+        """Return a group's offsets if it had any as of ``committed_offset``, for reads at the same offset."""
         found = self.by_group.get_at(group_id, committed_offset)
         if found is None and self._resting is not None and group_id in self._resting:
             return self._resting.read(group_id)
@@ -77,7 +77,7 @@ class OffsetStore:
         self.put(key.group, key.topic, key.partition, committed_by(record_offset, value))
 
     def replay_legacy(self, record_offset: int, key: LegacyOffsetCommitKey, value: LegacyOffsetCommitValue | None) -> None:
-        """Apply one record of the type that clusters wrote before 0.9."""
+        """Apply one record of the type that clusters before Kafka 0.9 wrote."""
         if value is None:
             self._bury(key.group, (key.topic, key.partition))
             return
@@ -85,21 +85,21 @@ class OffsetStore:
         self.put(key.group, key.topic, key.partition, committed)
 
     def find(self, group_id: str, position: TopicPartition) -> OffsetAndMetadata | None:
-        """The present offset, committed or not."""
+        """Return the latest offset of a position, committed or not."""
         offsets = self.of_group_at(group_id, LATEST)
         return None if offsets is None else offsets.get(position)
 
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
-        """The offset of a position from now on."""
+        """Set the offset of a position."""
         offsets = self.to_change(group_id).single()
         position = (topic, partition)
         if position not in offsets:
-            # One name for all the partitions and groups of a topic: there may be millions of positions.
+            # Interned, so that millions of positions share one name per topic.
             position = (sys.intern(topic), partition)
         offsets[position] = committed
 
     def to_change(self, group_id: str) -> GroupOffsets:
-        """Return where to put a group's offsets."""
+        """Return the container for changes of a group's offsets."""
         offsets = self.by_group.get(group_id)
         if offsets is not None:
             return offsets
@@ -110,7 +110,7 @@ class OffsetStore:
         return offsets
 
     def remove(self, group_id: str, position: TopicPartition) -> None:
-        """No offset of this position from now on."""
+        """Remove the offset of a position, if any."""
         offsets, resting = self.by_group.get(group_id), self._resting
         if offsets is None and resting is not None and group_id in resting:
             offsets = self._enter(resting, group_id)
@@ -128,7 +128,7 @@ class OffsetStore:
     # Groups of the checkpoint
 
     def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
-        """Return what bounds the expiry of a group that rests and has no newer commits."""
+        """Return the expiry bounds of a resting group without newer commits, otherwise None."""
         resting = self._resting
         return resting.bounds(group_id) if resting is not None and group_id in resting else None
 
@@ -144,7 +144,7 @@ class OffsetStore:
 
 
 def _read_records(checkpoint: CheckpointState, group_id: str) -> Iterable[Row]:
-    """Return the offsets of a group from the records that the checkpoint was made of."""
+    """Return the offsets of a group from the source records of the checkpoint."""
     store = OffsetStore(SnapshotRegistry())
     for record_offset, record in checkpoint.records():
         match record:

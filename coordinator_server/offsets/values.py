@@ -1,4 +1,4 @@
-"""What is known of one committed position."""
+"""The committed offset of one position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_TIMESTAMP = -1
 
 
 class OffsetAndMetadata(Struct, frozen=True, gc=False):
-    """One committed position, and the log offset of the record that says so."""
+    """A committed offset with its metadata, and the log offset of its record."""
 
     committed_offset: int
     leader_epoch: int
@@ -25,7 +25,7 @@ class OffsetAndMetadata(Struct, frozen=True, gc=False):
 
 
 def committed_by(record_offset: int, value: OffsetCommitValue) -> OffsetAndMetadata:
-    """What an OffsetCommit record's value says."""
+    """Return the committed offset of an OffsetCommit record's value."""
     return OffsetAndMetadata(
         value.offset,
         value.leader_epoch,
