@@ -1,1 +1,1 @@
-"""Topics and partitions: what Metadata answers and assignors see. The topics are virtual: no records live in them."""
+"""Topics and partitions, for Metadata answers and assignors. The topics are virtual: they store no records."""

@@ -63,56 +63,56 @@ Current = Callable[[Resource], Own]
 def plan_alteration(
     request: IncrementalAlterConfigsRequest, current: Current, topics: Collection[str]
 ) -> tuple[IncrementalAlterConfigsResponse, list[CoordinatorRecord]]:
-    """The answer for each resource, and the records of what changes. Each resource is in the request once."""
+    """Return the answer for each resource, and the records of the changes. Each resource occurs once in the request."""
     responses, records = [], []
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
-        told = AlterConfigsResourceResponse(0, None, *resource)
-        responses.append(told)
-        records += _planned(told, resource, partial(_altered, asked), current(resource), topics)
+        answer = AlterConfigsResourceResponse(0, None, *resource)
+        responses.append(answer)
+        records += _planned(answer, resource, partial(_altered, asked), current(resource), topics)
     return IncrementalAlterConfigsResponse(responses=responses), records
 
 
 def plan_replacement(
     request: AlterConfigsRequest, current: Current, topics: Collection[str]
 ) -> tuple[AlterConfigsResponse, list[CoordinatorRecord]]:
-    """The same for the older way, by which whatever is not named goes."""
+    """Return answers and records for AlterConfigs, which deletes all settings that the request does not have."""
     responses, records = [], []
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
-        told = ReplacedResource(0, None, *resource)
-        responses.append(told)
-        records += _planned(told, resource, partial(_replaced, asked), current(resource), topics)
+        answer = ReplacedResource(0, None, *resource)
+        responses.append(answer)
+        records += _planned(answer, resource, partial(_replaced, asked), current(resource), topics)
     return AlterConfigsResponse(responses=responses), records
 
 
 def config_records(resource: Resource, own: Mapping[str, str | None]) -> list[CoordinatorRecord]:
-    """The records that say so; None takes a setting away."""
+    """Return the records of these settings. A value of None deletes a setting."""
     return [CoordinatorRecord(ConfigRecord(*resource, name, value), None) for name, value in own.items()]
 
 
 def _planned(
-    told: AlterConfigsResourceResponse | ReplacedResource,
+    answer: AlterConfigsResourceResponse | ReplacedResource,
     resource: Resource,
     afterwards: Callable[[Own], Own],
     own: Own,
     topics: Collection[str],
 ) -> list[CoordinatorRecord]:
-    """The records of what changes; of a resource that is refused there are none, and it is told why."""
+    """Return the records of the changes. If the resource is refused, set the error of its answer and return none."""
     try:
         return _changes(resource, afterwards(own), own, topics)
     except CoordinatorError as refused:
-        told.error_code, told.error_message = refused.error, refused.message
+        answer.error_code, answer.error_message = refused.error, refused.message
         return []
 
 
 def _replaced(asked: ReplacingResource, own: Own) -> Own:
-    """What the resource has of its own afterwards: what is named."""
+    """Return the resource's new settings: those of the request."""
     return {config.name: config.value or "" for config in asked.configs}
 
 
 def _altered(asked: AlterConfigsResource, own: Own) -> Own:
-    """What the resource has of its own afterwards: what it had, but for what is named."""
+    """Return the resource's new settings: its present ones with the changes of the request."""
     wanted = dict(own)
     for config in asked.configs:
         name, given = config.name, config.value or ""
@@ -129,7 +129,7 @@ def _altered(asked: AlterConfigsResource, own: Own) -> Own:
 
 
 def _edited(resource_type: int, name: str, operation: Operation, given: str, own: str | None) -> str:
-    """A list with some elements more, or less."""
+    """Return the text of a list setting with elements added or removed."""
     setting = SETTINGS.get(resource_type, {}).get(name)
     if setting is None or setting.type is not SettingType.LIST:
         raise invalid(f"Can't {operation.name} to key {name} because its type is not LIST.")
@@ -143,7 +143,7 @@ def _edited(resource_type: int, name: str, operation: Operation, given: str, own
 
 
 def _changes(resource: Resource, wanted: Own, own: Own, topics: Collection[str]) -> list[CoordinatorRecord]:
-    """The records between what there is and what is wanted. Raises CoordinatorError."""
+    """Return the records that change the present settings to the wanted ones. Raises CoordinatorError."""
     for name, value in wanted.items():
         if len(value) > LONGEST_VALUE and value != own.get(name):
             too_large = f"it exceeds the maximum value size of {LONGEST_VALUE} bytes."

@@ -1,4 +1,4 @@
-"""CreateTopics (19): which of the topics asked for can be made, and the records that make them (``ReplicationControlManager``)."""
+"""CreateTopics (19): validates the requested topics and makes their records (``ReplicationControlManager``)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreatableTopicResult, CreateTopicsRequest
 
-# Kafka's bound on one request, for the same reason: one request must not make an unbounded batch.
+# Kafka's limit for one request, which bounds the size of its record batch.
 MAX_PARTITIONS_PER_REQUEST = 10_000
-# One server holds everything once; this is what "the default" and an explicit 1 mean.
+# One server stores everything once, so the default and an explicit 1 are the only valid values.
 REPLICATION_FACTOR = 1
 
 
@@ -31,7 +31,7 @@ def plan(
     config: Config,
     new_topic_id: Callable[[], bytes],
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
-    """The answer per topic, and the records of those that can be made. Raises CoordinatorError for the request as a whole."""
+    """Return the answer for each topic, and the records of the valid ones. Raises CoordinatorError for the whole request."""
     default_partitions, broker = config.num_partitions, topic_synonyms(config)
     plain = of_new_topic(described(TOPIC_SETTINGS, {}, Source.TOPIC, broker))
     asked = Counter(topic.name for topic in request.topics)
@@ -49,21 +49,21 @@ def plan(
             continue
         partitions = _partitions(topic, default_partitions)
         topic_id = new_topic_id()
-        told = of_new_topic(described(TOPIC_SETTINGS, own, Source.TOPIC, broker)) if own else plain
-        results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, told))
+        configs = of_new_topic(described(TOPIC_SETTINGS, own, Source.TOPIC, broker)) if own else plain
+        results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, configs))
         records.extend(topic_records(topic.name, topic_id, partitions, config.node_id))
         records.extend(config_records((ResourceType.TOPIC, topic.name), own))
     return results, records
 
 
 def topic_synonyms(config: Config) -> dict[str, str]:
-    """The properties of this server that topics have their defaults from, in text form."""
+    """Return the text of this server's properties that are the defaults of topic settings."""
     properties = msgspec.to_builtins(config)
     return {name: str(properties[name]) for setting in TOPIC_SETTINGS.values() if (name := setting.synonym or "") in properties}
 
 
 def _own_settings(topic: CreatableTopic) -> dict[str, str]:
-    """What the topic is to have of its own. Raises CoordinatorError."""
+    """Return the requested settings of a topic. Raises CoordinatorError."""
     missing = [config.name for config in topic.configs if config.value is None]
     if missing:
         raise CoordinatorError(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(missing)}")
@@ -113,12 +113,12 @@ def _partitions(topic: CreatableTopic, default: int) -> int:
 
 
 def topic_records(name: str, topic_id: bytes, partitions: int, node_id: int) -> list[CoordinatorRecord]:
-    """The records that make one topic, every partition on this node."""
+    """Return the records that create a topic with every partition on this node."""
     return [CoordinatorRecord(TopicRecord(name, topic_id), None), *partition_records(topic_id, range(partitions), node_id)]
 
 
 def partition_records(topic_id: bytes, partitions: Iterable[int], node_id: int) -> list[CoordinatorRecord]:
-    """The records that make partitions of a topic."""
+    """Return the records that create partitions of a topic."""
     records = []
     replicas = [node_id]
     for partition in partitions:

@@ -1,4 +1,4 @@
-"""DeleteTopics (20): which of the topics asked for, by name or by id, can go (``ControllerApis.deleteTopics``)."""
+"""DeleteTopics (20): validates the requested topics, by name or id, and makes the records (``ControllerApis.deleteTopics``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_SUCH_ID = "This server does not host this topic ID."
 def plan_deletion(
     request: DeleteTopicsRequest, by_name: Callable[[str], Topic | None], by_id: Callable[[bytes], Topic | None]
 ) -> tuple[list[DeletableTopicResult], list[CoordinatorRecord]]:
-    """The answer for each topic, and the records that remove those that can go. The request names its topics as version 6 does."""
+    """Return the answer for each topic, and the records that remove the valid ones. The request has the form of version 6."""
     results: list[DeletableTopicResult] = []
     names, ids = [], []
     for asked in request.topics:
@@ -57,7 +57,7 @@ def plan_deletion(
         if topic.topic_id not in taken:
             going[topic.topic_id] = topic
         else:
-            # As in Kafka: then it does not go, though its id alone was well asked for.
+            # As in Kafka, the topic is not deleted then, although the request by id alone would be valid.
             going.pop(topic.topic_id, None)
             problem = "The provided topic name maps to an ID that was already supplied."
             results.append(_refused(name, topic.topic_id, ErrorCode.INVALID_REQUEST, problem))

@@ -1,4 +1,4 @@
-"""DescribeConfigs (32): settings, where their values come from, and in which order they count (``ConfigHelper``)."""
+"""DescribeConfigs (32): settings, the sources of their values, and the precedence of sources (``ConfigHelper``)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ class Source(IntEnum):
     GROUP = 8
 
 
-# Kafka keeps it for the cluster as a whole since it has eligible leader replicas (KIP-966).
+# A setting that Kafka stores for the whole cluster since KIP-966 (eligible leader replicas).
 _OF_THE_CLUSTER: Final = "min.insync.replicas"
 
 
 def described(
     settings: Settings, own: Mapping[str, str], own_source: Source, broker: Mapping[str, str]
 ) -> list[DescribeConfigsResourceResult]:
-    """All settings of a resource that has those of ``own``; ``broker`` has the properties of this server that are their synonyms."""
+    """Return all settings of a resource whose own settings are ``own``.
+
+    ``broker`` has the properties of this server that are synonyms of settings.
+    """
     return [_described(setting, own, own_source, broker) for setting in settings.values()]
 
 
@@ -53,5 +56,5 @@ def _described(
 
 
 def of_new_topic(described: list[DescribeConfigsResourceResult]) -> list[CreatableTopicConfigs]:
-    """The same as CreateTopics tells it."""
+    """Return the settings in the form of a CreateTopics answer."""
     return [CreatableTopicConfigs(each.name, each.value, each.read_only, each.config_source) for each in described]

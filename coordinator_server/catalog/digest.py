@@ -1,7 +1,7 @@
 """The digest of the catalog.
 
-An item for each topic, its TopicRecord as the key and its number of partitions (int32) as the value, and one for each setting, its ConfigRecord without
-a value as the key and the value as the value.
+Each topic is an item: the key is its TopicRecord, the value its number of partitions (int32). Each setting is an item: the key is
+its ConfigRecord without the value, the value is the setting's value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PARTITIONS: Final = Layout(">i")
 
 
 def catalog_digest(topics: Iterable[Topic], settings: Iterable[tuple[tuple[int, str], Mapping[str, str]]] = ()) -> str:
-    """The sum over the topics, and over what each resource has of its own."""
+    """Return the digest of all topics and all settings of resources."""
     total = sum(
         item_digest(encode(TopicRecord(topic.name, topic.topic_id), 0), _PARTITIONS.pack(topic.partitions)) for topic in topics
     )

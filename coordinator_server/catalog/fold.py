@@ -1,7 +1,7 @@
-"""What compaction keeps of ``__cluster_metadata``: the records of existing topics, and the last record of every setting.
+"""Compaction of ``__cluster_metadata``: keeps the records of existing topics, and the last record of every setting.
 
-Kept records are unchanged, offset included, so replaying them gives the same catalog. All records of a removed topic are dropped, its
-RemoveTopicRecord too: a reader that continues from the middle of such a log would miss the removal, and has to start again.
+Kept records are unchanged, offset included, so replaying them gives the same catalog. All records of a removed topic are dropped,
+including its RemoveTopicRecord. A reader that continues in the middle of such a log would miss the removal, and must start over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Placed = tuple[int, CoordinatorRecord]
 
 
 class CatalogFold:
-    """Replays records into a catalog, and notes those to keep."""
+    """Replays records into a catalog, and collects those to keep."""
 
     def __init__(self, shard: CatalogShard) -> None:
         self._shard = shard
@@ -45,7 +45,7 @@ class CatalogFold:
                     settings[name] = (offset, record)
 
     def records(self) -> Iterator[_Placed]:
-        """The records to keep, each with its offset, in no particular order."""
+        """Yield the records to keep with their offsets, in no particular order."""
         for of_topic in self._topics.values():
             yield from of_topic.values()
         for of_resource in self._settings.values():

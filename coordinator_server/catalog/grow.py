@@ -1,4 +1,4 @@
-"""CreatePartitions (37): which topics can have more partitions, and the records of those (``ReplicationControlManager``)."""
+"""CreatePartitions (37): validates the requested topics and makes the records (``ReplicationControlManager``)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from protocol.messages.create_partitions import (
 def plan_growth(
     request: CreatePartitionsRequest, by_name: Callable[[str], Topic | None], nodes: Collection[int]
 ) -> tuple[list[CreatePartitionsTopicResult], list[CoordinatorRecord]]:
-    """The answer for each topic, and the records of the new partitions. Raises CoordinatorError for the request as a whole."""
+    """Return the answer for each topic, and the records of the new partitions. Raises CoordinatorError for the whole request."""
     times_asked = Counter(topic.name for topic in request.topics)
     results = [
         CreatePartitionsTopicResult(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")

@@ -1,6 +1,7 @@
-"""The settings that topics and groups may have of their own: Kafka's names, types, defaults and bounds (``LogConfig``, ``GroupConfig``).
+"""The settings of topics and groups: Kafka's names, types, defaults and limits (``LogConfig``, ``GroupConfig``).
 
-Topics store nothing here, and groups of the newer protocols are not served yet: what is set is checked, kept and told as Kafka does.
+Settings are validated, stored and described as in Kafka, but have no effect: topics store no records here, and the group
+protocols that have settings are not served yet.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coordinator_server.catalog.settings import (
     parse_all,
 )
 
-# A period of ISO 8601, as java.time.Duration reads it, that is not negative.
+# A non-negative ISO 8601 duration in the format of java.time.Duration.
 _DURATION: Final = re.compile(r"by_duration:\+?(?i:P(?=.)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?)", re.ASCII)
 
 
@@ -132,7 +133,7 @@ GROUP_SETTINGS: Final = _table(
 )
 
 
-# What a broker's properties allow, with their defaults.
+# The minimum and maximum values, from the defaults of the broker's properties.
 _LIMITS: Final = {
     "consumer.assignment.interval.ms": (0, 15_000),
     "consumer.heartbeat.interval.ms": (5_000, 15_000),
@@ -151,7 +152,7 @@ _LIMITS: Final = {
 
 
 def check_topic_settings(given: Mapping[str, str]) -> None:
-    """Everything that a topic has of its own. Raises CoordinatorError, INVALID_CONFIG."""
+    """Validate all settings of a topic together. Raises CoordinatorError with INVALID_CONFIG."""
     values = parse_all(TOPIC_SETTINGS, given, "topic")
     least, most = _int(values, "min.compaction.lag.ms"), _int(values, "max.compaction.lag.ms")
     if least > most:
@@ -163,7 +164,7 @@ def check_topic_settings(given: Mapping[str, str]) -> None:
 
 
 def check_group_settings(given: Mapping[str, str]) -> None:
-    """Everything that a group has of its own. Raises CoordinatorError, INVALID_CONFIG."""
+    """Validate all settings of a group together. Raises CoordinatorError with INVALID_CONFIG."""
     values = parse_all(GROUP_SETTINGS, given, "group")
     for name, (least, most) in _LIMITS.items():
         kind, _, rest = name.partition(".")

@@ -1,4 +1,4 @@
-"""What a setting is: a name, a type, a default and what its values have to be (Kafka's ``ConfigDef``)."""
+"""The definition of a setting: name, type, default and validation (Kafka's ``ConfigDef``)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 
 Value = bool | int | float | str | list[str]
-# What is wrong with a value; None when nothing is.
+# Returns the problem of a value, or None if it is valid.
 Check = Callable[[Value], str | None]
 
 
 class SettingType(IntEnum):
-    """Kafka's ``ConfigType``, as DescribeConfigs tells it."""
+    """Kafka's ``ConfigType``, with the codes of DescribeConfigs."""
 
     BOOLEAN = 1
     STRING = 2
@@ -27,9 +27,10 @@ class SettingType(IntEnum):
 
 
 class Setting(NamedTuple):
-    """``default`` is in text form; ``synonym`` names the property of a broker that the default comes from, where there is one.
+    """The definition of a setting.
 
-    ``check`` is asked about the whole value, ``check_item`` about each element of a list.
+    ``default`` is text. ``synonym`` is the broker property with the default, if any. ``check`` validates the whole value,
+    ``check_item`` each element of a list.
     """
 
     name: str
@@ -47,7 +48,7 @@ _BOOLEANS: Final = {"true": True, "false": False}
 
 
 def parse(setting: Setting, text: str) -> Value:
-    """A value from its text form. Raises CoordinatorError, INVALID_CONFIG."""
+    """Parse and validate the text of a value. Raises CoordinatorError with INVALID_CONFIG."""
     value = _convert(setting, text.strip())
     if setting.check is not None:
         _refuse(setting, f"[{', '.join(value)}]" if isinstance(value, list) else value, setting.check(value))
@@ -60,7 +61,7 @@ def parse(setting: Setting, text: str) -> Value:
 
 
 def text_of(value: Value) -> str:
-    """A value in the text form that clients are told."""
+    """Return the text of a value for clients."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -71,7 +72,7 @@ def text_of(value: Value) -> str:
 
 
 def parse_all(settings: Settings, given: Mapping[str, str], kind: str) -> dict[str, Value]:
-    """The values of all settings, given or by default. Raises CoordinatorError, INVALID_CONFIG."""
+    """Return the values of all settings, given or default. Raises CoordinatorError with INVALID_CONFIG."""
     for name in given:
         if name not in settings:
             raise invalid(f"Unknown {kind} config name: {name}")
@@ -79,7 +80,7 @@ def parse_all(settings: Settings, given: Mapping[str, str], kind: str) -> dict[s
 
 
 def invalid(problem: str) -> CoordinatorError:
-    """How a setting is refused."""
+    """Return the error that refuses a setting."""
     return CoordinatorError(ErrorCode.INVALID_CONFIG, problem)
 
 
@@ -113,21 +114,21 @@ def _number(kind: SettingType, text: str) -> int | float | None:
     return number if -limit <= (number := int(text)) < limit else None
 
 
-# What values may be asked to be.
+# Checks.
 
 
 def at_least(least: int) -> Check:
-    """A number from ``least`` on."""
+    """Return a check for a minimum."""
     return lambda value: None if _as_number(value) >= least else f"Value must be at least {least}"
 
 
 def between(least: int, most: int) -> Check:
-    """A number in a range, its ends included."""
+    """Return a check for a range, both ends included."""
     return lambda value: at_least(least)(value) or (f"Value must be no more than {most}" if _as_number(value) > most else None)
 
 
 def one_of(*allowed: str) -> Check:
-    """One of some words."""
+    """Return a check for a set of words."""
     return lambda value: None if value in allowed else f"String must be one of: {', '.join(allowed)}"
 
 

@@ -1,4 +1,4 @@
-"""CatalogShard: the replicated state machine of topics, over the records of Kafka's own ``__cluster_metadata``."""
+"""CatalogShard: the replicated state machine of topics and settings, with the records of Kafka's ``__cluster_metadata``."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsRes
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
-# Why records were written, where the log says so: the server's ``topics`` property.
+# The reason in the provenance of topics from the server's ``topics`` property.
 TOPICS_DECLARED = "topics-declared"
 
 
 class CatalogShard(CoordinatorShard):
-    """All topics of the cluster. Hard state: topics by name and by id."""
+    """All topics of the cluster. Hard state: topics by name and by id, and settings by resource."""
 
     def __init__(
         self, *, config: Config, registry: SnapshotRegistry, timer: CoordinatorTimer, new_topic_id: Callable[[], bytes]
@@ -43,7 +43,7 @@ class CatalogShard(CoordinatorShard):
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
         self._own: TimelineDict[Resource, Own] = TimelineDict(registry)
-        # Told of every topic that a record removes, durable or not.
+        # Called with every topic that a record removes, durable or not.
         self.on_removed: Callable[[DeletedTopic], None] = lambda _topic: None
 
     # Write operations
@@ -51,7 +51,7 @@ class CatalogShard(CoordinatorShard):
     def create_topics(
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
     ) -> CoordinatorResult[CreateTopicsResponse]:
-        """Make the topics that can be made; the answer tells them apart."""
+        """Create the valid topics of a request. Each topic has its own answer."""
         config = self._config
         results, records = plan(request, self._by_name.keys(), config, self._new_topic_id)
         if request.validate_only:
@@ -61,13 +61,13 @@ class CatalogShard(CoordinatorShard):
     def declare_topics(
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
     ) -> CoordinatorResult[CreateTopicsResponse]:
-        """Make the topics that the server's properties declare."""
+        """Create the topics of the server's ``topics`` property."""
         return replace(self.create_topics(context, request, reply), attribution=because(Reason(TOPICS_DECLARED)))
 
     def create_internal_topic(
         self, context: RequestContext, request: TopicRecord, reply: Reply[TopicRecord]
     ) -> CoordinatorResult[TopicRecord]:
-        """Make the topic of a kind that is used for the first time, unless that has been done."""
+        """Create the topic of a kind on its first use. Do nothing if it exists."""
         kind = KINDS.get(request.name)
         if kind is None or kind.is_permanent:
             raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{request.name} is not made by its first use")
@@ -79,7 +79,7 @@ class CatalogShard(CoordinatorShard):
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]
     ) -> CoordinatorResult[DeleteTopicsResponse]:
-        """Remove the topics that can be removed. What groups committed for them is not this shard's."""
+        """Delete the valid topics of a request. Their committed offsets belong to other shards."""
         if not self._config.delete_topic_enable:
             raise CoordinatorError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         results, records = plan_deletion(request, self._by_name.get, self._topics.get)
@@ -88,7 +88,7 @@ class CatalogShard(CoordinatorShard):
     def create_partitions(
         self, context: RequestContext, request: CreatePartitionsRequest, reply: Reply[CreatePartitionsResponse]
     ) -> CoordinatorResult[CreatePartitionsResponse]:
-        """Give topics more partitions."""
+        """Add partitions to topics."""
         first = self._config.node_id
         results, records = plan_growth(request, self._by_name.get, range(first, first + loop_count(self._config)))
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
@@ -113,28 +113,28 @@ class CatalogShard(CoordinatorShard):
     # Read operations
 
     def topic(self, committed_offset: int, name: str) -> Topic | None:
-        """The topic of this name."""
+        """Return the topic of this name, or None."""
         return self._by_name.get_at(name, committed_offset)
 
     def topic_by_id(self, committed_offset: int, topic_id: bytes) -> Topic | None:
-        """The topic of this id."""
+        """Return the topic of this id, or None."""
         return self._topics.get_at(topic_id, committed_offset)
 
     def all_topics(self, committed_offset: int) -> list[Topic]:
-        """Every topic, by name."""
+        """Return every topic, by name."""
         return sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=lambda topic: topic.name)
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
-        """What all topics come to, at once: they are few."""
+        """Return the digest. It is never split into steps, because topics are few."""
         topics = (topic for _, topic in self._topics.items_at(committed_offset))
         return StateDigest(committed_offset, catalog_digest(topics, self._own.items_at(committed_offset)), {})
 
     def settings(self, committed_offset: int, resource: Resource) -> Own:
-        """What a topic or a group has of its own: text by name."""
+        """Return the settings of a topic or a group without defaults: text by name."""
         return self._own.get_at(resource, committed_offset) or {}
 
     def with_settings(self, committed_offset: int, kind: int) -> list[str]:
-        """The names of the resources of a type that have settings of their own, sorted."""
+        """Return the sorted names of the resources of a type that have settings."""
         return sorted(name for (each, name), _ in self._own.items_at(committed_offset) if each == kind)
 
     # The shard's contract
@@ -169,10 +169,10 @@ class CatalogShard(CoordinatorShard):
         self._by_name[topic.name] = self._topics[topic.topic_id] = topic
 
     def plain_records(self) -> None:
-        """Too few records for a shortcut."""
+        """Return None: the records are too few for a fast replay."""
 
     def on_loaded(self) -> None:
-        """Nothing but hard state here."""
+        """Do nothing: there is no soft state."""
 
     def on_unloaded(self) -> None:
-        """Nothing but hard state here."""
+        """Do nothing: there is no soft state."""

@@ -1,4 +1,4 @@
-"""What a topic is here, and what may be called one (Kafka's ``Topic`` class)."""
+"""Topics, and the validation of their names (Kafka's ``Topic`` class)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class Topic(Struct, frozen=True, gc=False):
-    """A virtual topic; ``topic_id`` is the 16 bytes of its UUID."""
+    """A virtual topic. ``topic_id`` has the 16 bytes of its UUID."""
 
     name: str
     topic_id: bytes
@@ -20,14 +20,14 @@ class Topic(Struct, frozen=True, gc=False):
 
 
 class DeletedTopic(NamedTuple):
-    """A topic that was, under this id."""
+    """The name and id of a deleted topic."""
 
     name: str
     topic_id: bytes
 
 
 def name_problem(name: str) -> str | None:
-    """Why this cannot be a topic's name; None when it can."""
+    """Return why a topic's name is invalid, or None if it is valid."""
     if not name:
         return "a topic's name must not be empty"
     if name in (".", ".."):
