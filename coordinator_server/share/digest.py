@@ -1,7 +1,7 @@
 """The digest of share partitions.
 
-An item for each: the bytes of its snapshot's key as the key; those of the snapshot's value and the two epochs that fence (int32 each) as the value.
-``update_count`` is not part of it, since compaction changes it.
+Each share partition is an item. The key is the key of its snapshot record; the value is the record's value, followed by the two
+fencing epochs (int32 each). ``update_count`` is not included, because compaction changes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FENCES: Final = Layout(">ii")
 
 
 def share_partition_digest(key: SharePartitionKey, state: SharePartition) -> int:
-    """The hash of one share partition."""
+    """Return the hash of one share partition."""
     record = CoordinatorRecord(snapshot_key(key), snapshot_value(state))
     fences = _FENCES.pack(state.highest_leader_epoch, state.highest_state_epoch)
     return item_digest(SHARE_SERDE.encode_key(record), (SHARE_SERDE.encode_value(record) or b"") + fences)

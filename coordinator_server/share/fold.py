@@ -1,7 +1,7 @@
-"""What compaction keeps of ``__share_group_state``: one snapshot per share partition, at the offset of its last record.
+"""Compaction of ``__share_group_state``: keeps one snapshot per share partition, at the offset of its last record.
 
-A deleted share partition keeps its tombstone. If a fence is higher than the epoch of the last record, a second snapshot with the higher
-epochs takes the offset of the record before the last, so that replaying both gives the same fences.
+A deleted share partition keeps its tombstone. If a fencing epoch is higher than the epoch of the last record, a second snapshot
+with the higher epochs is written at the offset of the record before the last, so that replaying both gives the same fences.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protocol.messages.share_records import ShareSnapshotKey, ShareUpdateKey
 
 
 class ShareFold:
-    """Replays records into a shard, and notes their offsets."""
+    """Replays records into a shard, and collects their offsets."""
 
     def __init__(self, shard: ShareShard) -> None:
         self._shard = shard
@@ -35,7 +35,7 @@ class ShareFold:
             self._offsets[share_partition] = (offset, before)
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """The records to keep, each with its offset, in no particular order."""
+        """Yield the records to keep with their offsets, in no particular order."""
         for key, (last, before) in self._offsets.items():
             state = self._shard.share_partition(LATEST, key)
             if state is None:
@@ -47,5 +47,5 @@ class ShareFold:
 
 
 def _fenced(state: SharePartition) -> SharePartition:
-    """The state with the epochs of its fences."""
+    """Return the state with its epochs replaced by the fencing epochs."""
     return msgspec.structs.replace(state, leader_epoch=state.highest_leader_epoch, state_epoch=state.highest_state_epoch)

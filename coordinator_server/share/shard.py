@@ -1,4 +1,7 @@
-"""ShareShard: one partition of ``__share_group_state`` as a state machine (Kafka's ``ShareCoordinatorShard``), without operations so far."""
+"""ShareShard: one partition of ``__share_group_state`` as a state machine (Kafka's ``ShareCoordinatorShard``).
+
+It has no write operations yet.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from coordinator_server.share.share_partition import (
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
 
-# Kafka's share.coordinator.snapshot.update.records.per.snapshot, as it is when nobody sets it.
+# The default of Kafka's share.coordinator.snapshot.update.records.per.snapshot.
 UPDATES_PER_SNAPSHOT: Final = 500
 
 
@@ -33,15 +36,15 @@ class ShareShard(CoordinatorShard):
     # Read operations
 
     def share_partition(self, committed_offset: int, key: SharePartitionKey) -> SharePartition | None:
-        """The state of a share partition."""
+        """Return the state of a share partition, or None."""
         return self._partitions.get_at(key, committed_offset)
 
     def share_partitions(self, committed_offset: int) -> Iterable[tuple[SharePartitionKey, SharePartition]]:
-        """Every share partition, in no particular order."""
+        """Return every share partition, in no particular order."""
         return self._partitions.items_at(committed_offset)
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
-        """What all share partitions come to, at once."""
+        """Return the digest of all share partitions. It is never split into steps."""
         items = {key: share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset)}
         parts = {coordinator_key(key): digest_text(item) for key, item in items.items()} if with_parts else {}
         return StateDigest(committed_offset, digest_text(sum(items.values())), parts)
@@ -62,10 +65,10 @@ class ShareShard(CoordinatorShard):
                 self._partitions[key] = after_update(self._partitions.get(key), update)
 
     def plain_records(self) -> None:
-        """Records of different sizes: no shortcut."""
+        """Return None: the records have different sizes, so there is no fast replay."""
 
     def on_loaded(self) -> None:
-        """Nothing but hard state here."""
+        """Do nothing: there is no soft state."""
 
     def on_unloaded(self) -> None:
-        """Nothing but hard state here."""
+        """Do nothing: there is no soft state."""

@@ -1,7 +1,7 @@
 """The state of one share partition: a group's progress through one partition of a topic (Kafka's ``ShareGroupOffset``).
 
-A ShareSnapshot record is the whole state; a ShareUpdate record changes the start offset and adds batches. Epochs fence writers: the highest
-epoch ever seen counts, and it may be higher than the epoch of the newest record.
+A ShareSnapshot record has the whole state. A ShareUpdate record changes the start offset and adds batches. Epochs fence writers:
+the highest epoch of all records applies, and it may be higher than the epoch of the newest record.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from protocol.fields import uuid_text
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
 
-# In a record: the leader epoch does not change.
+# The value in a record that does not change the leader epoch.
 NO_LEADER_EPOCH: Final = -1
-# For a share partition whose first record is an update.
+# The state epoch of a share partition whose first record is an update.
 _UNINITIALIZED_EPOCH: Final = 0
 _NO_TIMESTAMP: Final = 0
 
 
 class SharePartitionKey(NamedTuple):
-    """The key of a share partition; ``topic_id`` is the 16 bytes of a UUID."""
+    """The key of a share partition. ``topic_id`` has the 16 bytes of a UUID."""
 
     group_id: str
     topic_id: bytes
@@ -32,15 +32,15 @@ class SharePartitionKey(NamedTuple):
 
 
 def coordinator_key(key: SharePartitionKey) -> str:
-    """The key for FindCoordinator and for Kafka's tools: group id, topic id and partition, separated by colons."""
+    """Return the key for FindCoordinator and Kafka's tools: group id, topic id and partition, separated by colons."""
     return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
 
 
 class SharePartition(Struct, frozen=True, gc=False):
-    """The state after a record. Timestamps are milliseconds since 1970, 0 when unknown.
+    """The state after a record. Timestamps are milliseconds since the Unix epoch, 0 if unknown.
 
-    ``highest_leader_epoch`` and ``highest_state_epoch`` fence writers. ``update_count`` decides when the next snapshot is written; compaction
-    makes it smaller.
+    ``highest_leader_epoch`` and ``highest_state_epoch`` fence writers. ``update_count`` determines when the next snapshot is
+    written; compaction reduces it.
     """
 
     snapshot_epoch: int
@@ -57,7 +57,7 @@ class SharePartition(Struct, frozen=True, gc=False):
 
 
 def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, updates_per_snapshot: int) -> SharePartition:
-    """The state after a snapshot. The count of updates is reset only if it had reached its limit, as in Kafka."""
+    """Return the state after a snapshot. As in Kafka, the count of updates is reset only if it had reached its limit."""
     highest_leader_epoch, highest_state_epoch, update_count = value.leader_epoch, value.state_epoch, 0
     if known is not None:
         highest_leader_epoch = max(highest_leader_epoch, known.highest_leader_epoch)
@@ -79,7 +79,7 @@ def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, upda
 
 
 def after_update(known: SharePartition | None, value: ShareUpdateValue) -> SharePartition:
-    """The state after an update. Without earlier records, the update is the whole state."""
+    """Return the state after an update. Without earlier records, the update is the whole state."""
     batches = _batches_of(value.state_batches)
     if known is None:
         return SharePartition(
@@ -112,12 +112,12 @@ def after_update(known: SharePartition | None, value: ShareUpdateValue) -> Share
 
 
 def snapshot_key(key: SharePartitionKey) -> ShareSnapshotKey:
-    """The key of a share partition's snapshots, and of the tombstone that deletes it."""
+    """Return the record key of a share partition's snapshots and of its tombstone."""
     return ShareSnapshotKey(*key)
 
 
 def snapshot_value(state: SharePartition) -> ShareSnapshotValue:
-    """The snapshot of a state. Fences and the count of updates are not part of it."""
+    """Return the snapshot of a state. It does not include the fencing epochs and the count of updates."""
     return ShareSnapshotValue(
         snapshot_epoch=state.snapshot_epoch,
         state_epoch=state.state_epoch,

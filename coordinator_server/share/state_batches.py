@@ -1,9 +1,9 @@
-"""How the delivery state of a share partition's records is combined (Kafka's ``PersisterStateBatchCombiner``).
+"""Combines the delivery states of a share partition's records (Kafka's ``PersisterStateBatchCombiner``).
 
-A batch has the delivery count and the delivery state of the records from its first to its last offset. Where two batches overlap, the
-larger delivery count wins; with equal counts, the larger delivery state (acknowledged 2 and archived 4 over available 0). The result is
-sorted, and no two of its batches overlap. Neighbours with equal count and state are merged only if the walk below meets both, so that the
-result equals Kafka's batch by batch.
+A batch has the delivery count and the delivery state of the records from its first to its last offset. Where two batches overlap,
+the larger delivery count wins; with equal counts, the larger delivery state (acknowledged 2 and archived 4 over available 0). The
+result is sorted and has no overlaps. Adjacent batches with equal count and state are merged only if ``combine`` compares them, so
+that the result equals Kafka's batch by batch.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-# A start offset that was never set: nothing is below it.
+# An unset start offset: no record is below it.
 NO_START_OFFSET: Final = -1
 
 
 class StateBatch(NamedTuple):
-    """The delivery state of consecutive records. Batches are ordered as their fields are."""
+    """The delivery state of consecutive records. Batches are ordered by their fields."""
 
     first_offset: int
     last_offset: int
@@ -41,7 +41,7 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatc
 
 
 def _from(start_offset: int, batches: Iterable[StateBatch]) -> Iterable[StateBatch]:
-    """The parts of batches that are not below the start offset. Batches without a record are dropped."""
+    """Yield the parts of batches that are not below the start offset. Batches without a record are dropped."""
     for batch in batches:
         if start_offset != NO_START_OFFSET and batch.first_offset < start_offset:
             batch = batch._replace(first_offset=start_offset)
@@ -50,12 +50,12 @@ def _from(start_offset: int, batches: Iterable[StateBatch]) -> Iterable[StateBat
 
 
 def _meet(batch: StateBatch, later: StateBatch) -> bool:
-    """Whether two batches overlap, or are neighbours with the same state."""
+    """Return whether two batches overlap, or are adjacent with equal count and state."""
     return later.first_offset <= batch.last_offset or (later.first_offset == batch.last_offset + 1 and batch[2:] == later[2:])
 
 
 def _pieces(batch: StateBatch, later: StateBatch) -> list[StateBatch]:
-    """Combine two batches that meet; ``later`` does not begin before ``batch``."""
+    """Combine two batches that meet. ``later`` does not start before ``batch``."""
     if later[2:] == batch[2:]:
         return [batch._replace(last_offset=max(batch.last_offset, later.last_offset))]
     if later[2:] < batch[2:]:
