@@ -1,10 +1,10 @@
 """Kafka's wire protocol as a library: declarations, compiled codecs, frames and record batches.
 
-``messages/`` holds one declaration per message, readable beside Kafka's schema; ``python -m protocol.generate`` turns them into
-plain functions in ``generated/``; ``codec`` finds those; ``api`` is the table of the requests that exist; ``frames`` cuts a
-byte stream into requests; ``record_batch`` and ``coordinator_records`` are what the log is made of. No I/O, no clock, no
+``messages/`` has one declaration per message, in the form of Kafka's schema. ``python -m protocol.generate`` compiles them to
+plain functions in ``generated/``, and ``codec`` finds these. ``api`` is the table of the served requests. ``frames`` splits a
+byte stream into requests. ``record_batch`` and ``coordinator_records`` have the format of the log. No I/O, no clock, no
 randomness.
 
-Beside the straight line: ``explain`` says which field of refused bytes is wrong, ``json_form`` is Kafka's JSON of a message,
-``python -m protocol`` decodes and encodes for people, ``python -m protocol.check`` compares the declarations with schemas.
+Diagnostics and tools: ``explain`` finds the invalid field of refused bytes, ``json_form`` converts messages to Kafka's JSON,
+``python -m protocol`` decodes and encodes on the command line, ``python -m protocol.check`` compares declarations with schemas.
 """

@@ -1,7 +1,7 @@
-"""``python -m protocol decode|encode``: messages between bytes and JSON, for people.
+"""``python -m protocol decode|encode``: converts messages between bytes and JSON, for people.
 
-Both read lines of JSON and write the other side of each. ``decode --frames`` reads the bytes of a connection instead, as a capture
-has them, and tells every frame; answers are told by the requests that they answer.
+Both read one JSON object per line and write the converted one. ``decode --frames`` reads the captured bytes of a connection
+instead and describes every frame. Answers are decoded by means of their requests.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LENGTH: Final = 4
 
 
 class BadLine(ProtocolError):
-    """A line of input that says nothing."""
+    """The error that a line of input is invalid."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def decode_line(line: Line) -> Line:
-    """``hex`` to ``json``."""
+    """Convert ``hex`` to ``json``."""
     message, version = _message(line)
     try:
         data = bytes.fromhex(_wanted(line, "hex", str))
@@ -58,25 +58,25 @@ def decode_line(line: Line) -> Line:
 
 
 def encode_line(line: Line) -> Line:
-    """``json`` to ``hex``."""
+    """Convert ``json`` to ``hex``."""
     message, version = _message(line)
     value = from_json(message, version, _wanted(line, "json", dict))
     return {"message": message.__name__, "version": version, "hex": encode(value, version).hex()}
 
 
 def explain_requests(data: bytes) -> Iterator[Line]:
-    """The frames that a client sent."""
+    """Yield a description of each frame that a client sent."""
     for at, frame in _frames(data):
-        yield {"at": at, "size": len(frame)} | _told(_request, frame)
+        yield {"at": at, "size": len(frame)} | _described(_request, frame)
     yield from _rest(data)
 
 
 def explain_answers(requests: list[Line], data: bytes) -> Iterator[Line]:
-    """The requests, and then the frames that the server sent, each by the request with its correlation id."""
+    """Yield the requests, then a description of each frame that the server sent, decoded by the request it answers."""
     yield from requests
     asked = {line["header"]["correlationId"]: line["header"] for line in requests if "header" in line}
     for at, frame in _frames(data):
-        yield {"at": at, "size": len(frame)} | _told(lambda frame: _response(frame, asked), frame)
+        yield {"at": at, "size": len(frame)} | _described(lambda frame: _response(frame, asked), frame)
     yield from _rest(data)
 
 
@@ -99,12 +99,12 @@ def _response(frame: bytes, asked: dict[int, Line]) -> Line:
 
 def _explained(frame: bytes, header: type[Message], header_version: int, message: type[Message], version: int) -> Line:
     head = decode(header, header_version, frame, allow_leftover=True)
-    told = {"header": to_json(head, header_version), "message": message.__name__, "version": version}
+    described = {"header": to_json(head, header_version), "message": message.__name__, "version": version}
     try:
         body = decode(message, version, frame[len(encode(head, header_version)) :])
     except DecodeError as error:
-        return told | {"error": f"{error} of the message", "hex": frame.hex()}
-    return told | {"json": to_json(body, version)}
+        return described | {"error": f"{error} of the message", "hex": frame.hex()}
+    return described | {"json": to_json(body, version)}
 
 
 def _api(key: int, version: int) -> Api:
@@ -116,7 +116,7 @@ def _api(key: int, version: int) -> Api:
     return api
 
 
-def _told(explain: Callable[[bytes], Line], frame: bytes) -> Line:
+def _described(explain: Callable[[bytes], Line], frame: bytes) -> Line:
     try:
         return explain(frame)
     except ProtocolError as error:
@@ -124,7 +124,7 @@ def _told(explain: Callable[[bytes], Line], frame: bytes) -> Line:
 
 
 def _frames(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Whole frames, and where each begins, its length left out."""
+    """Yield the position of each whole frame, and its bytes without the length."""
     at = 0
     while at + _LENGTH <= len(data):
         size = int.from_bytes(data[at : at + _LENGTH], "big", signed=True)
@@ -174,7 +174,7 @@ def _each(text: str, convert: Callable[[Line], Line]) -> Iterator[Line]:
 
 
 def _write(lines: Iterable[Line]) -> int:
-    """Errors of lines go to stderr, those of frames stand among the frames."""
+    """Write errors of lines to stderr, and everything else, errors of frames included, to stdout. Return the exit status."""
     status = 0
     for line in lines:
         status = 1 if "error" in line else status

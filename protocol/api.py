@@ -1,7 +1,7 @@
-"""The APIs that are served: one row each, at the versions its declarations have.
+"""The table of served APIs: one row per API, with the versions of its declarations.
 
-What ApiVersions answers, dispatch, metrics labels, docs and tests come from here. To serve fewer versions than are declared,
-narrow the row. A declaration without a row is known, not served: ``known_apis`` has every API, for tools and clients.
+ApiVersions answers, dispatch, docs and tests are derived from it. To serve fewer versions than are declared, restrict the row. A
+declaration without a row is not served. ``known_apis`` has every declared API, for tools and clients.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ API_VERSIONS_KEY: Final = 18
 
 
 class Api(Struct, frozen=True, gc=False):
-    """One API and the versions of it that are served."""
+    """One API and its served versions."""
 
     key: int
     name: str
@@ -57,11 +57,14 @@ class Api(Struct, frozen=True, gc=False):
         return range(self.min_version, self.max_version + 1)
 
     def request_header_version(self, version: int) -> int:
-        """Defined for versions that are not served too: an unknown one is read as the newest."""
+        """Return the version of the request header, also for versions that are not served: unknown ones count as the newest."""
         return 2 if version in self.request.kafka.flexible else 1
 
     def response_header_version(self, version: int) -> int:
-        """That of ApiVersions is always 0: a client must read the answer before it knows what the server speaks (KIP-511)."""
+        """Return the version of the response header.
+
+        For ApiVersions it is always 0: a client must read the answer before it knows the server's versions (KIP-511).
+        """
         return 1 if version in self.response.kafka.flexible and self.key != API_VERSIONS_KEY else 0
 
 
@@ -106,7 +109,7 @@ APIS: Final[dict[int, Api]] = {
 
 @cache
 def known_apis() -> dict[int, Api]:
-    """Every declared API by key, at all versions of its declaration. Imports all declarations, which who only serves need not do."""
+    """Return every declared API by key, with all declared versions. It imports all declarations; serving does not need them."""
     by_kind: dict[Kind, dict[int | None, type[Message]]] = {kind: {} for kind in Kind}
     for message in all_messages():
         by_kind[message.kafka.kind][message.kafka.key] = message

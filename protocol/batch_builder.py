@@ -1,4 +1,4 @@
-"""Writing RecordBatch v2: records one after another, and a header with their checksum. ``record_batch.py`` has the format."""
+"""Encoding of RecordBatch v2: records, and a header with their checksum. ``record_batch.py`` documents the format."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from crc32c import crc32c
 from protocol.errors import EncodeError
 from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC, Headers, Record
 
-_PREFIX = Layout(">qiibI")  # up to the checksum: what the checksum does not cover
+_PREFIX = Layout(">qiibI")  # the fields up to the checksum, which the checksum does not cover
 _BODY = Layout(">hiqqqhii")
 
 
 def varint(value: int) -> bytes:
-    """A number as it stands in a record."""
+    """Return a number as a zig-zag varint."""
     bits = (value << 1) ^ (value >> 63)
     out = bytearray()
     while bits >= 0x80:
@@ -25,40 +25,40 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-# Sizes and offset deltas of the records a coordinator writes are small: their varints are looked up.
+# Sizes and offset deltas of a coordinator's records are small, so their varints are precomputed.
 VARINTS: Final = tuple(varint(value) for value in range(2048))
 """The varints of small numbers."""
 _NULL: Final = varint(-1)
 
 
 def _short(value: int) -> bytes:
-    """``varint``, of a number that is small as a rule."""
+    """Return the varint of a number that is usually small."""
     return VARINTS[value] if 0 <= value < len(VARINTS) else varint(value)
 
 
 NO_HEADERS: Final = b"\0"
-"""What stands in a record that has no headers."""
+"""The encoded headers of a record without headers."""
 
 
 def encode_header(name: str, content: bytes | None) -> bytes:
-    """One header as it stands in a record."""
+    """Return one header, encoded as in a record."""
     raw = name.encode()
     size, value = (_NULL, b"") if content is None else (varint(len(content)), content)
     return b"%b%b%b%b" % (varint(len(raw)), raw, size, value)
 
 
 def joined_headers(count: int, encoded: bytes) -> bytes:
-    """``count`` encoded headers, one after another, as they stand in a record."""
+    """Return the headers of a record from ``count`` concatenated encoded headers."""
     return varint(count) + encoded
 
 
 def encode_headers(headers: Headers) -> bytes:
-    """Headers as they stand in a record."""
+    """Return headers, encoded as in a record."""
     return joined_headers(len(headers), b"".join(encode_header(name, content) for name, content in headers))
 
 
 class BatchBuilder:
-    """Gathers the records of one batch. They are put together once, at the end: a buffer that grows is copied many times."""
+    """Collects the records of one batch. They are joined once at the end, because a growing buffer is copied repeatedly."""
 
     __slots__ = (
         "_attributes",
@@ -94,18 +94,18 @@ class BatchBuilder:
         self._producer_epoch = producer_epoch
         self._base_sequence = base_sequence
         self._parts: list[bytes] = []
-        # Bytes of the batch so far, header included.
+        # Size of the batch so far in bytes, header included.
         self.size = HEADER_SIZE
         self.count = 0
         self.next_offset = base_offset
 
     @property
     def next_delta(self) -> int:
-        """The next record's offset within the batch."""
+        """The offset delta of the next record."""
         return self.next_offset - self.base_offset
 
     def append(self, key: bytes | None, value: bytes | None, headers: bytes = NO_HEADERS) -> int:
-        """Add a record at the next offset and the batch's time; its offset. ``headers`` are what ``encode_headers`` made."""
+        """Add a record with the next offset and the batch's timestamp. Return its offset. ``headers`` are encoded."""
         offset = self.next_offset
         if key is None or value is None:
             self._write(offset, self._base_timestamp, key, value, headers)
@@ -131,31 +131,31 @@ class BatchBuilder:
         return offset
 
     def extend(self, records: bytes, count: int) -> None:
-        """Add records that were encoded elsewhere, at the offsets that come next."""
+        """Add already encoded records with the next offsets."""
         self._parts.append(records)
         self.size += len(records)
         self.count += count
         self.next_offset += count
 
     def parts(self) -> int:
-        """How many pieces the records are in: the next one's number."""
+        """Return the number of parts that hold the records, which is also the index of the next part."""
         return len(self._parts)
 
     def beside(self, offset: int) -> BatchBuilder:
-        """For records that are to stand in this batch from ``offset`` on: see ``rewrite``."""
+        """Return a builder for records that replace those of this batch from ``offset`` on; see ``rewrite``."""
         other = BatchBuilder(self.base_offset, self._base_timestamp)
         other.next_offset = offset
         return other
 
     def rewrite(self, first: int, last: int, other: BatchBuilder) -> None:
-        """Put the records of another builder in the stead of as many that are in the pieces from ``first`` up to ``last``."""
+        """Replace the records in the parts from ``first`` to ``last`` (excluded) by as many records of another builder."""
         records = b"".join(other._parts)
         old = self._parts[first:last]
         self.size += len(records) - sum([len(piece) for piece in old])
         self._parts[first:last] = [records] + [b""] * (len(old) - 1)
 
     def append_record(self, record: Record) -> None:
-        """Add a record with its own offset, which may leave a gap, and its own time."""
+        """Add a record with its own offset, which may leave a gap, and its own timestamp. Raises EncodeError."""
         if record.offset < self.next_offset:
             raise EncodeError(f"offset {record.offset} is behind {self.next_offset}, the next of the batch")
         headers = encode_headers(record.headers) if record.headers else NO_HEADERS
@@ -165,7 +165,7 @@ class BatchBuilder:
         self.next_offset = record.offset + 1
 
     def finish(self) -> bytes:
-        """The batch, header and checksum included."""
+        """Return the encoded batch, header and checksum included. Raises EncodeError without records."""
         if self.count == 0:
             raise EncodeError("a batch has at least one record")
         last_delta = self.next_offset - 1 - self.base_offset
@@ -189,6 +189,6 @@ class BatchBuilder:
 
 
 def empty_batch(base_offset: int, offsets: int) -> bytes:
-    """A batch without records that takes up so many offsets: what compaction leaves of one none of whose records are kept."""
+    """Return a batch without records that covers ``offsets`` offsets. Compaction leaves it if no record of a batch is kept."""
     body = _BODY.pack(0, offsets - 1, -1, -1, -1, -1, -1, 0)
     return _PREFIX.pack(base_offset, HEADER_SIZE - LENGTH_END, 0, MAGIC, crc32c(body)) + body

@@ -1,7 +1,7 @@
-"""``python -m protocol.check SCHEMAS.jsonl``: where our declarations differ from Kafka's schemas.
+"""``python -m protocol.check SCHEMAS.jsonl``: prints the differences between our declarations and Kafka's schemas.
 
-The file has one of Kafka's message schemas a line, comments removed. What is compared is what a schema means at the versions that are
-valid: a range may be written in more than one way. Prints a line for each difference and exits with 1 when there is any.
+The file has one of Kafka's message schemas per line, without comments. The meaning of schemas at the valid versions is compared,
+because a range can be written in several ways. It prints one line per difference, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 
 
 class Facts(Struct, frozen=True):
-    """What a field is, at the versions where what it is part of exists."""
+    """The properties of a field at the versions of its parent."""
 
     type: str
     versions: frozenset[int]
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def differences(schemas: list[Schema]) -> Iterator[str]:
-    """A sentence for each difference, by message in the order of the file. Of kinds that it has none of, a file says nothing."""
+    """Yield a sentence for each difference, by message in the order of the file. Kinds that the file lacks are ignored."""
     declared = {message.__name__: message for message in all_messages()}
     for schema in schemas:
         message = declared.pop(schema["name"], None)
@@ -154,7 +154,7 @@ def _in_schema(
 
 
 def _schema_default(kind: str, text: Any) -> object:
-    """The value of a field that is not set; a bare JSON null is no default to Kafka's generator."""
+    """Return the default of a field. For Kafka's generator a bare JSON null is not a default."""
     if text == "null":
         return None
     empty = {"bool": False, "string": "", "bytes": b"", "records": b"", "uuid": bytes(16), "float64": 0.0, "struct": "a struct"}
@@ -174,7 +174,7 @@ def _within(versions: Versions, here: frozenset[int]) -> frozenset[int]:
 
 
 def _ranges(versions: Versions | frozenset[int]) -> str:
-    """As in "0-2, 4"; "none" where there is none."""
+    """Return versions as text, for example "0-2, 4", or "none"."""
     ranges: list[list[int]] = []
     for version in sorted(versions):
         if ranges and version == ranges[-1][-1] + 1:

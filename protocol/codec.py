@@ -1,8 +1,8 @@
-"""Finds the generated codecs of a message, and the easy way to use them.
+"""Access to the generated codecs of a message.
 
-``decoder`` and ``encoder`` give the plain functions, for those who call them often; ``decode`` and ``encode`` handle one whole
-value. Whatever the bytes, only DecodeError comes out of a decoder; whatever the value, only EncodeError comes out of an
-encoder, and then ``out`` is as it was. The module of a message's codecs is imported when the first of them is asked for.
+``decoder`` and ``encoder`` return the functions, for frequent calls. ``decode`` and ``encode`` convert one whole value. A decoder
+raises only DecodeError, whatever the bytes. An encoder raises only EncodeError, whatever the value; ``out`` is unchanged then. The
+module of a message's codecs is imported on first use.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ M_contra = TypeVar("M_contra", bound=Message, contravariant=True)
 
 
 class Decoder(Protocol[M_co]):
-    """Reads a message from ``buf`` at ``pos``; the message, and the position behind it."""
+    """Reads a message from ``buf`` at ``pos``. Returns the message and the position after it."""
 
     def __call__(self, buf: bytes, pos: int, /) -> tuple[M_co, int]: ...
 
@@ -32,31 +32,31 @@ class Encoder(Protocol[M_contra]):
 
 
 def decoder(message: type[M], version: int) -> Decoder[M]:
-    """The decoder of a message at a version; LookupError when Kafka has no such version."""
+    """Return the decoder of a message for a version. Raises LookupError if Kafka has no such version."""
     return decoders(message)[version]
 
 
 def encoder(message: type[M], version: int) -> Encoder[M]:
-    """The encoder of a message at a version; LookupError when Kafka has no such version."""
+    """Return the encoder of a message for a version. Raises LookupError if Kafka has no such version."""
     return encoders(message)[version]
 
 
 @cache
 def decoders(message: type[M]) -> dict[int, Decoder[M]]:
-    """The decoders of a message by version."""
+    """Return the decoders of a message by version."""
     table: dict[int, Decoder[M]] = _generated(message).DECODERS[message]
     return table
 
 
 @cache
 def encoders(message: type[M]) -> dict[int, Encoder[M]]:
-    """The encoders of a message by version."""
+    """Return the encoders of a message by version."""
     table: dict[int, Encoder[M]] = _generated(message).ENCODERS[message]
     return table
 
 
 def decode(message: type[M], version: int, data: bytes, *, allow_leftover: bool = False) -> M:
-    """The message that ``data`` is; bytes behind it are refused unless ``allow_leftover``."""
+    """Decode ``data`` as one message. Bytes after the message are refused unless ``allow_leftover``. Raises DecodeError."""
     value, pos = decoder(message, version)(data, 0)
     if pos != len(data) and not allow_leftover:
         reason = f"{len(data) - pos} bytes are left over"
@@ -65,7 +65,7 @@ def decode(message: type[M], version: int, data: bytes, *, allow_leftover: bool 
 
 
 def encode(message: Message, version: int) -> bytes:
-    """The bytes of a message at a version."""
+    """Encode a message in a version. Raises EncodeError."""
     out = bytearray()
     encoder(type(message), version)(message, out)
     return bytes(out)

@@ -1,11 +1,11 @@
-"""The bytes of the OffsetCommit records that one commit writes for a topic: they differ in partition, offset, epoch and metadata alone.
+"""Fast encoding of the OffsetCommit records of one commit and topic, which differ only in partition, offset, epoch and metadata.
 
-A shorter way to what ``KeyedSerde`` and ``BatchBuilder.append`` write for single records, for commits without an expiry. A test holds that
-both write the same bytes.
+It writes the same bytes as ``KeyedSerde`` and ``BatchBuilder.append`` for single records; a test compares both. Only for commits
+without an expiry time.
 
     record   size varint | attributes, timestamp delta 0 | offset delta varint | key size varint | key | value size varint | value | headers 0
     key      type 1 int16 | group | topic | partition int32
-    value    version 4 int16 | offset int64 | epoch int32 | metadata, most often empty | timestamp int64 | topic id, if there is one
+    value    version 4 int16 | offset int64 | epoch int32 | metadata, usually empty | timestamp int64 | topic id, optional
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _TAIL: Final = Layout(">Bq")
 _PARTITION: Final = Layout(">i")
 _COMMITTED: Final = Layout(">hqi")
 _TIMESTAMP: Final = Layout(">q")
-# By how much the sizes of a record, of its value and of its metadata may grow with the metadata.
+# Upper bound of the growth of the three size fields (record, value, metadata) caused by metadata.
 _GROWTH: Final = 8
-# Attributes and timestamp delta, then the offset delta.
+# Attributes, timestamp delta and offset delta, by offset delta.
 _FRONTS: Final[tuple[bytes, ...]] = tuple([b"\0\0" + delta for delta in VARINTS])
-# The bytes of deltas of two bytes, from the first such delta on.
+# The first and second bytes of all two-byte varints of deltas.
 _ONE_BYTE_DELTAS: Final = 64
 _TWO_BYTE_DELTAS: Final = 8192
 _LOW: Final = bytes([delta << 1 & 0x7F | 0x80 for delta in range(_ONE_BYTE_DELTAS, _TWO_BYTE_DELTAS)])
 _HIGH: Final = bytes([delta >> 6 for delta in range(_ONE_BYTE_DELTAS, _TWO_BYTE_DELTAS)])
 _ONE: Final = bytes(range(0, 2 * _ONE_BYTE_DELTAS, 2))
-# Of a row (``commit_rows``): the partition, then offset and epoch.
+# The parts of a row (``commit_rows``): the partition; offset and epoch.
 _ROW: Final = Layout(">4s12s2x")
-# From so many rows on it takes less to write them column by column.
+# Minimum number of rows for which encoding by columns is faster.
 _MANY: Final = 24
 
 
 class CommitLayout:
-    """How the records of one group and topic look."""
+    """The encoding of the records of one group and topic."""
 
     __slots__ = ("_pack_partition", "_pack_row", "_prefix", "_sizes", "_tags", "_value_start", "record_bytes")
 
@@ -58,7 +58,7 @@ class CommitLayout:
         self._tags = b"\0" if topic_id == ZERO_UUID else b"\1\0\x10" + topic_id
         value_size = _VALUE_BEFORE_TAGS + len(self._tags)
         self._value_start = varint(value_size) + _NAME.pack(VALUE_VERSION)
-        # By how many bytes the offset delta takes: what makes all of a record but its size and its headers, and how much that is.
+        # By the size of the offset delta: functions that pack a record without its size and headers, and the packed size.
         self._pack_row: list[Callable[..., bytes]] = []
         self._pack_partition: list[Callable[..., bytes]] = []
         self._sizes: list[int] = []
@@ -69,10 +69,10 @@ class CommitLayout:
             self._pack_partition.append(Layout(f">{2 + width}s{before}si{between}sqi{tail}s").pack)
             self._sizes.append(layout.size)
         self.record_bytes = len(varint(layout.size + 1)) + layout.size + 1
-        """The most that a record without headers takes."""
+        """The maximum size of a record without headers."""
 
     def encode_rows(self, delta: int, rows: bytes, count: int, timestamp_ms: int, headers: bytes = NO_HEADERS) -> bytes:
-        """Write a record for each of ``count`` rows, the first of them at ``delta`` of its batch, and with ``headers``."""
+        """Return one record for each of ``count`` rows. The first has the offset delta ``delta``, and ``headers``."""
         if count == 1:
             front = _FRONTS[delta] if delta < len(_FRONTS) else _front(delta)
             size = self._sizes[len(front) - 2] + len(headers)
@@ -81,7 +81,7 @@ class CommitLayout:
             return b"".join((sized, front, self._prefix, rows[:4], self._value_start, rows[4:16], tail, headers))
         width = len(_front(delta))
         if width < len(_front(delta + count - 1)):
-            # They grow by a byte somewhere in between.
+            # The size of the offset delta changes within these records: split them there.
             cut = next(place for place in range(count) if len(_front(delta + place)) > width)
             fewer = self.encode_rows(delta, rows[: cut * _ROW.size], cut, timestamp_ms, headers)
             return fewer + self.encode_rows(delta + cut, rows[cut * _ROW.size :], count - cut, timestamp_ms)
@@ -98,7 +98,7 @@ class CommitLayout:
         return _joined(records, self._sizes[width - 2], headers)
 
     def _encode_columns(self, delta: int, rows: bytes, count: int, tail: bytes, headers: bytes) -> bytes:
-        """Write so many records at once: a column is one byte of all of them."""
+        """Return ``count`` records, filled in by columns: a column is one byte of each record."""
         prefix, value_start = self._prefix, self._value_start
         width = len(_front(delta))
         size = self._sizes[width - 2]
@@ -123,12 +123,12 @@ class CommitLayout:
     def encode_partitions(
         self, delta: int, partitions: Sequence[OffsetCommitRequestPartition], timestamp_ms: int, headers: bytes = NO_HEADERS
     ) -> bytes:
-        """Like ``encode_rows``, of decoded partitions. Their metadata is left out."""
+        """Return one record for each decoded partition, without metadata. Otherwise like ``encode_rows``."""
         end = delta + len(partitions)
         fronts = _FRONTS[delta:end] if end <= len(_FRONTS) else tuple([_front(each) for each in range(delta, end)])
         width = len(fronts[0])
         if width < len(fronts[-1]):
-            # They grow by a byte somewhere in between.
+            # The size of the offset delta changes within these records: split them there.
             cut = next(place for place, each in enumerate(fronts) if len(each) > width)
             fewer = self.encode_partitions(delta, partitions[:cut], timestamp_ms, headers)
             return fewer + self.encode_partitions(delta + cut, partitions[cut:], timestamp_ms)
@@ -141,7 +141,7 @@ class CommitLayout:
         return _joined(records, self._sizes[width - 2], headers)
 
     def metadata_bytes(self, metadata: Sequence[bytes]) -> int:
-        """Return the most that records with this metadata take beyond ``record_bytes`` each."""
+        """Return an upper bound of the additional bytes, besides ``record_bytes`` each, of records with this metadata."""
         return sum(map(len, metadata)) + _GROWTH * len(metadata)
 
     def encode_with_metadata(
@@ -152,7 +152,7 @@ class CommitLayout:
         timestamp_ms: int,
         headers: bytes = NO_HEADERS,
     ) -> bytes:
-        """Like ``encode_partitions``, with the metadata of each, in UTF-8."""
+        """Return one record for each decoded partition, with its metadata in UTF-8. Otherwise like ``encode_rows``."""
         prefix, tags = self._prefix, self._tags
         after = _TIMESTAMP.pack(timestamp_ms) + tags
         without = _VALUE_BEFORE_TAGS - 1 + len(tags)
@@ -180,12 +180,12 @@ class CommitLayout:
 
 
 def _front(delta: int) -> bytes:
-    """Attributes, timestamp delta and offset delta."""
+    """Return attributes, timestamp delta and offset delta."""
     return _FRONTS[delta] if delta < len(_FRONTS) else b"\0\0" + varint(delta)
 
 
 def _joined(records: list[bytes], size: int, headers: bytes) -> bytes:
-    """Records of one size, each with its size before and its headers behind it."""
+    """Join records of equal size, adding the size before each record and the headers after it."""
     end = size + len(headers)
     first = (VARINTS[end] if end < len(VARINTS) else varint(end)) + records[0] + headers
     if len(records) == 1:
@@ -195,7 +195,7 @@ def _joined(records: list[bytes], size: int, headers: bytes) -> bytes:
 
 
 def _delta_columns(delta: int, count: int, width: int) -> Sequence[bytes]:
-    """The first bytes of so many offset deltas, all of ``width`` bytes, then the second ones, and so on."""
+    """Return the first bytes of ``count`` offset deltas, all of ``width`` bytes, then the second bytes, and so on."""
     if width == 1:
         return (_ONE[delta : delta + count],)
     if width == 2:
@@ -209,7 +209,7 @@ def _size(size: int) -> bytes:
 
 
 def _compact(size: int) -> bytes:
-    """The length of a compact string: one more, as an unsigned varint."""
+    """Return the length of a compact string: length + 1 as an unsigned varint."""
     left = size + 1
     if left < 0x80:
         return bytes((left,))
@@ -223,5 +223,5 @@ def _compact(size: int) -> bytes:
 
 @lru_cache(maxsize=1 << 13)
 def commit_layout(group: str, topic: str, topic_id: bytes) -> CommitLayout:
-    """Return the layout of a group's records for a topic; groups commit the same topics again and again."""
+    """Return the layout of a group's records for a topic. Cached, because groups commit the same topics repeatedly."""
     return CommitLayout(group, topic, topic_id)

@@ -1,9 +1,9 @@
-"""Committed offsets as rows of 18 bytes: a partition without metadata, as OffsetCommit requests have it from version 6 on.
+"""Committed offsets as rows of 18 bytes: the encoding of a partition without metadata in OffsetCommit requests from version 6 on.
 
-    partition int32 | offset int64 | epoch int32 | two bytes that say "no metadata" to the version of the request
+    partition int32 | offset int64 | epoch int32 | two bytes that mean "no metadata" in the version of the request
 
-Nearly all clients send the partitions of a topic in this form. The log's records are written from it, and the state keeps it as it came. Only
-the decoder of the request reads the last two bytes.
+Nearly all clients send the partitions of a topic in this form. The log's records are encoded from rows, and the state stores them
+unchanged. Only the decoder of the request uses the last two bytes.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 class Partitions:
-    """The partitions of a topic's rows, in their order. Equal ones are one object while they are in use."""
+    """The partitions of a topic's rows, in order. Equal partitions share one cached object."""
 
     __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "count", "least", "most", "row_bytes")
 
     def __init__(self, columns: bytes) -> None:
-        """``columns`` has the first bytes of all partitions, then the second ones, and so on."""
+        """Take the first bytes of all partitions, then the second bytes, and so on."""
         self.count = count = len(columns) // 4
         self.row_bytes = count * ROW_BYTES
         self._byte_0, self._byte_1 = columns[:count], columns[count : 2 * count]
@@ -39,7 +39,7 @@ class Partitions:
         self.least, self.most = min(indexes), max(indexes)
 
     def are_of(self, rows: bytes) -> bool:
-        """Whether these are the partitions of as many rows."""
+        """Return whether these are the partitions of ``rows``, which must have the same count."""
         return (
             rows[3::ROW_BYTES] == self._byte_3
             and rows[2::ROW_BYTES] == self._byte_2
@@ -60,5 +60,5 @@ def _partitions(columns: bytes) -> Partitions:
 
 
 def partitions_of(rows: bytes) -> Partitions:
-    """Return the partitions of one row or more."""
+    """Return the partitions of one or more rows."""
     return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])

@@ -1,10 +1,10 @@
-"""Reading the four compressions of record batches, never into more memory than the caller allows.
+"""Decompression of record batches in all four formats, within a memory limit of the caller.
 
-gzip, lz4 and zstd are streams: they are expanded into a buffer that grows only while it is too small, up to the limit. Snappy says its
-size first. Kafka's Java producers wrap it in xerial's framing: a header of 16 bytes and blocks, each with its int32 length; other
-producers write one block without.
+gzip, lz4 and zstd are streams: they are expanded into a buffer that grows while it is too small, up to the limit. Snappy starts with
+its uncompressed size. Kafka's Java producers use xerial's framing for it: a header of 16 bytes and blocks, each with an int32 length.
+Other producers write one block without framing.
 
-Errors: Malformed, for damage and for content that is larger than the limit alike.
+Errors: Malformed, both for damage and for content larger than the limit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SMALLEST_BUFFER: Final = 4096
 
 
 def decompress(kind: int, data: bytes, limit: int) -> bytes:
-    """What ``data`` expands to: at most ``limit`` bytes."""
+    """Return the decompressed ``data``, at most ``limit`` bytes. Raises Malformed."""
     if kind == SNAPPY:
         return _snappy(data, limit)
     codec = _STREAMS.get(kind)

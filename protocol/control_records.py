@@ -1,7 +1,7 @@
-"""Records of control batches, which tell of the log itself: how a transaction ended.
+"""The records of control batches: markers of the ends of transactions.
 
-    key    version int16 | type int16          0 abort, 1 commit; others are none of a coordinator's business
-    value  version int16 | EndTxnMarker        the epoch of the transaction coordinator that ended it
+    key    version int16 | type int16          0 abort, 1 commit; a coordinator ignores other types
+    value  version int16 | EndTxnMarker        the epoch of the transaction coordinator that ended the transaction
 
 After Kafka's ``ControlRecordType`` and ``EndTransactionMarker``.
 """
@@ -24,14 +24,14 @@ _VERSION = 0
 
 
 def end_transaction_marker(is_commit: bool, coordinator_epoch: int) -> tuple[bytes, bytes]:
-    """Key and value of the record that ends a transaction."""
+    """Return key and value of the record that ends a transaction."""
     value = bytearray(_INT16.pack(_VERSION))
     encoder(EndTxnMarker, _VERSION)(EndTxnMarker(coordinator_epoch), value)
     return _KEY.pack(_VERSION, COMMIT if is_commit else ABORT), bytes(value)
 
 
 def control_type(key: bytes | None) -> int:
-    """The type that a control record's key says. A later version of the key begins like this one."""
+    """Return the type in a control record's key. Newer versions of the key start with the same fields. Raises DecodeError."""
     if key is None or len(key) < _KEY.size:
         raise Truncated("a control record's key has a version and a type", message="ControlRecordTypeSchema", position=0)
     version, kind = _KEY.unpack_from(key)

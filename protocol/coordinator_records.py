@@ -1,9 +1,9 @@
-"""Records of the coordinators' logs as values, and their bytes in a log record's key and value.
+"""The records of the coordinators' logs as values, and their encoding in a log record's key and value.
 
-A coordinator record's key is an int16 record type and the key's message; its value is an int16 version and the value's message
-at that version; no value is a tombstone. The cluster's metadata log has Kafka's other framing: no key, and in the value three
-varints (frame version 1, record type, version) before the message. There the message stands as the record's key, since it is
-what the record is about.
+A coordinator record's key is an int16 record type followed by the key's message. Its value is an int16 version followed by the
+value's message in that version; a null value makes it a tombstone. The cluster's metadata log has Kafka's other framing: no key,
+and in the value three varints (frame version 1, record type, version) before the message. CoordinatorRecord then has the message
+as its key.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from protocol.wire import read_uvarint, write_uvarint
 _INT16 = Layout(">h")
 _FRAME_VERSION: Final = 1
 OFFSET_COMMIT_TYPE: Final = b"\0\1"
-"""How the key of an OffsetCommit record begins."""
+"""The record type at the start of an OffsetCommit record's key."""
 LEGACY_OFFSET_COMMIT_TYPE: Final = b"\0\0"
-"""How it begins in records from before Kafka 0.9."""
+"""The record type at the start of the key of an OffsetCommit record from before Kafka 0.9."""
 
 
 class CoordinatorRecord(Struct, gc=False):
-    """One change of a coordinator's hard state. Without a value it is a tombstone."""
+    """One change of a coordinator's hard state. A value of None makes it a tombstone."""
 
     key: Message
     value: Message | None
@@ -49,22 +49,22 @@ class CoordinatorRecord(Struct, gc=False):
 
 
 class RecordSerde(Protocol):
-    """Records of one log to bytes and back."""
+    """The encoding and decoding of one log's records."""
 
     def encode_key(self, record: CoordinatorRecord, /) -> bytes | None: ...
 
     def encode_value(self, record: CoordinatorRecord, /) -> bytes | None: ...
 
     def decode(self, key: bytes | None, value: bytes | None, /) -> CoordinatorRecord | None:
-        """None for a record type that is unknown here; DecodeError for anything that is not a record."""
+        """Decode a record. Return None for an unknown record type. Raises DecodeError for invalid bytes."""
 
 
 class KeyedSerde:
-    """The framing of the coordinators' logs: one pair of messages per record type, whose codecs are found when first needed."""
+    """The framing of the coordinators' logs: a pair of messages per record type. Codecs are loaded on first use."""
 
     def __init__(self, *types: tuple[type[Message], type[Message]]) -> None:
         self._declared: dict[int, tuple[type[Message], type[Message]]] = {}
-        # Filled by ``_find``. By the bytes at the front of a key or a value, and by what is to be written: one look-up each.
+        # Filled by ``_find``. Encoding needs one lookup by message type, decoding one by the first bytes of key and value.
         self._keys: dict[type[Message], tuple[bytes, Encoder[Any]]] = {}
         self._values: dict[tuple[type[Message], int], tuple[bytes, Encoder[Any]]] = {}
         self._types: dict[bytes, tuple[Decoder[Any], dict[bytes, tuple[int, Decoder[Any]]]]] = {}
@@ -76,11 +76,11 @@ class KeyedSerde:
 
     @property
     def types(self) -> dict[int, tuple[type[Message], type[Message]]]:
-        """Key and value by record type."""
+        """The key and value messages by record type."""
         return dict(self._declared)
 
     def _find(self, record_type: int | None, message: type[Message] | None = None) -> None:
-        """Find the codecs of a record type, if it is one of this log's and, where a message is given, that message's."""
+        """Load the codecs of a record type if this log has it and, if a message is given, if it belongs to the type."""
         pair = self._declared.get(-1 if record_type is None else record_type)
         if record_type is None or pair is None or (message is not None and message not in pair):
             return
@@ -118,7 +118,7 @@ class KeyedSerde:
         return bytes(out)
 
     def decode(self, key: bytes | None, value: bytes | None) -> CoordinatorRecord | None:
-        """Bytes behind a message are ignored, as Kafka ignores them."""
+        """Decode a record. As in Kafka, bytes after a message are ignored. Raises DecodeError."""
         if key is None:
             raise Truncated("the key is too short", message="CoordinatorRecord", position=0)
         row = self._types.get(key[:2])
@@ -145,7 +145,7 @@ class MetadataSerde:
 
     @property
     def types(self) -> dict[int | None, type[Message]]:
-        """Message by record type."""
+        """The messages by record type."""
         return dict(self._types)
 
     def encode_key(self, record: CoordinatorRecord) -> bytes | None:
@@ -206,7 +206,7 @@ _CLASSIC_GROUPS: Final = (
     (GroupMetadataKey, GroupMetadataValue),
 )
 CLASSIC_GROUP_SERDE: Final = KeyedSerde(*_CLASSIC_GROUPS)
-"""What classic groups need of the group coordinator's log; to it, all other types are unknown."""
+"""The record types of classic groups. All other types of the group coordinator's log are unknown to it."""
 GROUP_SERDE: Final = KeyedSerde(
     *_CLASSIC_GROUPS,
     (consumer.ConsumerGroupMetadataKey, consumer.ConsumerGroupMetadataValue),

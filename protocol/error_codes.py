@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """What a response says went wrong; ``is_retriable`` tells whether asking again may help."""
+    """The error code of a response. ``is_retriable`` is whether a retry may succeed."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0

@@ -1,22 +1,22 @@
-"""What can be wrong with bytes or values.
+"""The errors of this package.
 
 ProtocolError
-├── DecodeError            the peer's (or the log's) bytes are bad
-│   ├── Truncated          the bytes end too early: more of them might have been right
-│   └── Malformed          no bytes that follow could make it right
-├── EncodeError            our value does not fit the message at this version
-└── BadJson                a text that a person wrote is not the JSON of a message
+├── DecodeError            the peer's (or the log's) bytes are invalid
+│   ├── Truncated          the bytes end too early; more bytes could make them valid
+│   └── Malformed          no further bytes could make them valid
+├── EncodeError            our value does not fit the message in this version
+└── BadJson                a text written by a person is not the JSON of a message
 """
 
 from __future__ import annotations
 
 
 class ProtocolError(Exception):
-    """Anything this package raises on purpose."""
+    """The base of all errors that this package raises."""
 
 
 class DecodeError(ProtocolError):
-    """Bytes that are not what they should be; the attributes say where, as far as that is known."""
+    """The error that bytes are invalid. The attributes have the location, as far as it is known."""
 
     def __init__(
         self,
@@ -45,19 +45,19 @@ class DecodeError(ProtocolError):
 
 
 class Truncated(DecodeError):
-    """The bytes end before the value does."""
+    """The error that the bytes end before the value does."""
 
 
 class Malformed(DecodeError):
-    """The bytes contradict the format."""
+    """The error that the bytes violate the format."""
 
 
 class EncodeError(ProtocolError):
-    """A value that cannot be written: out of range, null where null is not allowed, or unknown to this version."""
+    """The error that a value cannot be encoded: out of range, null where not allowed, or not in this version."""
 
 
 class BadJson(ProtocolError):
-    """JSON that is not what it should be, and where."""
+    """The error that JSON is invalid, with its location."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)

@@ -1,8 +1,8 @@
-"""Says what is wrong with bytes that a decoder has refused: which field, and where.
+"""Finds the invalid field and its position in bytes that a decoder has refused.
 
-Generated decoders keep no account of where they are, so that good bytes cost nothing. When one fails, the same bytes are walked once more
-by the declaration, without making values, up to the first thing that is wrong: slowly, but for the elements of arrays, which are stepped over
-as quickly as they are read until the one that is wrong. A refusal so costs a few times what an acceptance of as many bytes would.
+Generated decoders do not track the current field, so that valid bytes have no extra cost. When a decoder fails, the same bytes are
+walked again according to the declaration, without making values, up to the first error. This is slow, except for valid elements of
+arrays, which are skipped as fast as they are decoded. So a refusal costs a few times as much as decoding the same number of bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIZES = {
 
 
 def explain(message: type[Message], version: int, buf: bytes, start: int) -> DecodeError | None:
-    """The first thing that is wrong with the message at ``start``; None when nothing is."""
+    """Return the first error in the message at ``start``, or None if it is valid."""
     walk = _Walk(message, version, buf, start)
     try:
         walk.struct(message)
@@ -44,19 +44,19 @@ def explain(message: type[Message], version: int, buf: bytes, start: int) -> Dec
 
 
 class _Wrong(Exception):
-    """Kind of error, reason and position; the walk knows the path."""
+    """The type of error, reason and position. The walk has the path."""
 
 
 @cache
 def fields_at(struct: type[Message | Item], version: int) -> tuple[list[FieldSpec], dict[int, FieldSpec]]:
-    """The fields in a row, and the tagged ones by tag, at a version."""
+    """Return the untagged fields in order, and the tagged fields by tag, of a version."""
     present = [field for field in fields_of(struct) if version in field.versions]
     tagged = {field.tag: field for field in present if version in field.tagged and field.tag is not None}
     return [field for field in present if version not in field.tagged], tagged
 
 
 class _Walk:
-    """Goes through one message; ``_steps`` are the names and indexes that lead to where it is."""
+    """The walk through one message. ``_steps`` has the names and indexes of the current path."""
 
     def __init__(self, message: type[Message], version: int, buf: bytes, start: int) -> None:
         self._version = version
@@ -66,7 +66,7 @@ class _Walk:
         self._steps: list[str] = []
 
     def path(self) -> str:
-        """As in ``topics[3].partitions[0].committed_metadata``."""
+        """Return the current path, for example ``topics[3].partitions[0].committed_metadata``."""
         return ".".join(self._steps).replace(".[", "[")
 
     def struct(self, struct: type[Message | Item]) -> None:
@@ -125,7 +125,7 @@ class _Walk:
         self._steps.pop()
 
     def _step_over(self, field: FieldSpec, count: int) -> int:
-        """Step over the elements that have nothing wrong, the quick way; how many they are."""
+        """Skip the valid elements at the start of an array, and return their number."""
         if count < _FEW:
             return 0
         skip = elements_skipper(field.type, self._version, self._flexible, self._is_compact(field))
@@ -151,7 +151,7 @@ class _Walk:
                 raise _Wrong(Malformed, "a string is not UTF-8", error.start) from None
 
     def _size(self, field: FieldSpec, wide: int, nullable: bool) -> int:
-        """A size or count, 0 for null where that is allowed."""
+        """Read a size or count; 0 for an allowed null."""
         at = self._pos
         size = self._uvarint() - 1 if self._is_compact(field) else self._signed(wide)
         if size < 0 and not nullable:

@@ -1,7 +1,7 @@
-"""The vocabulary of message declarations.
+"""The types and functions of message declarations.
 
-A declaration reads like Kafka's schema: the class is the message, ``kafka`` says its key and versions, each field has Kafka's
-type, Kafka's default, and, where it is not present in every version, a ``V``:
+A declaration corresponds to Kafka's schema: the class is the message, ``kafka`` has its key and versions, and each field has Kafka's
+type and default, and a ``V`` if it is not present in every version:
 
     class HeartbeatRequest(Message):
         kafka = request(12, "0-4", flexible="4+")
@@ -10,8 +10,8 @@ type, Kafka's default, and, where it is not present in every version, a ``V``:
         member_id: String = ""
         group_instance_id: Annotated[String | None, V("3+")] = None
 
-``X | None`` is nullable wherever the field exists, unless ``V(nullable=...)`` says otherwise. The fields of an Item exist where
-the Item does, unless they say otherwise. Version ranges are Kafka's: "3", "0-4", "4+", "none".
+``X | None`` is nullable in all versions of the field, unless ``V(nullable=...)`` restricts it. The fields of an Item exist in all
+versions of the Item, unless a ``V`` restricts them. Version ranges have Kafka's form: "3", "0-4", "4+", "none".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LATEST: Final = 32767
 
 
 class Versions(Struct, frozen=True, order=True, gc=False):
-    """An inclusive range of versions; empty when ``low > high``."""
+    """An inclusive range of versions, empty if ``low > high``."""
 
     low: int
     high: int
@@ -57,7 +57,7 @@ ALL_VERSIONS: Final = Versions(0, LATEST)
 
 
 class Kind(Enum):
-    """What a message is for; the values are Kafka's words for it."""
+    """The kind of a message. The values are Kafka's names."""
 
     REQUEST = "request"
     RESPONSE = "response"
@@ -69,7 +69,7 @@ class Kind(Enum):
 
 
 class Declaration(Struct, frozen=True, gc=False):
-    """What Kafka says of a message as a whole. ``key`` is the API's, or the record type."""
+    """The schema of a message as a whole. ``key`` is the API key or the record type."""
 
     kind: Kind
     key: int | None
@@ -78,7 +78,7 @@ class Declaration(Struct, frozen=True, gc=False):
 
 
 class Message(Struct, gc=False):
-    """A message: what a decoder returns and an encoder takes."""
+    """A message, as returned by decoders and taken by encoders."""
 
     kafka: ClassVar[Declaration]
 
@@ -104,7 +104,7 @@ def data(versions: str, *, flexible: str = "none") -> Declaration:
 
 
 def record_key(record_type: int) -> Declaration:
-    """A coordinator record's key: always version 0 of its type."""
+    """Declare a coordinator record's key, which always has version 0."""
     return _declare(Kind.RECORD_KEY, record_type, "0", "none")
 
 
@@ -121,7 +121,7 @@ def _declare(kind: Kind, key: int | None, versions: str, flexible: str) -> Decla
 
 
 class V:
-    """Where a field exists, may be null, is tagged, and whether a version without it may drop its value (``ignorable``)."""
+    """The versions in which a field exists, is nullable or tagged, and whether versions without it drop its value (``ignorable``)."""
 
     __slots__ = ("flexible", "ignorable", "nullable", "tag", "tagged", "versions")
 
@@ -144,7 +144,7 @@ class V:
 
 
 class Primitive(Enum):
-    """Kafka's primitive types; the values are Kafka's names for them."""
+    """Kafka's primitive types. The values are Kafka's names."""
 
     BOOL = "bool"
     INT8 = "int8"
@@ -172,7 +172,7 @@ String = Annotated[str, Primitive.STRING]
 Bytes = Annotated[bytes, Primitive.BYTES]
 Records = Annotated[bytes, Primitive.RECORDS]
 Uuid = Annotated[bytes, Primitive.UUID]
-"""Sixteen raw bytes, in the order of the UUID's text."""
+"""Sixteen bytes, in the order of the UUID's text."""
 
 ZERO_UUID: Final = bytes(16)
 

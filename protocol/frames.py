@@ -1,6 +1,6 @@
-"""Frames: what a connection's byte stream is cut into, and how a message is wrapped in one.
+"""Frames: the units of a connection's byte stream, each with one message.
 
-A frame is an int32 length and that many bytes: a header, whose version follows from the API's, and a message.
+A frame is an int32 length and that many bytes: a header, whose version depends on the API's version, and a message.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from protocol.fields import Message
 from protocol.messages.headers import RequestHeader, ResponseHeader
 
 _INT32 = Layout(">i")
-_FIXED_HEADER = Layout(">hhi")  # of a request: API key, version, correlation id
+_FIXED_HEADER = Layout(">hhi")  # the start of a request: API key, version, correlation id
 _LENGTH_SIZE: Final = 4
 
 
 class FrameSplitter:
-    """Cuts a stream, however it arrives, into frames. The work is linear in the bytes fed."""
+    """Splits a stream, received in any pieces, into frames. The work is linear in the number of bytes."""
 
     __slots__ = ("_max_frame_bytes", "_partial", "_wanted")
 
@@ -30,10 +30,10 @@ class FrameSplitter:
         self._wanted = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames that ``data`` completes, without their lengths. Malformed as soon as a length is out of bounds."""
+        """Return the frames that ``data`` completes, without their lengths. Raises Malformed for a length out of bounds."""
         if not self._partial:
             if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self._max_frame_bytes:
-                # Most often it is one whole frame.
+                # The common case: exactly one frame.
                 return [data[_LENGTH_SIZE:]]
         else:
             self._partial += data
@@ -60,7 +60,7 @@ class FrameSplitter:
 
 
 _REQUEST_HEADERS = {version: decoder(RequestHeader, version) for version in RequestHeader.kafka.versions}
-# By the first four bytes of a frame, for everything that is served.
+# By the first four bytes of a frame (API key and version), for all served APIs.
 _DECODE_HEADER = {
     _FIXED_HEADER.pack(api.key, version, 0)[:4]: _REQUEST_HEADERS[api.request_header_version(version)]
     for api in APIS.values()
@@ -69,7 +69,7 @@ _DECODE_HEADER = {
 
 
 def decode_request_header(frame: bytes) -> tuple[RequestHeader, int]:
-    """The header of a request and the position behind it. Of a request that is not served, as much as can be read."""
+    """Return the header of a request and the position after it. For an unserved request, return the fields that can be read."""
     decode = _DECODE_HEADER.get(frame[:4])
     return decode(frame, 0) if decode is not None else _decode_unserved_header(frame)
 
@@ -86,7 +86,7 @@ def _decode_unserved_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 
 def encode_request(api_key: int, version: int, correlation_id: int, client_id: str | None, message: Message) -> bytes:
-    """A whole frame, its length included."""
+    """Return a whole frame, including its length."""
     out = bytearray(_LENGTH_SIZE)
     header_version = APIS[api_key].request_header_version(version)
     encoder(RequestHeader, header_version)(RequestHeader(api_key, version, correlation_id, client_id), out)
@@ -96,7 +96,7 @@ def encode_request(api_key: int, version: int, correlation_id: int, client_id: s
 
 
 def encode_response(api_key: int, version: int, correlation_id: int, message: Message) -> bytes:
-    """A whole frame, its length included."""
+    """Return a whole frame, including its length."""
     out = bytearray(_LENGTH_SIZE)
     header_version = APIS[api_key].response_header_version(version)
     encoder(ResponseHeader, header_version)(ResponseHeader(correlation_id), out)
@@ -106,7 +106,7 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: Me
 
 
 def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Message]:
-    """The correlation id and the message of a response frame, given which request it answers."""
+    """Return the correlation id and the message of a response frame. The arguments identify the API and version of its request."""
     api = APIS[api_key]
     header, pos = decoder(ResponseHeader, api.response_header_version(version))(frame, 0)
     message, _ = decoder(api.response, version)(frame, pos)

@@ -1,8 +1,8 @@
-"""Messages as JSON, in the shape of Kafka's JsonConverter classes.
+"""Messages as JSON, in the form of Kafka's JsonConverter classes.
 
-Names are the schema's, with a small first letter; bytes are base64; a UUID is its 16 bytes in URL-safe base64 without padding; a tagged
-field is there only when it differs from its default; a field that the version lacks is not there. Records are base64 too, where
-Kafka's converters write their size only.
+Names are those of the schema with a lower-case first letter. Bytes are base64. A UUID is its 16 bytes in URL-safe base64 without
+padding. A tagged field is present only if it differs from its default. A field that the version lacks is absent. Records are base64
+too, whereas Kafka's converters write only their size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BYTES: Final = (Primitive.BYTES, Primitive.RECORDS)
 
 
 def to_json(message: Message | Item, version: int) -> dict[str, Any]:
-    """The JSON of a message at a version; values that the version cannot carry are left out."""
+    """Return the JSON of a message in a version. Values that the version lacks are omitted."""
     node = {}
     for field in fields_of(type(message)):
         value = getattr(message, field.name)
@@ -32,13 +32,13 @@ def to_json(message: Message | Item, version: int) -> dict[str, Any]:
 
 
 def from_json(message: type[M], version: int, node: object) -> M:
-    """The message that JSON stands for; BadJson names the field when something is missing, unknown or not what it should be."""
+    """Return the message of a JSON value. Raises BadJson, with the field, for missing, unknown and invalid fields."""
     value: M = _struct(message, version, node, "")
     return value
 
 
 def json_name(name: str) -> str:
-    """``group_id`` as JSON spells it: ``groupId``."""
+    """Return the JSON name of a field: ``groupId`` for ``group_id``."""
     return re.sub(r"_(.)", lambda match: match[1].upper(), name)
 
 

@@ -1,6 +1,6 @@
-"""Integers out of bytes, for compiled code, in which these are a few instructions; interpreted code has ``struct`` for that.
+"""Reading of integers from bytes in compiled code, where each takes a few instructions. Interpreted code uses ``struct`` instead.
 
-The caller has seen to it that the bytes are there.
+The caller must have checked the bounds.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def int8(byte: int) -> int:
-    """A byte as a signed one."""
+    """Return a byte as a signed number."""
     return byte - 256 if byte > 127 else byte
 
 
 def int16(buf: bytes, pos: int) -> int:
-    """Big-endian and signed, as all of these."""
+    """Return a signed big-endian number, like the functions below."""
     value = buf[pos] << 8 | buf[pos + 1]
     return value - 0x10000 if value > 0x7FFF else value
 

@@ -1,9 +1,8 @@
-"""OffsetCommit requests as nearly all of them are, offsets without metadata, read without making an object of each partition.
+"""Fast decoding of the usual OffsetCommit requests, offsets without metadata, without an object per partition.
 
-A *plain* commit is a request that has its partitions as rows (``commit_rows``), and nothing else that varies: all but the offsets and epochs is the
-same from one commit of a member to the next. That is its ``CommitShape``. The reader of a connection remembers the last shape, and then
-reading a commit is a comparison of bytes and a slice of rows. Whatever is not of this form is left to the general decoder, and a
-property test holds the two together.
+A *plain* commit is a request whose partitions are rows (``commit_rows``). From one commit of a member to the next only the offsets
+and epochs differ; everything else is its ``CommitShape``. The reader of a connection caches the last shape, so that reading a commit
+means comparing bytes and slicing rows. All other requests are left to the general decoder. A property test compares both decoders.
 """
 
 from __future__ import annotations
@@ -30,12 +29,13 @@ from protocol.wire import read_string_size, read_uvarint
 
 MOST_TOPICS: Final = 64
 MOST_ROWS: Final = 1024
-"""Of all topics. A larger request is read the general way: what is remembered of a shape stays small."""
+"""Maximum number of rows of all topics. Larger requests are left to the general decoder, so that cached shapes stay small."""
 FIRST_VERSION: Final = 6
 LAST_VERSION: Final = 10
 MISSES: Final = 4
 SKIPPED: Final = 50
-"""Looking for a shape takes longer than decoding: where so many in a row were new, or had none, so many requests are read the general way."""
+"""Reading a shape takes longer than general decoding. After MISSES consecutive requests with a new shape or none, the next SKIPPED
+requests are decoded the general way."""
 _FIRST_WITH_INSTANCE: Final = 7
 _FIRST_FLEXIBLE: Final = 8
 _FIRST_WITH_TOPIC_IDS: Final = 10
@@ -46,7 +46,7 @@ _REMEMBERED: Final = 2048
 
 
 class CommitShape:
-    """All that a request says but its offsets. Who serves such requests may derive a class that remembers more of a shape."""
+    """The content of a request without its offsets. A server can derive a class that caches more data with a shape."""
 
     __slots__ = (
         "_end",
@@ -66,34 +66,34 @@ class CommitShape:
         self.member_id = ""
         self.group_instance_id: str | None = None
         self._size = 0
-        # The bytes before the rows; name, id and partitions; the last two columns of the rows.
+        # By topic: the bytes before the rows; name, id and partitions; the last two columns of the rows.
         self._topics: list[tuple[bytes, str, bytes, Partitions, bytes, bytes]] = []
         self._end = b""
 
     def begin(self, group_id: str, generation_id_or_member_epoch: int, member_id: str, group_instance_id: str | None) -> None:
-        """Set what stands before the topics."""
+        """Set the fields before the topics."""
         self.group_id = group_id
         self.generation_id_or_member_epoch = generation_id_or_member_epoch
         self.member_id = member_id
         self.group_instance_id = group_instance_id
 
     def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
-        """Add a topic: ``before`` stands between the rows of the last one, or the beginning, and its own, which have ``ends``."""
+        """Add a topic. ``before`` are the bytes before its rows, after the previous topic's rows; ``ends`` the rows' last columns."""
         self._topics.append((before, name, topic_id, partitions, ends[0], ends[1]))
         self._size += len(before) + partitions.row_bytes
 
     def end(self, behind: bytes) -> None:
-        """Set what stands behind the rows of the last topic."""
+        """Set the bytes after the rows of the last topic."""
         self._end = behind
         self._size += len(behind)
 
     @property
     def topics(self) -> list[tuple[str, bytes, Partitions]]:
-        """Name, id and partitions. The name is empty where the version says the id, and the other way around."""
+        """Name, id and partitions of each topic. Depending on the version, either the name is empty or the id is zero."""
         return [topic[1:4] for topic in self._topics]
 
     def read(self, buf: bytes, pos: int) -> list[bytes] | None:
-        """Return the rows of a request that begins at ``pos`` and goes to the end; None for one of another shape."""
+        """Return the rows of the request from ``pos`` to the end, or None if it has a different shape."""
         if len(buf) - pos != self._size:
             return None
         found: list[bytes] = []
@@ -109,7 +109,7 @@ class CommitShape:
         return found if buf.endswith(self._end, pos) else None
 
     def accepted(self) -> AcceptedCommit:
-        """Return the answer when every partition is accepted."""
+        """Return the answer for a commit whose partitions are all accepted."""
         return _accepted(self.version, tuple(self.topics))
 
 
@@ -118,7 +118,7 @@ S_co = TypeVar("S_co", bound=CommitShape, covariant=True)
 
 
 class PlainCommit(Struct, Generic[S_co], gc=False):
-    """An OffsetCommit request: its shape, and the rows of each topic."""
+    """A plain OffsetCommit request: its shape, and the rows of each topic."""
 
     shape: S_co
     rows: list[bytes]
@@ -128,7 +128,7 @@ class PlainCommit(Struct, Generic[S_co], gc=False):
         return self.shape.group_id
 
     def spelled_out(self) -> OffsetCommitRequest:
-        """The same request as the general decoder would have it."""
+        """Return the same request as the general decoder would."""
         shape = self.shape
         topics = [
             OffsetCommitRequestTopic(name, topic_id, [OffsetCommitRequestPartition(*row, None) for row in offsets_of(rows)])
@@ -140,7 +140,7 @@ class PlainCommit(Struct, Generic[S_co], gc=False):
 
 
 class AcceptedCommit(Struct, gc=False):
-    """The body of an OffsetCommit response at the version of its request."""
+    """The encoded body of an OffsetCommit response, in the version of its request."""
 
     body: bytes
 
@@ -159,7 +159,7 @@ def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -
 
 
 class CommitReader(Generic[S]):
-    """Decodes the OffsetCommit requests that one connection sends at one version, and remembers the last shape."""
+    """The decoder of one connection's OffsetCommit requests of one version. It caches the last shape."""
 
     __slots__ = ("_decode", "_last", "_misses", "_new_shape", "_skipped", "_version")
 
@@ -168,12 +168,12 @@ class CommitReader(Generic[S]):
         self._new_shape = new_shape
         self._decode: Decoder[OffsetCommitRequest] = decoder(OffsetCommitRequest, version)
         self._last: S | None = None
-        # Requests in a row that were not of the last shape, or of none, and how many are not looked at for that.
+        # Consecutive requests with a new shape or none, and the number of requests still to be decoded the general way.
         self._misses = 0
         self._skipped = 0
 
     def read(self, buf: bytes, pos: int) -> tuple[OffsetCommitRequest | PlainCommit[S], int]:
-        """Return the request that begins at ``pos``, and the position behind it. Raises what the general decoder raises."""
+        """Return the request at ``pos`` and the position after it. Raises the same errors as the general decoder."""
         if self._skipped:
             self._skipped -= 1
             return self._decode(buf, pos)
@@ -185,7 +185,7 @@ class CommitReader(Generic[S]):
                 return PlainCommit(last, rows), len(buf)
         self._misses += 1
         if self._misses == MISSES:
-            # One more, and again.
+            # After the skipped requests, one more miss starts skipping again.
             self._misses -= 1
             self._skipped = SKIPPED
         shape = read_shape(buf, pos, self._version, self._new_shape)
@@ -198,11 +198,11 @@ class CommitReader(Generic[S]):
 
 
 class _NotPlain(Exception):
-    """The general decoder has to read, or to refuse, this."""
+    """The request is not plain: the general decoder must read or refuse it."""
 
 
 def read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S | None:
-    """Return the shape of the request that begins at ``pos`` and goes to the end; None when it is not plain, or not whole."""
+    """Return the shape of the request from ``pos`` to the end, or None if it is not plain or not complete."""
     if not FIRST_VERSION <= version <= LAST_VERSION:
         return None
     try:
@@ -251,7 +251,7 @@ def _read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S:
     return shape
 
 
-# How a row without metadata ends: an int16 size of 0 or -1; or a compact size, 1 or 0, and no tags.
+# The last two bytes of a row without metadata: an int16 size of 0 or -1; or a compact size of 1 or 0, and no tags.
 _ENDS: Final = frozenset({b"\0\0", b"\xff\xff"})
 _FLEXIBLE_ENDS: Final = frozenset({b"\1\0", b"\0\0"})
 
@@ -283,7 +283,7 @@ def _text(buf: bytes, pos: int, is_flexible: bool) -> tuple[str, int]:
 
 
 def _count(buf: bytes, pos: int, is_flexible: bool, most: int) -> tuple[int, int]:
-    """How many elements an array has, one at least."""
+    """Read the number of elements of an array, at least one."""
     if is_flexible:
         count, pos = read_uvarint(buf, pos)
         count -= 1
@@ -303,7 +303,7 @@ def _no_tags(buf: bytes, pos: int) -> int:
 def commit_response_encoder(
     encode: Encoder[OffsetCommitResponse],
 ) -> Callable[[OffsetCommitResponse | AcceptedCommit, bytearray], None]:
-    """Return an encoder of OffsetCommit responses that takes those that are encoded already as well."""
+    """Return an encoder for OffsetCommit responses that also accepts encoded ones."""
 
     def encode_either(response: OffsetCommitResponse | AcceptedCommit, out: bytearray) -> None:
         if isinstance(response, AcceptedCommit):

@@ -1,15 +1,15 @@
-"""RecordBatch v2 (magic 2): what the log, Fetch and Produce are made of. Message sets (magic 0 and 1) are refused.
+"""RecordBatch v2 (magic 2): the format of records in the log, Fetch and Produce. Message sets (magic 0 and 1) are refused.
 
-A batch is a header of 61 bytes and its records, one after another; the checksum covers everything from the attributes on, so
-that a broker can set the base offset and the leader epoch without computing it again. Offsets and timestamps of records are
-deltas to the batch's. All numbers inside a record are zig-zag varints. After compaction offsets may have gaps, and
-``last_offset`` may lie behind the last record.
+A batch is a header of 61 bytes followed by its records. The checksum covers everything from the attributes on, so that a broker can
+set the base offset and the leader epoch without computing it again. Offsets and timestamps of records are deltas to those of the
+batch. All numbers inside a record are zig-zag varints. After compaction offsets may have gaps, and ``last_offset`` may be greater
+than the offset of the last record.
 
     baseOffset int64 | length int32 | leaderEpoch int32 | magic int8 | crc uint32
     attributes int16 | lastOffsetDelta int32 | baseTimestamp int64 | maxTimestamp int64
     producerId int64 | producerEpoch int16 | baseSequence int32 | count int32 | records
 
-Errors: Truncated when more bytes might complete the batch, Malformed when none could.
+Errors: Truncated if more bytes could complete the batch, Malformed if none could.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from protocol.errors import Malformed, Truncated
 
 HEADER_SIZE: Final = 61
 LENGTH_END: Final = 12
-"""Where the length field ends. It counts the bytes after it, so a batch is this much larger than it says."""
+"""The end of the length field. The length counts the bytes after it, so the size of a batch is its length plus this."""
 HEADER_OFFSETS: Final = Layout(">qi11xi")
-"""Base offset, length and last offset delta: for who needs no more of a header."""
+"""The base offset, length and last offset delta of a header."""
 HEADER_TIMES: Final = Layout(">8xi15xqq")
-"""Length, base timestamp and largest timestamp."""
+"""The length, base timestamp and largest timestamp of a header."""
 MAGIC: Final = 2
 MAX_EXPANSION: Final = 100
-"""How many times its size, and 64 KiB more, a compressed batch may expand to when the caller sets no limit."""
+"""Default limit of decompression: this factor times the size of the batch, plus 64 KiB."""
 CHECKED_FROM: Final = 21
-"""Where the bytes begin that the checksum covers."""
+"""The start of the bytes that the checksum covers."""
 MIN_RECORD: Final = 7
 """The size of the smallest record."""
 COMPRESSION_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
-"""Of a batch whose records all have its largest timestamp: the broker has set it."""
+"""The attribute of a batch whose records all have its largest timestamp, which the broker has set."""
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 NO_PRODUCER_ID: Final = -1
@@ -51,7 +51,7 @@ _MAX_INT64 = 2**63 - 1
 
 
 class Record(Struct, gc=False):
-    """One record, with its absolute offset and timestamp (ms)."""
+    """One record with its absolute offset and timestamp (ms)."""
 
     offset: int
     timestamp: int
@@ -61,7 +61,7 @@ class Record(Struct, gc=False):
 
 
 class BatchHeader(Struct, gc=False):
-    """The fixed part of a batch. ``size`` is the whole batch in bytes, its offset and length fields included."""
+    """The header of a batch. ``size`` is the size of the whole batch in bytes, including the offset and length fields."""
 
     base_offset: int
     size: int
@@ -86,7 +86,7 @@ class BatchHeader(Struct, gc=False):
 
     @property
     def is_control(self) -> bool:
-        """Its records are markers of the transaction coordinator, not data."""
+        """Whether the records are control records of the transaction coordinator, not data."""
         return bool(self.attributes & CONTROL)
 
     @property
@@ -95,12 +95,15 @@ class BatchHeader(Struct, gc=False):
 
     @property
     def compression(self) -> int:
-        """0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
+        """The compression: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
         return self.attributes & COMPRESSION_MASK
 
 
 def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
-    """The header at ``pos``; what it says of the body is plausible, but the body itself is not looked at."""
+    """Return the header at ``pos``, after checking that its fields are consistent. The body is not checked.
+
+    Raises DecodeError.
+    """
     if len(buf) - pos < HEADER_SIZE:
         raise Truncated("less than a batch header is left", message="RecordBatch", position=pos)
     base_offset, length, epoch, magic, crc, attributes, last_delta, *rest = _HEADER.unpack_from(buf, pos)
@@ -132,7 +135,7 @@ def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
 
 
 def verify(buf: bytes, pos: int, header: BatchHeader) -> None:
-    """The whole batch is there, and its checksum holds."""
+    """Raise Truncated if the batch is not complete, or Malformed if its checksum is wrong."""
     end = pos + header.size
     if end > len(buf):
         raise Truncated(f"{end - len(buf)} of {header.size} bytes are missing", message="RecordBatch", position=pos)
@@ -142,7 +145,7 @@ def verify(buf: bytes, pos: int, header: BatchHeader) -> None:
 
 
 def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-    """Every batch from ``pos`` to the end of ``buf`` with its position, verified; raises at the first that is not whole."""
+    """Yield every batch from ``pos`` to the end of ``buf`` with its position. Each is verified; raises DecodeError."""
     end = len(buf)
     while pos < end:
         header = read_header(buf, pos)
@@ -154,10 +157,10 @@ def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
 def iter_records(
     buf: bytes, pos: int, header: BatchHeader, max_bytes: int | None = None, *, with_headers: bool = True
 ) -> Iterator[Record]:
-    """The records of the batch at ``pos``, in order. The batch should have been verified.
+    """Yield the records of the batch at ``pos``, in order. The batch should have been verified. Raises DecodeError.
 
-    Compressed records take up to ``max_bytes`` of memory at once and are refused when they have more. Who has no use for headers
-    can do without: they are passed over then, unread.
+    Compressed records are expanded at once and refused if they have more than ``max_bytes``. Without ``with_headers`` the
+    headers of records are skipped and not decoded.
     """
     end = pos + header.size
     if end > len(buf):
@@ -182,7 +185,7 @@ def iter_records(
 
 
 def read_record(buf: bytes, pos: int, end: int, header: BatchHeader, *, with_headers: bool = False) -> tuple[Record, int]:
-    """The record at ``pos`` of a batch that was verified and is not compressed, and the position behind it."""
+    """Return the record at ``pos`` of a verified, uncompressed batch, and the position after it. Raises DecodeError."""
     try:
         return _read_record(buf, pos, end, header, with_headers)
     except IndexError:
@@ -192,9 +195,9 @@ def read_record(buf: bytes, pos: int, end: int, header: BatchHeader, *, with_hea
 def _read_record(  # noqa: PLR0912, PLR0915
     buf: bytes, pos: int, batch_end: int, header: BatchHeader, with_headers: bool
 ) -> tuple[Record, int]:
-    """One record, and the position behind it.
+    """Return one record and the position after it.
 
-    A log of millions of records is loaded through here: varints of one and two bytes are read in place, although that makes many branches.
+    Loading a log calls this for millions of records, so varints of one and two bytes are read in place, despite many branches.
     """
     start = pos
     size = buf[pos]
@@ -211,7 +214,7 @@ def _read_record(  # noqa: PLR0912, PLR0915
     end = pos + size
     if size < 0 or end > batch_end:
         _refuse(f"record of {size} bytes in a batch with {batch_end - pos} left", start)
-    timestamp_delta = buf[pos + 1]  # behind the attributes, of which none are defined
+    timestamp_delta = buf[pos + 1]  # after the attributes byte, which has no defined bits
     pos += 2
     if timestamp_delta:
         timestamp_delta, pos = _read_varint(buf, pos - 1)
@@ -253,7 +256,10 @@ def _read_record(  # noqa: PLR0912, PLR0915
 
 
 def read_headers(buf: bytes, pos: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    """The headers of a record, from their count on, and the position behind them. Raises DecodeError, or IndexError at the end of ``buf``."""
+    """Return the headers of a record, whose count is at ``pos``, and the position after them.
+
+    Raises DecodeError, or IndexError at the end of ``buf``.
+    """
     start = pos
     count, pos = _read_varint(buf, pos)
     if not 0 <= 2 * count <= end - pos:

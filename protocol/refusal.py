@@ -1,8 +1,8 @@
-"""What the generated code does when something is wrong with a message.
+"""Error handling of the generated code.
 
-Generated decoders let Python notice most of what is wrong: an index or an unpack behind the end fails by itself, a slice behind
-the end leaves ``pos`` there, which the next read or the last check sees. At its edge each function turns all of it into
-DecodeError or EncodeError.
+Generated decoders rely on Python to detect most errors: an index or an unpack beyond the end raises, and a slice beyond the end
+leaves ``pos`` there, so that the next read or the final check raises. Each function converts all these exceptions into DecodeError or
+EncodeError.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from protocol.fields import Message
 from protocol.wire import DECODE_ERRORS
 
 UNLIMITED: Final = 1 << 60
-"""The room of a message that is known to be right."""
+"""The memory budget of a message that has been verified."""
 
 
 class BadField(ValueError):
-    """A field holds what it may not hold."""
+    """The error that a field has an invalid value."""
 
     def __init__(self, path: str, reason: str = "null is not allowed") -> None:
         super().__init__(path, reason)
@@ -27,7 +27,7 @@ class BadField(ValueError):
 
 
 def decode_failure(error: Exception, message: type[Message], version: int, buf: bytes, start: int, pos: int) -> DecodeError:
-    """What the failure of a decoder means for the caller. The message began at ``start``, the decoder's last read at ``pos``."""
+    """Return the DecodeError for a failure of a decoder. The message starts at ``start``; the decoder's last read was at ``pos``."""
     from protocol.explain import explain
 
     explained = explain(message, version, buf, start)
@@ -37,9 +37,9 @@ def decode_failure(error: Exception, message: type[Message], version: int, buf: 
 
 
 def verify(message: type[Message], version: int, buf: bytes, start: int, least: int) -> int:
-    """Look at the message once before more is made of it; the room that it has when nothing is wrong, its DecodeError otherwise.
+    """Check the whole message before more memory is used for it. Return its new memory budget. Raises DecodeError.
 
-    ``least`` is where it ends at the earliest.
+    ``least`` is the earliest possible end of the message.
     """
     try:
         if least > len(buf):

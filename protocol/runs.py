@@ -1,9 +1,9 @@
-"""Arrays whose elements turn out to look alike: how many do, and the one layout that reads them all.
+"""Fast decoding of arrays with runs of elements of equal layout.
 
-An element with strings or bytes has no fixed size, but most arrays hold elements whose strings are equally long. ``alike`` takes the
-layout of the first element, sizes included, and counts the elements behind it that have the same sizes in the same places: strided
-slices of the buffer, one per byte of a size. It looks at a few elements first and at more only when those agree, so that the work is
-linear in the elements that it finds, whatever follows.
+An element with strings or bytes has no fixed size, but in most arrays the strings of many elements are equally long. ``alike`` takes
+the layout of the first element, sizes included, and counts the following elements with the same sizes at the same positions. It
+compares strided slices of the buffer, one per byte of a size. It checks a few elements first, and more only if these match, so that
+the work is linear in the number of matching elements, whatever follows.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from typing import Any, Final
 from protocol.wire import COMPILED
 
 _FEWEST: Final = 24 if COMPILED else 8
-"""Fewer elements than these are read one by one: looking costs as much."""
+"""Minimum length of a run. Fewer elements are read one by one, because the check costs as much."""
 _FIRST_LOOK: Final = 32
 _WIDER: Final = 32
 _LONGEST: Final = 0x7F
-"""Longer strings and bytes are read one by one: copying them is what their time is spent on."""
+"""Maximum length of strings and bytes in runs. Longer ones are read one by one, because copying dominates their cost."""
 _MOST_SAME: Final = 24
 _MOST_LAYOUTS: Final = 256
 _REFUSED: Final = -2
 
 
 RUNS_OF_TEXT: Final = not COMPILED
-"""Compiled code reads elements that have little but strings and bytes faster one by one."""
+"""Whether to use runs for elements with hardly any numbers. Compiled code reads these faster one by one."""
 
 
 class Field:
-    """A string or bytes of an element: how it stands behind the fixed-size fields before it."""
+    """A string or bytes field of an element, together with the fixed-size fields before it."""
 
     __slots__ = ("before", "empty", "is_nullable", "skip", "width")
 
     def __init__(self, before: str, skip: int, width: int, is_nullable: bool, empty: str | bytes) -> None:
         self.before = before
-        """The layout of those, and the bytes they take."""
+        """The struct format of these fixed-size fields; ``skip`` is their size in bytes."""
         self.skip = skip
         self.width = width
-        """Of its size: 1 when compact, else 2 or 4."""
+        """The width of the size field: 1 if compact, otherwise 2 or 4."""
         self.is_nullable = is_nullable
         self.empty = empty
-        """What the field is when it has no bytes."""
+        """The value of the field without bytes."""
 
 
 class Layout:
-    """What elements of these sizes have in common."""
+    """The layout of elements with given sizes of strings and bytes."""
 
     __slots__ = ("absent", "columns", "numbers", "rows", "size", "start", "stop")
 
@@ -55,7 +55,7 @@ class Layout:
         absent: list[str | bytes | None] = []
         self.start = 0
         self.columns: list[tuple[int, bytes]] = []
-        """The bytes that make an element one of these, by their places in it."""
+        """The bytes of the size fields, with their positions in an element."""
         for field, size in zip(shape.fields, sizes, strict=True):
             at += field.skip
             written = size + 1 if field.width == 1 else size
@@ -69,19 +69,19 @@ class Layout:
             numbers += f"{before}{at - self.start}x"
             absent.append(None if size < 0 else field.empty)
         self.stop = at
-        """``start`` and ``stop`` are where the bytes of the last field are in the element."""
+        """``start`` and ``stop`` are the positions of the last field's bytes in the element."""
         self.size = at + shape.tail
         if shape.behind.endswith("x"):
             self.columns.append((self.size - 1, b"\0"))
         self.absent = tuple(absent)
-        """By field: its value where it has no bytes."""
+        """By field: its value if it has no bytes, None for null."""
         self.rows = Struct(rows + shape.behind).iter_unpack
         self.numbers = Struct(numbers + shape.behind).iter_unpack
-        """Reads all but the strings and bytes."""
+        """Reads all fields except strings and bytes."""
 
 
 class Shape:
-    """What elements of an array may look like: ``behind`` are the fixed-size fields at their end, pad bytes the counts of tags."""
+    """The fields of an array's elements. ``behind`` is the format of the last fixed-size fields; pad bytes are the tag counts."""
 
     __slots__ = ("behind", "fields", "layouts", "only", "tail")
 
@@ -94,12 +94,14 @@ class Shape:
 
 
 Run = tuple[int, int, Iterator[tuple[Any, ...]], Any, bool]
-"""The position behind the elements, how many they are, their fields; what is absent in them by field. In a shape with one field that
-is the same in every element, True, and then its value is there instead of what is absent, and the fields are the others."""
+"""The position after the elements, their number, the rows of their fields, the values of absent fields, and ``is_same``.
+
+If the shape has a single string or bytes field with equal values in all elements, ``is_same`` is True: the fourth item is that value,
+and the rows have only the other fields."""
 
 
 def alike(shape: Shape, buf: bytes, pos: int, left: int) -> Run | None:
-    """The elements at ``pos``, of ``left``, that look like the first; None when they are too few to be worth it."""
+    """Return the run of elements at ``pos`` with the layout of the first, at most ``left``. Return None if they are too few."""
     sizes = _sizes(shape, buf, pos) if left >= _FEWEST else None
     if sizes is None:
         return None
@@ -124,7 +126,7 @@ def alike(shape: Shape, buf: bytes, pos: int, left: int) -> Run | None:
 
 
 def _count(layout: Layout, buf: bytes, pos: int, left: int) -> int:
-    """How many elements at ``pos`` have the layout."""
+    """Return the number of elements at ``pos`` that have the layout."""
     size = layout.size
     most = min(left, (len(buf) - pos) // size)
     look = min(most, _FIRST_LOOK)
@@ -140,7 +142,7 @@ def _count(layout: Layout, buf: bytes, pos: int, left: int) -> int:
 
 
 def _is_same(layout: Layout, run: bytes, count: int) -> bool:
-    """Whether the only field has the same bytes in every element."""
+    """Return whether the only string or bytes field has the same bytes in every element."""
     size, start, stop = layout.size, layout.start, layout.stop
     last = len(run) - size
     if stop - start > _MOST_SAME or run[start:stop] != run[last + start : last + stop]:
@@ -149,7 +151,7 @@ def _is_same(layout: Layout, run: bytes, count: int) -> bool:
 
 
 def _sizes(shape: Shape, buf: bytes, pos: int) -> tuple[int, ...] | None:
-    """The sizes in the element at ``pos``, -1 for null; None when one is long, or not allowed, or behind the end."""
+    """Return the sizes in the element at ``pos``, -1 for null. Return None if one is long, invalid, or beyond the end."""
     only = shape.only
     if only is not None:
         size = _size(only, buf, pos + only.skip)

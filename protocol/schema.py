@@ -1,4 +1,4 @@
-"""Declarations as data: what the generator, the checks and the tools read. Reflection happens here, and never while serving."""
+"""Declarations as data, for the generator, the checks and the tools. It uses reflection; the server never needs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from protocol.fields import NO_VERSIONS, Item, Message, Primitive, V, Versions
 
 
 class FieldSpec(Struct, frozen=True, gc=False):
-    """One field: ``type`` is that of the element when ``is_array``. ``flexible`` is None where the message decides."""
+    """One field. ``type`` is the type of the elements if ``is_array``. ``flexible`` is None if the message determines it."""
 
     name: str
     type: Primitive | type[Item]
@@ -31,20 +31,20 @@ class FieldSpec(Struct, frozen=True, gc=False):
 
     @property
     def is_optional(self) -> bool:
-        """Whether any version allows null."""
+        """Whether the field is nullable in any version."""
         return self.nullable != NO_VERSIONS
 
 
 @cache
 def fields_of(struct: type[Message | Item]) -> tuple[FieldSpec, ...]:
-    """The fields of a declaration, in wire order."""
+    """Return the fields of a declaration, in wire order."""
     hints = get_type_hints(struct, include_extras=True)
     return tuple(_field(info, hints[info.name]) for info in structs.fields(struct))
 
 
 @cache
 def messages_by_module() -> dict[str, tuple[type[Message], ...]]:
-    """Every declared message, in the order of its module; modules by name."""
+    """Return every declared message by module, in the order of the module."""
     names = sorted(info.name for info in iter_modules(protocol.messages.__path__))
     return {name: _messages_in(name) for name in names}
 
@@ -54,7 +54,7 @@ def all_messages() -> list[type[Message]]:
 
 
 def snake_case(name: str) -> str:
-    """``GenerationIdOrMemberEpoch`` or ``topicId`` as Python spells it."""
+    """Return the snake case of a name such as ``GenerationIdOrMemberEpoch`` or ``topicId``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
@@ -88,7 +88,7 @@ def _field(info: structs.FieldInfo, hint: Any) -> FieldSpec:
 
 
 def _take_place(hint: Any) -> tuple[Any, V]:
-    """Split ``Annotated[type, Primitive…, V]`` into the type that is left and the V."""
+    """Split ``Annotated[type, Primitive…, V]`` into the type without the V, and the V."""
     if get_origin(hint) is not Annotated:
         return hint, V()
     inner, *notes = get_args(hint)

@@ -1,7 +1,7 @@
-"""Steps over structs without making values: how a large message is looked at before memory is taken for it.
+"""Skips structs without making values, in order to check a large message before memory is allocated for it.
 
-Python objects take many times the bytes of small elements. A decoder counts what it is about to make; before that becomes more than a
-frame may cost, ``refusal.verify`` looks at the whole message once. What is refused then has cost no more than the look.
+Python objects take many times the memory of small encoded elements. A decoder counts the memory that it is about to use. Before that
+exceeds the limit for a frame, ``refusal.verify`` checks the whole message once. An invalid message then costs only this check.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from protocol.fields import Item, Message, Primitive
 
 _PART: Final = 4096
 Skipper = Callable[[bytes, int], int]
-"""From the position of something to the one behind it; one of ``wire.DECODE_ERRORS`` when it is not right."""
+"""Takes the position of a struct and returns the position after it. Raises one of ``wire.DECODE_ERRORS`` if it is invalid."""
 
 ElementsSkipper = Callable[[bytes, int, int], tuple[int, int]]
-"""Of so many elements at a position, how many have nothing wrong before the first that has, and the position behind those."""
+"""Takes a position and a number of elements. Returns the number of elements before the first invalid one, and the position after them."""
 
 
 @cache
 def struct_skipper(struct: type[Message | Item], version: int, is_flexible: bool) -> Skipper:
-    """Steps over the struct."""
+    """Return the skipper of a struct."""
     from protocol.generate.skipping import SkipWriter
     from protocol.generate.source import Layouts
 
@@ -35,7 +35,7 @@ def struct_skipper(struct: type[Message | Item], version: int, is_flexible: bool
 
 @cache
 def elements_skipper(kind: Primitive | type[Item], version: int, is_flexible: bool, is_compact: bool) -> ElementsSkipper:
-    """Steps over the elements of an array."""
+    """Return the skipper of an array's elements."""
     from protocol.generate.skipping import SkipWriter
     from protocol.generate.source import Layouts
 
@@ -51,7 +51,7 @@ def _compiled(lines: list[str], definitions: list[str]) -> object:
 
 
 def check_text(buf: bytes, pos: int, size: int) -> None:
-    """Whether the bytes are UTF-8, looked at by parts; the error's ``start`` is the place in ``buf``."""
+    """Raise UnicodeDecodeError if the bytes are not UTF-8; its ``start`` is the position in ``buf``. Checks in parts."""
     end = min(pos + size, len(buf))
     while pos < end:
         stop = min(pos + _PART, end)

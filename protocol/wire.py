@@ -1,4 +1,4 @@
-"""What the generated code calls off its straight line: long varints, tagged fields, long texts."""
+"""Functions that the generated code calls for uncommon cases: long varints, tagged fields, long texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_STRING: Final = 0x7FFF
 
 
 def at_version(function: F, version: int) -> F:
-    """The same code for another version of the same layout: nothing but the version that its errors name is another one."""
+    """Return the same function for a different version with the same layout. Only the version in its errors differs."""
     if not isinstance(function, FunctionType):  # compiled
         return cast("F", partial(function, version=version))
     model = cast("FunctionType", function)
@@ -32,12 +32,12 @@ ENCODE_ERRORS: Final = (struct.error, TypeError, AttributeError, ValueError)
 
 
 def long_text(buf: bytes, start: int, end: int) -> str:
-    """A string without a copy of its bytes: beside what decoding takes, that would be more than a refused frame may cost."""
+    """Decode a string without copying its bytes. With a copy, a refused frame could exceed its memory limit."""
     return str(memoryview(buf)[start:end], "utf-8")
 
 
 def read_uvarint(buf: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned varint of at most five bytes, and the position behind it."""
+    """Return an unsigned varint of at most five bytes and the position after it. Raises IndexError and ValueError."""
     value = shift = 0
     while True:
         byte = buf[pos]
@@ -54,7 +54,7 @@ def read_uvarint(buf: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_string_size(buf: bytes, pos: int) -> tuple[int, int]:
-    """The compact size (length + 1) of a string, and the position behind it."""
+    """Return the compact size (length + 1) of a string and the position after it. Raises IndexError and ValueError."""
     size, pos = read_uvarint(buf, pos)
     if size > MAX_STRING + 1:
         raise ValueError(f"a string of {size - 1} bytes is longer than {MAX_STRING}")
@@ -71,14 +71,14 @@ def write_uvarint(value: int) -> bytes:
 
 
 def write_string_size(size: int) -> bytes:
-    """The compact size (length + 1) of a string; strings have Kafka's limit in every form."""
+    """Return the encoded compact size (length + 1) of a string. Raises ValueError above Kafka's limit for strings."""
     if size > MAX_STRING + 1:
         raise ValueError(f"a string of {size - 1} bytes is longer than {MAX_STRING}")
     return write_uvarint(size)
 
 
 def skip_tags(buf: bytes, pos: int) -> int:
-    """The position behind the tagged fields at ``pos``, none of which is known."""
+    """Return the position after the tagged fields at ``pos``, which are all unknown. Raises IndexError and ValueError."""
     count, pos = read_uvarint(buf, pos)
     for _ in range(count):
         _, pos = read_uvarint(buf, pos)

@@ -1,7 +1,7 @@
-"""What values cost in memory, as an upper bound, so that a decoder knows what it is about to take.
+"""Upper bounds of the memory of decoded values, from which a decoder computes its memory use in advance.
 
-A frame that is refused may cost four times its bytes and 64 KiB. A string or bytes takes at most four times its content, so what counts is what an
-element takes besides: objects, list slots, copies for a moment. From that, four times the fewest bytes of an element are taken off.
+A refused frame may cost four times its size plus 64 KiB. The content of a string or bytes takes at most four times its size, so only
+the rest of an element is counted: objects, list slots, temporary copies. Four times the minimum size of an element is subtracted.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from protocol.fields import Item, Message, Primitive
 from protocol.schema import FieldSpec, fields_of
 
 ROOM: Final = 46_000
-"""Bytes for elements until the message is looked at as a whole, less two per byte of the frame, which strings take while they are read.
-What is left of 64 KiB is for what refuses: exceptions, their frames, and the walk that names the field."""
+"""Memory budget for elements, in bytes, before the whole message is checked. Two bytes per byte of the frame are subtracted from it for
+strings being decoded. The rest of the 64 KiB is for the refusal: exceptions, their frames, and the walk that finds the field."""
 
 _NUMBER: Final = 32
 _COSTS: Final = {
@@ -27,11 +27,11 @@ _COSTS: Final = {
 }
 _LIST: Final = 80
 _SLOT: Final = 24
-"""Of a list: with room to grow, and with the list of a run that is added to it."""
+"""One slot of a list, including over-allocation and the temporary list of a run."""
 
 
 def of_struct(struct: type[Message | Item], version: int) -> int:
-    """One struct with all its fields, arrays empty."""
+    """Return the memory of one struct with all its fields and empty arrays."""
     fields = fields_of(struct)
     size = 16 + 8 * len(fields)
     for field in fields:
@@ -43,7 +43,7 @@ def of_struct(struct: type[Message | Item], version: int) -> int:
 
 
 def of_element(field: FieldSpec, version: int) -> int:
-    """One element of the array and its place in it."""
+    """Return the memory of one element of an array, including its list slot."""
     return _SLOT + _of(field.type, version)
 
 

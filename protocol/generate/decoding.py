@@ -1,7 +1,7 @@
-"""The bodies of decoders.
+"""Generates the bodies of decoders.
 
-Fixed-size fields wait in a *run* until something of variable size follows; the size of that joins the run, so that one unpack
-reads all of it. Nested structs and the elements of arrays are read in place; there is one function per message and version.
+Fixed-size fields are collected in a *run* until a field of variable size follows. The size of that field joins the run, so that one
+unpack reads all of it. Nested structs and the elements of arrays are read in place: there is one function per message and version.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Sour
 from protocol.schema import FieldSpec, fields_of
 
 LOOK_FROM: Final = 8
-"""In arrays of at least so many elements it is worth a look whether they look alike."""
+"""Minimum number of elements for which it is worth checking for a run of equal layout."""
 _LONG_SIZES = (Primitive.BYTES, Primitive.RECORDS)
 
 
 class DecoderWriter:
-    """Writes the body of one decoder: one message at one version."""
+    """The generator of one decoder's body, for one message and version."""
 
     def __init__(self, message: type[Message], version: int, layouts: Layouts) -> None:
         self._message = message
@@ -36,7 +36,7 @@ class DecoderWriter:
         if any_arrays(self._message, self._version):
             self._source.line(f"room = {ROOM - costs.of_struct(self._message, self._version)} - 2 * len(buf)")
         expression = self._struct(self._message, "")
-        may_end_behind = not self._run and not self._flexible  # a slice was last: it does not fail behind the end
+        may_end_behind = not self._run and not self._flexible  # a final slice does not raise beyond the end
         self._flush()
         if may_end_behind:
             with self._source.block("if pos > len(buf)"):
@@ -45,7 +45,7 @@ class DecoderWriter:
         return ["    n: int", "    try:", *self._source.lines]
 
     def _struct(self, struct: type[Message | Item], prefix: str) -> str:
-        """Read a struct's fields; the expression that builds it, good once the run is flushed."""
+        """Write the reads of a struct's fields. Return the expression that builds it, valid when the run is flushed."""
         values = []
         for field in fields_of(struct):
             path = join(prefix, field.name)
@@ -60,7 +60,7 @@ class DecoderWriter:
         return f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
 
     def _field(self, field: FieldSpec, path: str) -> str:
-        """Read one field; the expression of its value."""
+        """Write the read of one field. Return the expression of its value."""
         name = local(path)
         if field.is_array:
             self._array(field, path)
@@ -76,7 +76,7 @@ class DecoderWriter:
         return name
 
     def _sized(self, kind: Primitive, path: str, compact: bool, nullable: bool, declared: bool = False) -> None:
-        """Read a string or bytes. While its size is one byte, ``pos`` stays at the run before it until the content is read."""
+        """Write the read of a string or bytes. For a one-byte size, ``pos`` stays at the run until the content is read."""
         if nullable and not declared:
             self._source.line(f"{local(path)}: {PYTHON_TYPES[kind]} | None")
         self._run.append(("B" if compact else "i" if kind in _LONG_SIZES else "h", "n"))
@@ -102,7 +102,7 @@ class DecoderWriter:
             self._long(kind, path, here)
 
     def _compact_sized(self, kind: Primitive, path: str, size: int, read: str, nullable: bool) -> None:
-        """The content behind a run of ``size`` bytes, the last of which is a compact size, or the first byte of it."""
+        """Write the read of content after a run of ``size`` bytes whose last byte is (the first byte of) a compact size."""
         at = f"pos + {size - 1}" if size > 1 else "pos"
         if nullable:
             self._null(path, size, "if not n")
@@ -128,7 +128,10 @@ class DecoderWriter:
                 self._long(kind, path, "pos")
 
     def _long(self, kind: Primitive, path: str, here: str) -> None:
-        """Read ``n`` bytes of long content. Steps of their own: mypyc evaluates an assignment inside a slice in its own order, or twice."""
+        """Write the read of ``n`` bytes of long content.
+
+        It uses separate statements, because mypyc may evaluate an assignment inside a slice in a different order or twice.
+        """
         self._source.line(f"here = {here}")
         self._source.line("pos = here + n")
         self._source.line(f"{local(path)} = " + ("long_text(buf, here, pos)" if kind is Primitive.STRING else "buf[here:pos]"))
@@ -143,7 +146,7 @@ class DecoderWriter:
             self._source.line(f'raise BadField("{path}")')
 
     def _size(self, compact: bool, wide: str) -> None:
-        """Read a size into ``n``, together with the run before it."""
+        """Write the read of a size into ``n``, together with the run before it."""
         self._run.append(("B" if compact else wide, "n"))
         self._flush()
         if compact:
@@ -154,12 +157,12 @@ class DecoderWriter:
         return self._flexible and (field.flexible is None or self._version in field.flexible)
 
     def _flush(self) -> None:
-        """Read the run and step behind it."""
+        """Write the read of the run, and advance ``pos``."""
         if self._run:
             self._source.line(f"pos += {self._unpack()}")
 
     def _unpack(self) -> int:
-        """Read the run; how many bytes it has."""
+        """Write the read of the run. Return its size in bytes."""
         formats = [item for item, _ in self._run]
         targets = [target for _, target in self._run]
         self._run = []
@@ -171,7 +174,7 @@ class DecoderWriter:
         return size_of(formats)
 
     def _nullable_struct(self, field: FieldSpec, struct: type[Item], path: str) -> None:
-        if self._version in field.tagged:  # the mark of presence is 0 or 1 there, and -1 or 1 elsewhere
+        if self._version in field.tagged:  # the presence marker is 0 or 1 in tagged fields, otherwise -1 or 1
             self._source.line("n, pos = read_uvarint(buf, pos)")
             self._source.line(f"{local(path)} = None")
         else:
@@ -197,13 +200,13 @@ class DecoderWriter:
                 self._tag(known, prefix)
 
     def _times(self, path: str) -> AbstractContextManager[None]:
-        """A block that runs ``n`` times; ``n`` itself is overwritten inside."""
+        """Return a block that runs ``n`` times. ``n`` itself may be overwritten inside."""
         count = local(join(path, "count"))
         self._source.line(f"{count} = n")
         return self._source.block(f"for _ in range({count})")
 
     def _tag(self, known: list[FieldSpec], prefix: str) -> None:
-        """Read one tagged field: its tag, its size, and the content of those that are known."""
+        """Write the read of one tagged field: tag, size, and the content of known fields."""
         end = local(join(prefix, "tag_end"))
         self._source.line("tag, pos = read_uvarint(buf, pos)")
         self._source.line("n, pos = read_uvarint(buf, pos)")
@@ -241,7 +244,7 @@ class DecoderWriter:
             self._counted(field, path)
 
     def _counted(self, field: FieldSpec, path: str) -> None:
-        """Read ``n`` elements. Before more is made than a refused frame may cost, the whole message is looked at."""
+        """Write the read of ``n`` elements. The whole message is checked first if the memory budget would be exceeded."""
         net = costs.of_element(field, self._version) - 4 * self._smallest_element(field)
         self._source.line(f"room -= n * {max(net, 1)}")
         with self._source.block("if room < 0"):
@@ -289,13 +292,13 @@ class DecoderWriter:
             self._one(struct, path)
 
     def _one(self, struct: type[Item], path: str) -> None:
-        """Read one element."""
+        """Write the read of one element."""
         expression = self._struct(struct, path)
         self._flush()
         self._source.line(f"{local(path)}.append({expression})")
 
     def _rows(self, struct: type[Item], path: str, row: Row) -> None:
-        """Read an array whose elements have the row's layout, up to ``end``."""
+        """Write the read of an array up to ``end`` whose elements have the row's layout."""
         rows = f"{self._layouts.name('rows', row.formats)}(buf[pos:end])"
         names = tuple(field.name for field in fields_of(struct))
         if names[: len(row.names)] == row.names:
@@ -305,7 +308,7 @@ class DecoderWriter:
         self._source.line("pos = end")
 
     def _runs(self, struct: type[Item], path: str, shape: RowShape) -> None:
-        """Read an array by as many elements at a time as look alike, and those that do not one by one."""
+        """Write the read of an array by runs of elements of equal layout, and of the other elements one by one."""
         name = local(path)
         left, step, count = (local(join(path, part)) for part in ("left", "step", "count"))
         self._source.line(f"{name} = []")
@@ -350,7 +353,7 @@ class DecoderWriter:
         self._source.line(f"{name} += [{self._made_of_row(struct, values)} for {_targets(shape.names)} in rows]")
 
     def _made_of_row(self, struct: type[Item], given: dict[str, str]) -> str:
-        """The constructor call from locals named as the fields, but for the values that are given."""
+        """Return the constructor call with ``given`` values, and for other fields the locals with the fields' names."""
         values = []
         for field in fields_of(struct):
             present = local(field.name) if self._version in field.versions else literal(field.default)
@@ -358,7 +361,7 @@ class DecoderWriter:
         return f"{struct.__name__}({', '.join(_without_defaults(struct, values))})"
 
     def _smallest(self, field: FieldSpec) -> int:
-        """The fewest bytes that the field takes at this version."""
+        """Return the minimum size of the field in bytes in this version."""
         if self._version not in field.versions or self._version in field.tagged:
             return 0
         if field.is_array:
@@ -378,12 +381,12 @@ def _targets(names: tuple[str, ...]) -> str:
 
 
 def _content_of(field: FieldSpec) -> str:
-    """The value of a string or bytes that a row gives as bytes."""
+    """Return the expression of a string or bytes that a row has as bytes."""
     return f"{local(field.name)}.decode()" if field.type is Primitive.STRING else local(field.name)
 
 
 def _without_defaults(struct: type[Message | Item], values: list[str]) -> list[str]:
-    """The arguments of a constructor call, without those at the end that say the default."""
+    """Return the arguments of a constructor call without trailing defaults."""
     defaults = [literal(field.default) for field in fields_of(struct)]
     while values and values[-1] == defaults[len(values) - 1]:
         values = values[:-1]

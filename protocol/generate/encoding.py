@@ -1,7 +1,7 @@
-"""The bodies of encoders.
+"""Generates the bodies of encoders.
 
-Fixed-size fields wait in a *run* until something of variable size follows; the size of that joins the run, so that one pack
-writes all of it. A field that this version lacks is refused when it has a value, unless Kafka's schema calls it ignorable.
+Fixed-size fields are collected in a *run* until a field of variable size follows. The size of that field joins the run, so that one
+pack writes all of it. A field that this version lacks is refused if it has a value, unless it is ignorable in Kafka's schema.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PAD = "x"
 
 
 class EncoderWriter:
-    """Writes the body of one encoder: one message at one version."""
+    """The generator of one encoder's body, for one message and version."""
 
     def __init__(self, message: type[Message], version: int, layouts: Layouts) -> None:
         self._message = message
@@ -39,7 +39,7 @@ class EncoderWriter:
         self._content(struct, owner, prefix)
 
     def _checks(self, struct: type[Message | Item], owner: str, prefix: str) -> None:
-        """Refuse the fields that this version cannot carry."""
+        """Write the checks that refuse fields which this version lacks."""
         for field in fields_of(struct):
             if self._is_refused(field):
                 with self._source.block(f"if {_has_value(field, owner)}"):
@@ -80,7 +80,7 @@ class EncoderWriter:
         return self._flexible and (field.flexible is None or self._version in field.flexible)
 
     def _sized(self, kind: Primitive, value: str, compact: bool, nullable: bool) -> None:
-        """Write a string or bytes."""
+        """Write the encoding of a string or bytes."""
         extra = " + 1" if compact else ""
         name, convert = ("text", ".encode()") if kind is Primitive.STRING else ("data", "")
         if nullable:
@@ -99,7 +99,7 @@ class EncoderWriter:
         self._source.line(f"{self._out} += raw")
 
     def _size(self, size: str, compact: bool, wide: str) -> None:
-        """Write a size, together with the run before it."""
+        """Write the encoding of a size, together with the run before it."""
         if not compact:
             self._run.append((wide, size))
             self._flush()
@@ -114,14 +114,14 @@ class EncoderWriter:
             self._source.line(f"{self._out} += {'write_string_size' if wide == 'h' else 'write_uvarint'}(n)")
 
     def _flush(self) -> None:
-        """Write the run."""
+        """Write the encoding of the run."""
         if not self._run:
             return
         self._source.line(_pack(self._run, self._out, self._layouts))
         self._run = []
 
     def _marks(self, field: FieldSpec) -> tuple[tuple[str, str], tuple[str, str]] | None:
-        """How a nullable struct says that it is null, and that it is there: as a tagged field with another mark than elsewhere."""
+        """Return the markers of a null and of a present nullable struct, or None. Tagged fields have different markers."""
         if self._version not in field.nullable:
             return None
         return (("B", "0"), ("B", "1")) if self._version in field.tagged else (("b", "-1"), ("b", "1"))
@@ -160,7 +160,7 @@ class EncoderWriter:
             self._counted(field, name, path, compact)
 
     def _counted(self, field: FieldSpec, name: str, path: str, compact: bool) -> None:
-        """Write the count of an array and its elements."""
+        """Write the encoding of an array's count and its elements."""
         if compact:
             self._source.line(f"n = len({name}) + 1")
         self._size("n" if compact else f"len({name})", compact, "i")
@@ -193,7 +193,7 @@ class EncoderWriter:
             self._flush()
 
     def _without_string(self, struct: type[Item], item: str, string: FieldSpec) -> None:
-        """Write an element whose only string is empty or null with one pack, and go on to the next."""
+        """Write the encoding, with one pack, of an element whose only string is empty or null, and ``continue``."""
         empty, null = ("1", "0") if self._flexible else ("0", "-1")
         if self._version in string.nullable:
             self._source.line(f"text = {item}.{string.name}")
@@ -206,7 +206,7 @@ class EncoderWriter:
             self._source.line("continue")
 
     def _row_run(self, struct: type[Item], item: str, string_size: str) -> list[tuple[str, str]]:
-        """The whole element as one run."""
+        """Return the whole element as one run."""
         run = []
         for field in fields_of(struct):
             if self._version not in field.versions:
@@ -235,7 +235,7 @@ class EncoderWriter:
         self._source.line(f"{outer} += {tagged}")
 
     def _tag(self, field: FieldSpec, owner: str, path: str, tagged: str) -> None:
-        """Write one tagged field: its tag, its size, its content."""
+        """Write the encoding of one tagged field: tag, size and content."""
         assert field.tag is not None
         value = f"{owner}.{field.name}"
         if isinstance(field.type, Primitive) and field.type in FORMATS and not field.is_array:
@@ -255,14 +255,14 @@ class EncoderWriter:
 
 
 def _not_null(field: FieldSpec) -> FieldSpec:
-    """The field where it is known to differ from its default. A struct has its mark of presence even so."""
+    """Return the field for a value that differs from its default, so is not null. A struct keeps its presence marker."""
     if isinstance(field.type, type) and not field.is_array:
         return field
     return structs.replace(field, nullable=NO_VERSIONS) if field.default is None else field
 
 
 def _packed(run: list[tuple[str, str]], layouts: Layouts) -> str:
-    """The expression of a run's bytes."""
+    """Return the expression of a run's bytes."""
     formats = "".join(item for item, _ in run)
     if set(formats) == {_PAD}:
         return 'b"' + "\\0" * len(run) + '"'
@@ -270,14 +270,14 @@ def _packed(run: list[tuple[str, str]], layouts: Layouts) -> str:
 
 
 def _pack(run: list[tuple[str, str]], out: str, layouts: Layouts) -> str:
-    """The statement that writes a run."""
+    """Return the statement that encodes a run."""
     if len(run) == 1 and run[0][0] in ("B", _PAD):
         return f"{out}.append({run[0][1] or '0'})"
     return f"{out} += {_packed(run, layouts)}"
 
 
 def _has_value(field: FieldSpec, owner: str) -> str:
-    """Whether the field differs from its default."""
+    """Return the expression that tests whether the field differs from its default."""
     value = f"{owner}.{field.name}"
     if field.default is None:
         return f"{value} is not None"

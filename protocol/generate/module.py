@@ -1,4 +1,4 @@
-"""The text of one generated module: the codecs of all messages that one module of declarations has."""
+"""The source of one generated module: the codecs of all messages of one module of declarations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SIGNATURES: Final = {
 
 
 def generate_module(name: str, messages: tuple[type[Message], ...], shared: dict[str, str]) -> str:
-    """The source of ``protocol/generated/<name>.py``; the layouts that it takes from ``layouts.py`` are added to ``shared``."""
+    """Return the source of ``protocol/generated/<name>.py``. Add the layouts that it imports from ``layouts.py`` to ``shared``."""
     layouts = Layouts()
     functions: list[str] = []
     for message in messages:
@@ -50,7 +50,7 @@ def generate_module(name: str, messages: tuple[type[Message], ...], shared: dict
 
 
 def _functions(verb: str, message: type[Message], body: Callable[[int], list[str]]) -> list[str]:
-    """The functions of every version. Where versions have the same layout, the first has the body and the others share its code."""
+    """Return the functions of every version. Of versions with the same layout, the first has the body and the others share it."""
     first: dict[tuple[str, ...], int] = {}
     lines: list[str] = []
     for version in message.kafka.versions:

@@ -1,7 +1,7 @@
-"""Arrays whose elements have, or turn out to have, one size: one ``iter_unpack`` reads them all.
+"""Arrays whose elements have equal size, always or in a given message: one ``iter_unpack`` reads them all.
 
-An element qualifies when it has fixed-size fields and at most one string, and no tagged field that this version knows. Whether a
-given array is such can be seen in a few strided slices: all its strings are null or all are empty, and no element has tags.
+An element qualifies if it has fixed-size fields, at most one string, and no known tagged field in this version. A few strided slices
+show whether a given array has equal sizes: all strings are null or all are empty, and no element has tags.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from protocol.schema import FieldSpec, fields_of
 
 
 class Row(Struct, frozen=True):
-    """The layout of one element: ``formats`` has pad bytes for the string's size and the count of tags."""
+    """The layout of one element. ``formats`` has pad bytes for the string's size and the tag count."""
 
     formats: str
     size: int
@@ -28,17 +28,20 @@ class Row(Struct, frozen=True):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every array has this layout, whatever its content."""
+        """Whether the elements of every array have this layout, whatever their content."""
         return self.string is None and not self.is_flexible
 
     @property
     def condition(self) -> str:
-        """Whether the ``n`` elements at ``pos``, which would end at ``end``, have this layout: no tags."""
+        """The expression that tests whether the ``n`` elements at ``pos`` have this layout: no tags. Then they end at ``end``."""
         return f"buf[pos + {self.size - 1} : end : {self.size}].count(0) == n"
 
 
 class RowShape(Struct, frozen=True):
-    """An element of which arrays may be read by ``protocol.runs``: ``sized`` are its strings and bytes, ``numbers`` the fields of fixed size."""
+    """An element whose arrays can be read by ``protocol.runs``.
+
+    ``sized`` are its strings and bytes, ``numbers`` the names of its fixed-size fields.
+    """
 
     names: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -49,7 +52,7 @@ class RowShape(Struct, frozen=True):
 
 
 def row_of(struct: type[Item], version: int, is_flexible: bool) -> Row | None:
-    """The layout that the elements may have, or None when arrays of them can only be read one by one."""
+    """Return the possible layout of the elements, or None if they can only be read one by one."""
     fields = [field for field in fields_of(struct) if version in field.versions]
     kinds = [field.type for field in fields]
     if any(field.is_array or version in field.tagged for field in fields):
@@ -78,7 +81,10 @@ def row_of(struct: type[Item], version: int, is_flexible: bool) -> Row | None:
 def shape_of(
     struct: type[Item], version: int, is_flexible: bool, is_compact: Callable[[FieldSpec], bool], *, may_have_none: bool = False
 ) -> RowShape | None:
-    """What the elements of an array may have in common, or None when they have more than numbers, strings and bytes, or none of the latter."""
+    """Return the shape of an array's elements, or None if they have fields other than numbers, strings and bytes.
+
+    Elements without strings and bytes have a shape only with ``may_have_none``.
+    """
     fields = [field for field in fields_of(struct) if version in field.versions]
     if any(field.is_array or version in field.tagged or not isinstance(field.type, Primitive) for field in fields):
         return None

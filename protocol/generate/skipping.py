@@ -1,6 +1,6 @@
-"""The bodies of skippers: they step over a struct and refuse what a decoder of it would refuse, without making values.
+"""Generates skippers, which skip a struct and refuse what its decoder would refuse, without making values.
 
-``protocol.skipper`` compiles them when they are first needed; they are not part of the generated package.
+``protocol.skipper`` compiles them on first use; they are not part of the generated package.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _LONG_SIZES: Final = (Primitive.BYTES, Primitive.RECORDS)
 
 
 LONG_TEXT: Final = 0x1000
-"""Longer strings are looked at by parts: a whole one may take six times its bytes while it is read."""
+"""Strings from this size on are checked in parts, because decoding a whole one may take six times its size."""
 
 
 class SkipWriter:
-    """Writes one skipper: of a struct, or of one element of an array of strings or bytes."""
+    """The generator of one skipper, for a struct or for the elements of an array."""
 
     def __init__(self, version: int, is_flexible: bool, layouts: Layouts) -> None:
         self._version = version
@@ -37,7 +37,10 @@ class SkipWriter:
         return self._finish()
 
     def of_elements(self, kind: Primitive | type[Item], is_compact: bool) -> list[str]:
-        """Steps over those of ``n`` elements that have nothing wrong: how many they are, and the position behind them."""
+        """Return the source of a function that skips valid elements, at most ``n``.
+
+        The function returns the number of elements before the first invalid one, and the position after them.
+        """
         self._tells = True
         with self._source.block("try"):
             self._all_elements(kind, is_compact)
@@ -57,7 +60,7 @@ class SkipWriter:
         return self._flexible and (field.flexible is None or self._version in field.flexible)
 
     def _step(self) -> None:
-        """Step over the fixed-size fields that have been met."""
+        """Write the step over the preceding fixed-size fields."""
         if self._ahead:
             self._source.line(f"pos += {self._ahead}")
             self._ahead = 0
@@ -96,7 +99,7 @@ class SkipWriter:
             self._step()
 
     def _count(self, compact: bool, wide: int, nullable: bool, read: str = "read_uvarint") -> None:
-        """Read a size or a count into ``n``, 0 for null."""
+        """Write the read of a size or a count into ``n``, 0 for null."""
         self._step()
         if compact:
             self._source.line("n = buf[pos]")
@@ -147,7 +150,7 @@ class SkipWriter:
         self._depth -= 1
 
     def _fixed_size(self, struct: type[Item]) -> int | None:
-        """The bytes of every element, where they have no more to say."""
+        """Return the size of every element in bytes if all its fields have a fixed size, otherwise None."""
         fields = [field for field in fields_of(struct) if self._version in field.versions]
         if self._flexible or any(field.is_array or field.type not in FORMATS for field in fields):
             return None
