@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class StartError(Exception):
-    """The server cannot start; the message says what to do."""
+    """The error that the server cannot start. The message says what to do."""

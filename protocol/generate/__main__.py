@@ -1,4 +1,4 @@
-"""``python -m protocol.generate [--check]``: write the codecs of every declaration, or say which of them are not up to date."""
+"""``python -m protocol.generate [--check]``: writes the codecs of every declaration, or reports those that are outdated."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     EMPTY ──join──► PREPARING_REBALANCE ──all joined, or time is up──► COMPLETING_REBALANCE ──leader's sync is durable──► STABLE
       ▲                 │       ▲                                              │                                            │
-      └──nobody left────┘       └──────────── join, leave, expiry, failure ────┴────────────────────────────────────────────┘
+      └──no members─────┘       └──────────── join, leave, expiry, failure ────┴────────────────────────────────────────────┘
 
 DEAD is the final state: the shard was unloaded, or the record that created the group never became durable.
 """
