@@ -1,8 +1,8 @@
-"""The kinds of shard: one row per internal topic, with all that the generic parts need to know of it.
+"""The kinds of shard: one row per internal topic, with the data that the generic packages need.
 
-A table of facts, like config.py: everybody may read it, and it reads nobody but ``protocol``. Two maps say what to do with a kind:
-``server/builders.py`` how its state machine is built, ``pipeline/rules.py`` how its log is compacted, replayed and digested. A test
-proves that both have a row for every kind that is here.
+Like config.py, every package may import this table, and it imports only ``protocol``. Two other tables have the code of each kind:
+``server/builders.py`` builds its state machine, ``pipeline/rules.py`` compacts, replays and digests its log. A test checks that both
+have a row for every kind.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, SH
 
 
 class Retention(Enum):
-    """What compaction keeps of a log."""
+    """The records that compaction keeps of a log."""
 
     KEYED = "keyed"
     """The last record of every key."""
     FOLDED = "folded"
-    """What the state machine itself writes for its state: records add up, or have no keys, so the last of a key is not enough."""
+    """The records that the state machine writes for its state. The last record of a key is not enough, because records add up or
+    have no keys."""
 
 
 class Kind(Struct, frozen=True):
     """One internal topic.
 
-    ``partitions`` is the name of the property that has their number, or a fixed number; the number is written into ``meta.properties``
-    and stays. ``key_type`` is that of FindCoordinator; None for a kind that no client looks for. A kind that is not ``is_permanent``
-    has no directories and no shards until its first use.
+    ``partitions`` is the name of the property with the number of partitions, or a fixed number. The number is stored in
+    ``meta.properties`` and never changes. ``key_type`` is the key type of FindCoordinator, or None if clients do not look up the
+    kind. A kind that is not ``is_permanent`` has no directories and no shards until its first use.
     """
 
     topic: str
@@ -59,11 +60,14 @@ SHARE_STATE: Final = Kind(
 CATALOG: Final = Kind("__cluster_metadata", CLUSTER_METADATA_SERDE, 1, Retention.FOLDED, is_permanent=True)
 
 KINDS: Final[dict[str, Kind]] = {kind.topic: kind for kind in (CATALOG, GROUPS, TRANSACTIONS, SHARE_STATE)}
-"""Every kind, by its topic; the catalog first, since the others need the topics."""
+"""Every kind, by topic. The catalog is first, because the others need the topics."""
 
 
 def partition_counts(config: Struct) -> dict[str, int]:
-    """The number of partitions of every kind, by topic. ``config`` has a property under its name with dots made underscores (config.py)."""
+    """Return the number of partitions of every kind, by topic.
+
+    The attributes of ``config`` are the names of properties with underscores in place of dots (config.py).
+    """
     return {
         topic: kind.partitions if isinstance(kind.partitions, int) else getattr(config, kind.partitions.replace(".", "_"))
         for topic, kind in KINDS.items()
@@ -71,11 +75,11 @@ def partition_counts(config: Struct) -> dict[str, int]:
 
 
 def topic_of(shard: str) -> str:
-    """The topic of a shard's name, such as ``__consumer_offsets-7``."""
+    """Return the topic of a shard's name, for example of ``__consumer_offsets-7``."""
     return shard.rpartition("-")[0]
 
 
 def kind_of(shard: str) -> Kind | None:
-    """The kind of a shard's name; None for what is no shard of ours."""
+    """Return the kind of a shard's name, or None if it is not a shard of this server."""
     topic, _, partition = shard.rpartition("-")
     return KINDS.get(topic) if partition.isdecimal() else None

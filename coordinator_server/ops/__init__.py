@@ -1,1 +1,1 @@
-"""What operators see of a running server: logs (and, later, metrics and health)."""
+"""Operation of a running server: logs (later also metrics and health)."""

@@ -1,4 +1,4 @@
-"""Logs go to stderr: readable on a terminal, one JSON object a line elsewhere."""
+"""Configuration of logs, which go to stderr: readable text on a terminal, otherwise one JSON object per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 def configure(level: str, log_format: LogFormat, loop: int | None = None) -> None:
-    """Set the process's logging up, once. ``loop`` is said in every line: several loops share one log."""
+    """Configure the process's logging. Call it once. Every line has the number ``loop``, because several loops share one log."""
     is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     renderers: list[structlog.typing.Processor]
     if is_console:
