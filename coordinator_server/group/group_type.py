@@ -54,7 +54,7 @@ class GroupType(Protocol):
         """The containers of hard state whose keys are group ids."""
 
     def __contains__(self, group_id: str, /) -> bool:
-        """Whether a record of a group exists, committed or not."""
+        """Return whether the group has records of this type, committed or not."""
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
         """Refuse an invalid commit. A transactional commit may be without a member."""

@@ -101,7 +101,10 @@ class ImportedType:
         return group_id in self.by_id
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        """Accept commits of administrators while the group is empty. Refuse those of members, which cannot be verified."""
+        """Accept commits of administrators while the group is empty, and transactional commits without a member.
+
+        Refuse commits of members, which cannot be verified.
+        """
         self._refuse_without_offsets(request.group_id)
         generation_id = request.generation_id_or_member_epoch
         if generation_id < 0 and not self._has_members(request.group_id):

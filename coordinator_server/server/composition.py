@@ -74,7 +74,10 @@ class Place(NamedTuple):
 
 
 class Site(NamedTuple):
-    """The arguments of a server. Without a ``place`` it has one loop. ``fatal`` is called when a write has an unknown outcome."""
+    """The arguments of a server. Without a ``place`` it has one loop.
+
+    ``fatal`` is called when the log cannot be trusted: a write has an unknown outcome, or the catalog's replica has diverged.
+    """
 
     config: Config
     data_dir: Path

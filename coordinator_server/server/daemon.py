@@ -46,8 +46,8 @@ R = TypeVar("R")
 class Daemon:
     """One server process. Call ``open``, ``finish_loading`` and ``stop`` on its loop.
 
-    ``fatal`` is called when the outcome of a write is unknown. For one of several loops pass its ``place``, and call ``adopt``,
-    ``prepare`` and ``listen`` instead of ``open``.
+    ``fatal`` is called when the log cannot be trusted, and the process must end. For one of several loops pass its ``place``, and
+    call ``adopt``, ``prepare`` and ``listen`` instead of ``open``.
     """
 
     def __init__(

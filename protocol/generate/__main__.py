@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def sources() -> dict[Path, str]:
-    """Every file of the generated package and its text."""
+    """Return the text of every file of the generated package."""
     files = {GENERATED / "__init__.py": PACKAGE_DOC}
     shared: dict[str, str] = {}
     for name, messages in messages_by_module().items():

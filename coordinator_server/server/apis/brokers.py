@@ -40,7 +40,7 @@ LEADER_EPOCH = 0
 TOLD_FROM = {0: 0}
 BROKERS, CONTROLLERS = 1, 2
 
-# What KIP-511 allows in the name and version of a client's software.
+# The characters that KIP-511 allows in the name and version of a client's software.
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
@@ -144,7 +144,7 @@ METADATA_API = ApiRow(MetadataRequest, MetadataResponse, metadata, refuse_metada
 
 
 def _check_topic_ids(context: RequestContext, request: MetadataRequest) -> None:
-    """Versions 10 and 11 have a field for topic ids, but do not support it. Raises CoordinatorError."""
+    """Raise CoordinatorError for topic ids in versions 10 and 11, which have the field but do not support it."""
     if context.api_version in (10, 11):
         for topic in request.topics or []:
             if topic.name is None or topic.topic_id != ZERO_UUID:
