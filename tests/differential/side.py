@@ -205,9 +205,13 @@ class Side(Asking):
         return {group: told(self.names, records) for group, records in self._tail.records(self._prefix).items()}
 
     def _ends_by_itself(self, group: Value, before: dict[str, str]) -> bool:
-        """The first rebalance of a group has a timer of no time at all, and so has one that waits for pending members alone."""
-        is_first = before.get(group["groupId"], "") in NOT_RUNNING
-        return group["groupState"] == "PreparingRebalance" and (is_first or not group["members"])
+        """Whether a timer of no time at all ends the rebalance: that of the first one of a group, and of one that starts without members.
+
+        One that loses its last member while pending members hold it up keeps the timer that it has.
+        """
+        was = before.get(group["groupId"], "")
+        is_without = not group["members"] and was != "PreparingRebalance"
+        return group["groupState"] == "PreparingRebalance" and (was in NOT_RUNNING or is_without)
 
     def await_state(self, name: str, state: str) -> None:
         """Until the group is in that state: time decides."""
