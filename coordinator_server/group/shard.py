@@ -138,6 +138,14 @@ class GroupShard:
         unstable = self.groups.pending.open_at(request.group_id, LATEST)
         return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request, unstable))
 
+    def fetch_latest_offsets(
+        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
+    ) -> CoordinatorResult[OffsetFetchResponseGroup]:
+        """Read the latest offsets, answered when they are durable: for a request behind commits of its own connection."""
+        if self.groups.others:
+            self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
+        return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request))
+
     def delete_groups(
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:

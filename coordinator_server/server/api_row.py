@@ -7,7 +7,6 @@ handler's request and response, so the type checker rejects a row with inconsist
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from msgspec import Struct
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from coordinator_server.server.served_api import Handle, ServedApi
 from protocol.api import APIS
 from protocol.codec import decoder, encoder
@@ -28,24 +28,6 @@ Handler: TypeAlias = Callable[[Node, RequestContext, Q, PendingReply[R]], None]
 
 Refusal: TypeAlias = Callable[[RequestContext, Q, ErrorCode, str | None], R]
 """Returns the response that refuses a whole request, in the form of the request's API version."""
-
-
-class Order(Enum):
-    """The class of requests among which an API's request may start before earlier ones are answered, as if in Kafka's order.
-
-    Kafka runs the requests of a connection one at a time. Starting a request before earlier ones are answered gives the same
-    result if all of them are FREE, or if all have its own class and that class is not ALONE. This is only a declaration: the
-    dispatcher never delays a request because of it.
-    """
-
-    FREE = "free"
-    """It depends on nothing that a request can change, and changes nothing."""
-    READ = "read"
-    """It is answered from durable state and changes nothing that a later request depends on."""
-    WRITE = "write"
-    """Its effect is complete when the handler returns; only its answer waits for the log."""
-    ALONE = "alone"
-    """It waits for other clients, acts later, or takes effect in more than one shard or loop."""
 
 
 class ShortWay(NamedTuple, Generic[Q, R]):
@@ -68,6 +50,10 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     refuse: Refusal[Q, R]
     order: Order
     short_way: ShortWay[Q, R] | None = None
+    can_read_behind_writes: bool = False
+    """Of a READ: its handler can include the effects of unanswered WRITEs, if ``PendingReply.is_behind_writes`` is set."""
+    overtakes: frozenset[str] = frozenset()
+    """Names of APIs whose unanswered requests do not delay this one."""
 
 
 def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
@@ -86,5 +72,8 @@ def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
         [api.response_header_version(version) == 1 for version in served],
         handle,
         row.refuse,
+        row.order,
+        row.can_read_behind_writes,
+        row.overtakes,
         None if short is None else short.reader,
     )

@@ -13,11 +13,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from struct import Struct
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import structlog
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.served_api import Introduction, ServedApi
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
@@ -27,6 +28,7 @@ R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
 
+HELD_MAX_BYTES: Final = 1 << 16
 _LENGTH = Struct(">i")
 _PREFIX = Struct(">ii")  # length, correlation id
 
@@ -38,13 +40,24 @@ class UnservedRequest(Exception):
 class Dispatch(Protocol):
     """Decodes one frame and runs its request. Raises ProtocolError and UnservedRequest if the connection must close."""
 
-    def __call__(self, connection: Connection, frame: bytes, /) -> None: ...
+    def __call__(self, connection: Connection, frame: bytes, /) -> bool:
+        """Return whether the request has started. If not, an earlier one must be answered first."""
 
 
 class PendingReply(Generic[R]):
     """The Reply of one request: its position in the connection's order, and the encoding of its answer."""
 
-    __slots__ = ("api", "connection", "context", "correlation_id", "frame", "is_answered", "request")
+    __slots__ = (
+        "api",
+        "connection",
+        "context",
+        "correlation_id",
+        "frame",
+        "is_answered",
+        "is_behind_writes",
+        "is_free",
+        "request",
+    )
 
     def __init__(
         self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
@@ -56,6 +69,10 @@ class PendingReply(Generic[R]):
         self.request = request
         self.frame: bytearray | None = None
         self.is_answered = False
+        # Set by the dispatcher: the request must see the effects of unanswered WRITEs.
+        self.is_behind_writes = False
+        # Set by a handler: the request is FREE from here on, whatever the class of its API is.
+        self.is_free = False
 
     def complete(self, response: R, /) -> None:
         """Answer the request with ``response``."""
@@ -96,6 +113,8 @@ class Connection(asyncio.Protocol):
         self.local_address: tuple[str, int] = ("", 0)
         # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
+        # The class of the last request that is not FREE. All unanswered ones have it, except those that were overtaken.
+        self.order = Order.FREE
         self._dispatch = dispatch
         self._write_later = write_later
         self._when_closed = when_closed
@@ -110,6 +129,8 @@ class Connection(asyncio.Protocol):
         self._is_stalled = False  # the peer does not read
         self._is_paused = False  # we do not read
         self._is_ending = False  # we do not read any more requests
+        self._is_holding = False  # the first frame of the backlog waits for an earlier answer
+        self._held_bytes = 0  # received since then
 
     # Called by the event loop
 
@@ -135,7 +156,11 @@ class Connection(asyncio.Protocol):
             self._refuse(bad)
             return
         self._backlog.extend(frames)
-        self._run()
+        if self._is_holding:
+            self._held_bytes += len(data)
+            self._balance()
+        else:
+            self._run()
 
     def pause_writing(self) -> None:
         self._is_stalled = True
@@ -146,6 +171,19 @@ class Connection(asyncio.Protocol):
         self._run()
 
     # Called by the rest of the server
+
+    def turn_of(self, api: ServedApi) -> Turn:
+        """Return when the next request may start, which is one of ``api``."""
+        order = api.order
+        if order is Order.FREE:
+            return Turn.NOW
+        left = [each.api for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
+        if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
+            self.order = order
+            return Turn.NOW
+        if api.can_read_behind_writes and all(each.order is Order.WRITE or each is api for each in left):
+            return Turn.BEHIND_WRITES
+        return Turn.NOW if all(each.name in api.overtakes for each in left) else Turn.LATER
 
     def expect(self, reply: PendingReply[Any]) -> None:
         """Append the next request to the order of answers."""
@@ -163,6 +201,8 @@ class Connection(asyncio.Protocol):
             if waiting[0] is not reply:
                 reply.frame = bytearray()
                 reply.encode(response, reply.frame)
+                if self._is_holding and not is_due:
+                    self._write_later(self)
                 return
             reply.encode(response, self._out)
         except ProtocolError:
@@ -182,7 +222,7 @@ class Connection(asyncio.Protocol):
     def write(self) -> None:
         """Write all ready answers to the transport in one call."""
         self._flush()
-        if self._is_paused:
+        if self._is_paused or self._is_holding:
             self._run()
 
     def stop_reading(self) -> None:
@@ -207,12 +247,17 @@ class Connection(asyncio.Protocol):
     def _run(self) -> None:
         """Dispatch the frames in the backlog until a limit is reached."""
         self._is_in_pass = True
+        self._is_holding = False
         backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
         must_wait = True
         try:
             # ``_must_wait``, inlined for speed.
             while not (must_wait := self._is_stalled or self._is_ending or len(waiting) >= most) and backlog:
-                dispatch(self, backlog.popleft())
+                frame = backlog.popleft()
+                if not dispatch(self, frame):
+                    backlog.appendleft(frame)
+                    self._is_holding, self._held_bytes = True, 0
+                    break
         except (ProtocolError, UnservedRequest) as bad:
             self._refuse(bad)
         finally:
@@ -231,7 +276,9 @@ class Connection(asyncio.Protocol):
         return self._is_stalled or self._is_ending or len(self._waiting) >= self._max_waiting
 
     def _balance(self) -> None:
-        must_pause = self._must_wait() or bool(self._backlog)
+        # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed.
+        is_full = self._held_bytes > HELD_MAX_BYTES if self._is_holding else bool(self._backlog)
+        must_pause = self._must_wait() or is_full
         if must_pause != self._is_paused and self._transport is not None and not self._is_closed:
             self._is_paused = must_pause
             if must_pause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from struct import Struct as Layout
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -13,6 +13,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
+from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.served_api import Introduction, ServedApi
 from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
@@ -24,6 +25,7 @@ log = structlog.get_logger(__name__)
 # A request header has the API key and version (two bytes each), the correlation id (four bytes), and the client's own fields.
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
+_ALONE: Final = Order.ALONE
 
 
 class LoggedReply(PendingReply[Any]):
@@ -62,17 +64,25 @@ class Dispatcher:
         self._reply = reply
         self._has_provenance = has_provenance
 
-    def __call__(self, connection: Connection, frame: bytes, /) -> None:
-        """Decode one request and run it."""
+    def __call__(self, connection: Connection, frame: bytes, /) -> bool:
+        """Decode one request and run it; not before an earlier one is answered whose effect it must see (``order.py``)."""
         known = connection.introduced.get(frame[:4])
         if known is None or not frame.startswith(known.rest, _AFTER_CORRELATION_ID):
             known = self._introduce(connection, frame)
             if known is None:
-                return
+                return True
         api, context = known.api, known.context
+        is_behind_writes = False
+        if api.order is not connection.order or api.order is _ALONE:
+            turn = connection.turn_of(api)
+            if turn is Turn.LATER:
+                return False
+            is_behind_writes = turn is Turn.BEHIND_WRITES
         correlation_id: int = _CORRELATION_ID.unpack_from(frame, 4)[0]
         request, _ = known.decode(frame, known.position)
         reply = self._reply(connection, api, context, correlation_id, request)
+        if is_behind_writes:
+            reply.is_behind_writes = True
         connection.expect(reply)
         try:
             api.handle(context, request, reply)
@@ -82,6 +92,7 @@ class Dispatcher:
             log.exception("request-failed", api=api.name, version=context.api_version)
             if not reply.is_answered:
                 reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return True
 
     def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
         """Decode a request header and cache it for later requests of the connection with the same header fields.

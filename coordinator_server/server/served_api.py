@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 
@@ -36,6 +37,9 @@ class ServedApi(Struct, frozen=True):
     has_flexible_response_header: Sequence[bool]
     handle: Handle
     refuse: Refuse
+    order: Order
+    can_read_behind_writes: bool = False
+    overtakes: frozenset[str] = frozenset()
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
 

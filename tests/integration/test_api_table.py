@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.server.api_row import Order
+from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from tests.support.api_requests import request_of

@@ -11,7 +11,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
@@ -19,6 +19,7 @@ from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID

@@ -9,12 +9,13 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.offset_delete import (

@@ -7,11 +7,12 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -73,7 +74,13 @@ def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest,
 
 
 LEAVE_GROUP_API = ApiRow(
-    LeaveGroupRequest, LeaveGroupResponse, leave_group, error_only(LeaveGroupResponse, OPERATION_ERRORS), Order.WRITE
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    leave_group,
+    error_only(LeaveGroupResponse, OPERATION_ERRORS),
+    Order.WRITE,
+    # Kafka would let it wait for its own JoinGroup, and keep the member until its session ends.
+    overtakes=frozenset({"JoinGroup", "SyncGroup"}),
 )
 
 

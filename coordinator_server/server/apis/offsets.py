@@ -11,12 +11,13 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, Order, ShortWay
+from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
@@ -44,6 +45,7 @@ _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
+FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
 INVALID_OFFSET = -1
 # Versions of OffsetFetch: an error field for the group, several groups, topic ids instead of names.
 FIRST_WITH_ERROR = 2
@@ -156,7 +158,8 @@ def fetch_offsets(
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
-    if len(asked) == 1 and not request.require_stable:
+    is_latest = request.require_stable or reply.is_behind_writes
+    if len(asked) == 1 and not is_latest:
         # The usual request: the answer is ready at once.
         answer = _read_group(node, version, asked[0])
         reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
@@ -174,8 +177,9 @@ def fetch_offsets(
     if not asked:
         reply.complete(OffsetFetchResponse())
     for place, group in enumerate(asked):
-        if request.require_stable:
-            _fetch_stable(node, context, group, partial(answered, place))
+        if is_latest:
+            operation = FETCH_STABLE if request.require_stable else FETCH_LATEST
+            _fetch_latest(node, operation, context, group, partial(answered, place))
         else:
             answered(place, _read_group(node, version, group))
 
@@ -189,7 +193,9 @@ def refuse_fetch_offsets(
     return _single(groups[0], context.api_version)
 
 
-OFFSET_FETCH_API = ApiRow(OffsetFetchRequest, OffsetFetchResponse, fetch_offsets, refuse_fetch_offsets, Order.READ)
+OFFSET_FETCH_API = ApiRow(
+    OffsetFetchRequest, OffsetFetchResponse, fetch_offsets, refuse_fetch_offsets, Order.READ, can_read_behind_writes=True
+)
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
@@ -212,8 +218,12 @@ def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> Off
     return answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown)
 
 
-def _fetch_stable(
-    node: Node, context: RequestContext, group: OffsetFetchRequestGroup, answered: Callable[[OffsetFetchResponseGroup], None]
+def _fetch_latest(
+    node: Node,
+    operation: WriteOperation[GroupShard, OffsetFetchRequestGroup, OffsetFetchResponseGroup],
+    context: RequestContext,
+    group: OffsetFetchRequestGroup,
+    answered: Callable[[OffsetFetchResponseGroup], None],
 ) -> None:
     """Read the group's latest offsets, including those being written. The answer waits until these are durable."""
     version = context.api_version
@@ -226,7 +236,7 @@ def _fetch_stable(
 
     try:
         unknown = _take_unknown_ids(node, version, group)
-        node.groups.write(node.partition_of(group.group_id), FETCH_STABLE, context, group, CallbackReply(complete, fail))
+        node.groups.write(node.partition_of(group.group_id), operation, context, group, CallbackReply(complete, fail))
     except CoordinatorError as refused:
         fail(refused.error, refused.message)
 

@@ -6,9 +6,10 @@ It is served because librdkafka does not consume from a server without it.
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.produce import (
     PartitionProduceData,

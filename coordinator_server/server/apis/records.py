@@ -14,10 +14,11 @@ from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Job, Wanted
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -172,6 +173,8 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     elif is_urgent:
         reply.complete(response)
     else:
+        # It waits for time alone: no other request has to wait for it.
+        reply.is_free = True
         node.answer_after(request.max_wait_ms, reply, response)
 
 
@@ -185,7 +188,6 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
     return FetchResponse(error_code=error, responses=topics)
 
 
-# A fetch of only virtual topics would be FREE: it waits for time alone.
 FETCH_API = ApiRow(FetchRequest, FetchResponse, fetch, refuse_fetch, Order.READ)
 
 

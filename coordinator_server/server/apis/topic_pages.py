@@ -5,11 +5,12 @@ from __future__ import annotations
 from coordinator_server.catalog.topics import name_problem
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow, Order
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import TOPIC_OPERATIONS
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_topic_partitions import (
     Cursor,

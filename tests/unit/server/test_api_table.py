@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow, Order, ShortWay, serve_row
+from coordinator_server.server.api_row import ApiRow, ShortWay, serve_row
 from coordinator_server.server.apis import groups
 from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
@@ -15,6 +15,7 @@ from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import FORWARDED
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
