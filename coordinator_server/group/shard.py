@@ -214,9 +214,9 @@ class GroupShard:
         """Commit or discard the offsets of a transaction."""
         self.groups.pending.end(producer, result)
 
-    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
+    def use_checkpoint(self, checkpoint: CheckpointState, /) -> bool:
         """Adopt the checkpoint: a group's offsets stay in it until their first use."""
-        self.groups.offsets.rest_on(checkpoint)
+        self.groups.offsets.use_checkpoint(checkpoint)
         return True
 
     def plain_records(self) -> PlainRecords:

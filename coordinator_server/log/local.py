@@ -257,7 +257,7 @@ def _start(storage: Storage, data_dir: str, recovered: Recovered, logs: ShardLog
         logs.add(shard, segments)
     for directory in (os.path.dirname(journal.directory), journal.directory):
         make_dir_durably(storage, directory)
-    ends = [log.checkpoint() for log in logs.all()]
+    ends = [log.write_and_sync() for log in logs.all()]
     others = {journal_dir(data_dir, loop): found for loop, found in recovered.journals.items()}
     journal.start(others.pop(journal.directory, JournalContents()), ends)
     for directory, found in others.items():

@@ -159,7 +159,7 @@ class CoordinatorShard(Protocol):
         A read operation.
         """
 
-    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
+    def use_checkpoint(self, checkpoint: CheckpointState, /) -> bool:
         """Return whether the shard adopts this checkpoint as its initial state. Called before any replay.
 
         If False, the shard gets the checkpoint's source records by ``replay``.

@@ -47,7 +47,7 @@ class RestingGroup(NamedTuple):
     bounds: ExpiryBounds
 
 
-def rest(offsets: Iterable[Row]) -> RestingGroup:
+def encode_group(offsets: Iterable[Row]) -> RestingGroup:
     """Encode the offsets of a group, at least one, as a block."""
     rows = sorted(offsets, key=lambda row: (row[0][0], row[1].topic_id, row[0][1]))
     values = [value for _, value in rows]
@@ -75,7 +75,7 @@ def rest(offsets: Iterable[Row]) -> RestingGroup:
     return RestingGroup(bytes(out), len(rows), ExpiryBounds(min(commits), min(own, default=NO_TIMESTAMP)))
 
 
-def wake(block: bytes) -> Iterator[Row]:
+def decode_offsets(block: bytes) -> Iterator[Row]:
     """Decode the offsets of a block."""
     count, topic_count, text_count = _HEAD.unpack_from(block)
     pos = _HEAD.size

@@ -1,8 +1,8 @@
 """Groups whose offsets *rest* in a checkpoint: they are not in memory, because they have not changed since the last compaction.
 
 A group's offsets are a block of bytes in the checkpoint (``resting_block.py``). A read request decodes the block and caches the
-offsets for a while. The first change removes the group from the resting groups for good, so deleted offsets stay deleted. Commits
-of a resting group that a start replays from the log's tail are kept in memory until then.
+offsets for a while. Newer commits that a start finds in the log after the checkpoint are kept beside the block. The first change after
+the start removes the group from the resting groups for good, so deleted offsets stay deleted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row, wake
+from coordinator_server.offsets.resting_block import ExpiryBounds, Row, decode_offsets
 
 # Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
@@ -23,7 +23,7 @@ ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
 class RestingGroups:
     """The groups of one checkpoint that have not changed since the load."""
 
-    __slots__ = ("_checkpoint", "_read", "_read_records", "_read_rows", "_registry", "_tail", "_taken")
+    __slots__ = ("_checkpoint", "_newer", "_read", "_read_records", "_read_rows", "_registry", "_taken")
 
     def __init__(self, registry: SnapshotRegistry, checkpoint: CheckpointState, read_records: ReadRecords) -> None:
         """Take the function that reads a group's offsets from records if its block is damaged."""
@@ -32,21 +32,21 @@ class RestingGroups:
         self._read_records = read_records
         # Groups of the checkpoint that no longer rest.
         self._taken: set[str] = set()
-        # The offsets of resting groups from the log's tail.
-        self._tail: dict[str, GroupOffsets] = {}
+        # The offsets of resting groups that the log has after the checkpoint.
+        self._newer: dict[str, GroupOffsets] = {}
         # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
         self._read_rows = 0
 
     def __contains__(self, group_id: str) -> bool:
-        return group_id in self._tail or (group_id not in self._taken and group_id in self._checkpoint)
+        return group_id in self._newer or (group_id not in self._taken and group_id in self._checkpoint)
 
     def __iter__(self) -> Iterator[str]:
         return (group_id for group_id in self._checkpoint if group_id not in self._taken)
 
     def bounds(self, group_id: str) -> ExpiryBounds | None:
-        """Return the expiry bounds of a resting group, or None if it has commits in the log's tail."""
-        return None if group_id in self._tail else ExpiryBounds(*self._checkpoint.bounds(group_id))
+        """Return the expiry bounds of a resting group, or None if it has newer commits."""
+        return None if group_id in self._newer else ExpiryBounds(*self._checkpoint.bounds(group_id))
 
     def read(self, group_id: str) -> GroupOffsets:
         """Return the offsets of a resting group. The caller must not change them."""
@@ -55,10 +55,10 @@ class RestingGroups:
             return found
         block = self._checkpoint.block(group_id)
         found = GroupOffsets(self._registry)
-        found.single().fill(wake(block) if block is not None else self._read_records(self._checkpoint, group_id))
-        tail = self._tail.get(group_id)
-        if tail is not None:
-            found.single().fill(tail.items())
+        found.single().fill(decode_offsets(block) if block is not None else self._read_records(self._checkpoint, group_id))
+        newer = self._newer.get(group_id)
+        if newer is not None:
+            found.single().fill(newer.items())
         if self._read_rows + len(found) > READ_ROWS:
             self._read.clear()
             self._read_rows = 0
@@ -66,22 +66,22 @@ class RestingGroups:
         self._read_rows += len(found)
         return found
 
-    def tail(self, group_id: str) -> GroupOffsets:
-        """Return the container for a resting group's offsets from the log's tail.
+    def newer(self, group_id: str) -> GroupOffsets:
+        """Return the container for a resting group's newer offsets.
 
         Only for use while no snapshot is open, because these changes cannot be reverted.
         """
         self._forget_read(group_id)
-        offsets = self._tail.get(group_id)
+        offsets = self._newer.get(group_id)
         if offsets is None:
-            offsets = self._tail[group_id] = GroupOffsets(self._registry)
+            offsets = self._newer[group_id] = GroupOffsets(self._registry)
         return offsets
 
     def take(self, group_id: str) -> GroupOffsets:
         """Remove a group from the resting groups and return its offsets, which the caller may change."""
         offsets = self.read(group_id)
         self._forget_read(group_id)
-        self._tail.pop(group_id, None)
+        self._newer.pop(group_id, None)
         self._taken.add(group_id)
         return offsets
 

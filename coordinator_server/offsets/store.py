@@ -43,7 +43,7 @@ class OffsetStore:
         # Called for each tombstone, even if there is no offset to remove.
         self.on_tombstone: Callable[[str, TopicPartition], None] | None = None
 
-    def rest_on(self, checkpoint: CheckpointState) -> None:
+    def use_checkpoint(self, checkpoint: CheckpointState) -> None:
         """Add the groups of a checkpoint. The store must be empty."""
         self._resting = RestingGroups(self._registry, checkpoint, _read_records)
 
@@ -105,7 +105,7 @@ class OffsetStore:
             return offsets
         resting = self._resting
         if resting is not None and group_id in resting:
-            return resting.tail(group_id) if self._registry.newest is None else self._enter(resting, group_id)
+            return resting.newer(group_id) if self._registry.newest is None else self._enter(resting, group_id)
         offsets = self.by_group[group_id] = GroupOffsets(self._registry)
         return offsets
 

@@ -60,9 +60,9 @@ class ShardLoader:
         except DamagedLog as damage:
             log.error("checkpoint-damaged", why=str(damage), action="the layer's records are replayed; compact again")
             checkpoint = None
-        if checkpoint is None or not context.shard.rest_on(LayerCheckpoint(checkpoint, context.serde)):
+        if checkpoint is None or not context.shard.use_checkpoint(LayerCheckpoint(checkpoint, context.serde)):
             return store.read(context.id, 0)
-        return chain(checkpoint.rest(), store.read(context.id, checkpoint.to_offset))
+        return chain(checkpoint.other_batches(), store.read(context.id, checkpoint.to_offset))
 
 
 class BatchReplay:

@@ -106,7 +106,7 @@ class Parts(NamedTuple):
     timers: LoopTimers
     hosted: Hosted
     catalog: OwnCatalog | CatalogReplica
-    tail: FeedServer | FeedClient | None
+    feed: FeedServer | FeedClient | None
     neighbours: Neighbours | None
     deletions: TopicDeletions
     node: Node
@@ -125,7 +125,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     services, executor = _services(site, store, courier)
     runtimes.update({topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
-    catalog, tail = _catalog(site, services, runtimes[CATALOG.topic])
+    catalog, feed = _catalog(site, services, runtimes[CATALOG.topic])
     node = _node(site, store, services, hosted, catalog)
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
@@ -142,7 +142,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         LoopTimers(loop, services.timers, services.clock),
         hosted,
         catalog,
-        tail,
+        feed,
         _neighbours(site, courier),
         deletions,
         node,

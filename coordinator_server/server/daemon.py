@@ -105,10 +105,10 @@ class Daemon:
         if parts.neighbours is not None:
             await parts.neighbours.start()
         await self._load_permanent_kinds()
-        if isinstance(parts.tail, FeedServer):
-            await parts.tail.start()
-        if isinstance(parts.tail, FeedClient):
-            await parts.tail.catch_up()
+        if isinstance(parts.feed, FeedServer):
+            await parts.feed.start()
+        if isinstance(parts.feed, FeedClient):
+            await parts.feed.catch_up()
         else:
             await self._declare_topics()
             await self._declare_kinds_in_use()
@@ -150,8 +150,8 @@ class Daemon:
         if parts.neighbours is not None:
             await parts.neighbours.stop()
         await parts.listener.hang_up()
-        if parts.tail is not None:
-            await parts.tail.stop()
+        if parts.feed is not None:
+            await parts.feed.stop()
         parts.timers.close()
         parts.node.fetches.close()
         parts.retention.close()

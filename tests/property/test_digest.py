@@ -102,7 +102,7 @@ class Living:
         self.shard = GroupLog().build(self.registry)
         self.offset = self.durable_to = 0
         if resting is not None:
-            self.shard.rest_on(MemoryCheckpoint(resting, damaged=set()))
+            self.shard.use_checkpoint(MemoryCheckpoint(resting, damaged=set()))
             self.offset = self.durable_to = len(resting)
 
     def write(self, turn: list[CoordinatorRecord] | Open | End) -> None:

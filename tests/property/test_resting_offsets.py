@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.block import CommitBlock
 from coordinator_server.offsets.commit_topic import DecodedTopic, PlainTopic
-from coordinator_server.offsets.resting_block import rest, wake
+from coordinator_server.offsets.resting_block import decode_offsets, encode_group
 from coordinator_server.offsets.resting_groups import READ_ROWS
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
@@ -34,7 +34,7 @@ class Two:
         self.stores = [OffsetStore(registry) for registry in self.registries]
         self.end = len(early) + len(tail)
         self.committed = self.end
-        self.stores[1].rest_on(MemoryCheckpoint(early, damaged))
+        self.stores[1].use_checkpoint(MemoryCheckpoint(early, damaged))
         for offset, key, value in early:
             self.stores[0].replay(offset, key, value)
         for offset, key, value in tail:
@@ -162,7 +162,7 @@ def test_what_was_read_is_forgotten_in_time() -> None:
         (number, OffsetCommitKey(f"g{number}", "t", 0), OffsetCommitValue(number)) for number in range(2 * READ_ROWS)
     ]
     store = OffsetStore(SnapshotRegistry())
-    store.rest_on(MemoryCheckpoint(early, set()))
+    store.use_checkpoint(MemoryCheckpoint(early, set()))
 
     for number in range(2 * READ_ROWS):
         assert items(store, f"g{number}", LATEST) == {("t", 0): OffsetAndMetadata(number, -1, "", 0, number)}
@@ -188,12 +188,12 @@ groups = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(-(2**31), 2*
 @given(groups, st.randoms())
 def test_a_block_says_what_it_was_made_from(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any) -> None:
     """All of it; the order makes no difference to its bytes; what is said beside it bounds when anything expires."""
-    found = rest(offsets.items())
+    found = encode_group(offsets.items())
     shuffled = list(offsets.items())
     random.shuffle(shuffled)
 
-    assert dict(wake(found.block)) == offsets
-    assert rest(shuffled) == found
+    assert dict(decode_offsets(found.block)) == offsets
+    assert encode_group(shuffled) == found
     assert found.rows == len(offsets)
     assert found.bounds.oldest_commit_ms == min(value.commit_timestamp_ms for value in offsets.values())
     assert found.bounds.least_expire_ms == min((e for v in offsets.values() if (e := v.expire_timestamp_ms) != -1), default=-1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.resting_block import rest
+from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -20,7 +20,7 @@ class MemoryCheckpoint:
         whole = OffsetStore(SnapshotRegistry())
         for offset, key, value in records:
             whole.replay(offset, key, value)
-        self._blocks = {group_id: rest(offsets.items()) for group_id, offsets in whole.by_group.items()}
+        self._blocks = {group_id: encode_group(offsets.items()) for group_id, offsets in whole.by_group.items()}
         self._records = records
         self._damaged = damaged
         self.read: list[str] = []

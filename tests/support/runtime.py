@@ -104,7 +104,7 @@ class ToyShard:
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> None:
         """Nothing here asks for it."""
 
-    def rest_on(self, checkpoint: CheckpointState, /) -> bool:
+    def use_checkpoint(self, checkpoint: CheckpointState, /) -> bool:
         """Gets the records."""
         return False
 

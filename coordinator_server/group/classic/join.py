@@ -52,7 +52,7 @@ def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
         group = classic.groups.create(request.group_id)
     result = _join(classic, group, attempt)
     if is_new_group and not result.records:
-        # As in Kafka, a group exists from its first join on, even if that was refused. So the log gets a record of it first.
+        # As in Kafka, a group exists from its first join on, even if that was refused. The refusal does not wait for the record.
         on_append = partial(_group_stored, classic, group)
         records = [*tombstones, new_group_record(group)]
         return CoordinatorResult(DEFERRED, records, on_append, attribution=because(Reason(Why.GROUP_CREATED)))

@@ -1,7 +1,7 @@
 """The two phases of a rebalance: members join, then wait for the leader's assignments.
 
     prepare_rebalance ──► join phase ──all joined | join timer──► complete_join_phase ──► sync phase ──► SyncGroup of the leader
-                          (first generation: only the timer,                              (sync timer: remove members
+                          (of an empty group: only the timer,                             (sync timer: remove members
                           extended while members join)                                    that did not sync)
 
 Each step returns a CoordinatorResult, often without records, which the calling operation or timer returns.

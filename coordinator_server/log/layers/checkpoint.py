@@ -162,7 +162,7 @@ class Checkpoint:
             self.block(key)
         self.layer.verify_file(DATA)
 
-    def rest(self) -> Iterator[bytes]:
+    def other_batches(self) -> Iterator[bytes]:
         """Yield the batches of records that are in no block."""
         data = (self.layer.path / REST).read_bytes()
         position = 0

@@ -1,4 +1,4 @@
-"""Find a single flipped bit from the difference between two checksums.
+"""Find a single flipped bit of a journal frame from the difference between two checksums.
 
 A CRC is linear: a flipped bit changes it by a value that depends on the bit's distance from the
 end, and on no other byte. So the difference between the stored checksum and the computed one names

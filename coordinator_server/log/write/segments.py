@@ -154,7 +154,7 @@ class ShardLog:
             while self._write_waiting(self._limits):
                 self._roll()
 
-    def checkpoint(self) -> ShardEnd:
+    def write_and_sync(self) -> ShardEnd:
         """Write and sync everything that waits. Return how far the shard is durable in its segments then."""
         with self._lock:
             while self._write_waiting(self._limits):
@@ -162,7 +162,7 @@ class ShardLog:
             end = ShardEnd(self.shard, self._bases[-1] if self._bases else self._written_end, self._size, self._written_end)
             file, is_new = self._file if self._is_dirty else None, self._is_new
             self._is_dirty = self._is_new = False
-        # Only checkpoint, seal and close, all in one thread, let go of a file.
+        # Only write_and_sync, seal and close, all in one thread, let go of a file.
         if file is not None:
             sync_file(file)
         if is_new:
@@ -180,7 +180,7 @@ class ShardLog:
 
     def close(self) -> ShardEnd:
         """Write and sync everything, and cut the active segment to its size."""
-        end = self.checkpoint()
+        end = self.write_and_sync()
         with self._lock:
             if self._file is not None:
                 self._give_back(self._file)

@@ -69,4 +69,4 @@ class Spare:
         self._post(partial(self.ask, 0))
 
     def _make(self) -> JournalFile:
-        return self._journal.prepare([log.checkpoint() for log in self._logs.all()], self._content_bytes)
+        return self._journal.prepare([log.write_and_sync() for log in self._logs.all()], self._content_bytes)

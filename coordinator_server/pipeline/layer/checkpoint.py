@@ -18,7 +18,7 @@ from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.log.layers.checkpoint import NAMES, Block, Checkpoint, in_order, write_checkpoint
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
-from coordinator_server.offsets.resting_block import rest, wake
+from coordinator_server.offsets.resting_block import decode_offsets, encode_group
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.layer.batches import MAX_RECORDS, LayerRecord, cut, encode_batch
@@ -76,7 +76,7 @@ def _add_whole(attempt: LayerAttempt) -> None:
     if set(found.keys()) != set(store.by_group):
         raise _differs(attempt, "groups")
     for group_id, offsets in store.by_group.items():
-        if dict(wake(found.block(group_id))) != offsets.single():
+        if dict(decode_offsets(found.block(group_id))) != offsets.single():
             raise _differs(attempt, f"offsets of group {group_id!r}")
 
 
@@ -113,7 +113,7 @@ def _proven_blocks(attempt: LayerAttempt, parts: Iterable[_Spool], ids: list[str
     for part in parts:
         store, _ = _replayed(part.batches())
         for block in in_order(_blocks(store)):
-            if dict(wake(block.data)) != store.by_group[block.key].single():
+            if dict(decode_offsets(block.data)) != store.by_group[block.key].single():
                 raise _differs(attempt, f"offsets of group {block.key!r}")
             ids.append(block.key)
             yield block
@@ -197,4 +197,4 @@ def _replay(store: OffsetStore, record: Record) -> bool:
 
 def _blocks(store: OffsetStore) -> Iterator[Block]:
     for group_id in store.groups_at(LATEST):
-        yield Block(group_id, *rest(store.by_group[group_id].items()))
+        yield Block(group_id, *encode_group(store.by_group[group_id].items()))

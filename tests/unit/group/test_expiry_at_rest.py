@@ -15,7 +15,7 @@ def resting(log: GroupLog, records: Records) -> MemoryCheckpoint:
     """A shard that rests on what the records come to, just loaded."""
     checkpoint = MemoryCheckpoint(records, set())
     log.shard = log.build(log.registry)
-    assert log.shard.rest_on(checkpoint)
+    assert log.shard.use_checkpoint(checkpoint)
     log.shard.on_loaded()
     return checkpoint
 

@@ -42,7 +42,7 @@ def test_every_group_is_found(tmp_path: Path) -> None:
         assert found.summary(f"group-{n}") == (n, (1000 + n, -1 if n % 2 else n))
     assert "group-300" not in found
     assert "" not in found
-    assert list(found.rest()) == [batch(3), batch(7)]
+    assert list(found.other_batches()) == [batch(3), batch(7)]
 
 
 def test_the_index_in_bytes(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_no_groups_are_a_checkpoint_too(tmp_path: Path) -> None:
     """Of a shard in which all was deleted."""
     found = Checkpoint(layer_with(tmp_path / "s-0", []))
 
-    assert (len(found), list(found.keys()), list(found.rest())) == (0, [], [])
+    assert (len(found), list(found.keys()), list(found.other_batches())) == (0, [], [])
     assert "g" not in found
 
 
