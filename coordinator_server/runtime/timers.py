@@ -145,7 +145,7 @@ class ShardTimers:
         self._expiring.pop(key, None)
         timer = self._timers.get(key)
         if timer is not None:
-            self._queue.discard(timer)
+            self._cancel(timer)
 
     def is_scheduled(self, key: Hashable, /) -> bool:
         """Return whether a timer is armed under ``key``."""
@@ -155,7 +155,7 @@ class ShardTimers:
         """Disarm all timers. Called when the shard is unloaded."""
         self._expiring.clear()
         for timer in list(self._timers.values()):
-            self._queue.discard(timer)
+            self._cancel(timer)
 
     def fired(self, timer: Timer, error: ErrorCode | None) -> None:
         """Report the outcome of an expiry: None if its records are durable, otherwise the error.
@@ -169,7 +169,16 @@ class ShardTimers:
         else:
             self.schedule(timer.key, timer.retry_ms, timer.operation, timer.retry_ms)
 
+    def _cancel(self, timer: Timer) -> None:
+        self._queue.discard(timer)
+        # Its heap entry may stay for a long time, and must not keep what the timer was for.
+        timer.key, timer.operation = None, _cancelled
+
     def _expire(self, timer: Timer) -> None:
         if timer.retry_ms:
             self._expiring[timer.key] = timer
         self._fire(timer)
+
+
+def _cancelled() -> CoordinatorResult[Any]:
+    raise AssertionError("a cancelled timer has expired")

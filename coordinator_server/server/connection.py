@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from struct import Struct
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
@@ -126,6 +126,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._is_closed = False
         self._is_in_pass = False
+        # What waits on behalf of the peer and changes nothing: it ends with the connection.
+        self._parked: dict[Hashable, Callable[[], None]] = {}
         self._is_stalled = False  # the peer does not read
         self._is_paused = False  # we do not read
         self._is_ending = False  # we do not read any more requests
@@ -145,6 +147,9 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._waiting.clear()
         self._backlog.clear()
+        parked, self._parked = self._parked, {}
+        for forget in parked.values():
+            forget()
         self._when_closed(self)
 
     def data_received(self, data: bytes) -> None:
@@ -214,6 +219,14 @@ class Connection(asyncio.Protocol):
             self._out += waiting.popleft().frame or b""
         if not is_due:
             self._write_later(self)
+
+    def park(self, key: Hashable, forget: Callable[[], None]) -> None:
+        """Call ``forget`` if the connection ends before ``unpark(key)``. For waits that only read."""
+        self._parked[key] = forget
+
+    def unpark(self, key: Hashable) -> None:
+        """The wait is over."""
+        self._parked.pop(key, None)
 
     def holds(self, reply: PendingReply[Any]) -> bool:
         """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""

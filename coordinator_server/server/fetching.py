@@ -5,7 +5,7 @@
 
 A job is one request. A connection has one active job; the next starts when the previous answer has been sent. So a client that
 requests much and reads nothing costs the memory of one answer (``fetch.max.bytes``). A parked job is a table entry and a
-timer. While no job is parked, commits have no extra cost.
+timer. While no job is parked, commits have no extra cost. All jobs of a connection end with it.
 """
 
 from __future__ import annotations
@@ -93,6 +93,16 @@ class Job:
         self.noted = 0
 
 
+class _Jobs:
+    """The jobs of one connection."""
+
+    __slots__ = ("active", "waiting")
+
+    def __init__(self, active: Job, waiting: deque[Job]) -> None:
+        self.active = active
+        self.waiting = waiting
+
+
 class Fetches:
     """All Fetch requests of a loop for internal topics, and its offset lookups by time."""
 
@@ -110,7 +120,7 @@ class Fetches:
         self._worker = worker
         self._post = post
         # Connections with an active job, and the jobs that wait for it.
-        self._busy: dict[Connection, deque[Job]] = {}
+        self._busy: dict[Connection, _Jobs] = {}
         self._parked: dict[ShardId, dict[Job, None]] = {}
 
     def end_offset(self, shard: ShardId) -> int:
@@ -119,11 +129,13 @@ class Fetches:
 
     def serve(self, job: Job) -> None:
         """Answer a request, now or later."""
-        waiting = self._busy.get(job.reply.connection)
-        if waiting is not None:
-            waiting.append(job)
+        connection = job.reply.connection
+        jobs = self._busy.get(connection)
+        if jobs is not None:
+            jobs.waiting.append(job)
             return
-        self._busy[job.reply.connection] = deque()
+        self._busy[connection] = _Jobs(job, deque())
+        connection.park(self, partial(self._forget, connection))
         self._begin(job)
 
     def look_up(
@@ -157,6 +169,8 @@ class Fetches:
             self._park(job)
 
     def _been_read(self, job: Job, ranges: list[Batches | ErrorCode | None]) -> None:
+        if job.reply.connection not in self._busy:
+            return
         size = 0
         for each, found in zip(job.wanted, ranges, strict=True):
             if isinstance(found, ErrorCode):
@@ -194,6 +208,11 @@ class Fetches:
         return CoordinatorResult(None)
 
     def _wake(self, job: Job) -> None:
+        self._unpark(job)
+        job.is_urgent = True
+        self._begin(job)
+
+    def _unpark(self, job: Job) -> None:
         for each in job.wanted:
             jobs = self._parked.get(each.shard)
             if jobs is not None:
@@ -202,8 +221,13 @@ class Fetches:
                     del self._parked[each.shard]
         if not self._parked:
             self._durable.on_durable = None
-        job.is_urgent = True
-        self._begin(job)
+
+    def _forget(self, connection: Connection) -> None:
+        """The connection has ended: so do its jobs. What the thread reads for it just now is dropped when it comes."""
+        job = self._busy.pop(connection).active
+        self._timer.cancel(job)
+        self._timer.cancel(job.reply)
+        self._unpark(job)
 
     def _has_enough(self, job: Job) -> bool:
         return self._taken(job) - job.noted >= min(job.min_bytes, job.max_bytes)
@@ -224,15 +248,23 @@ class Fetches:
     def _go_on(self, answered: PendingReply[FetchResponse]) -> CoordinatorResult[None]:
         """Start the connection's next request when the previous answer has been sent."""
         connection = answered.connection
-        waiting = self._busy[connection]
-        if connection.holds(answered):
+        jobs = self._busy.get(connection)
+        if jobs is None:
+            pass
+        elif connection.holds(answered):
             self._timer.schedule(answered, RETRY_MS, partial(self._go_on, answered))
-        elif not waiting:
+        elif not jobs.waiting:
             del self._busy[connection]
+            connection.unpark(self)
         else:
+            jobs.active = jobs.waiting.popleft()
             # Posted, not called: a recursion could be hundreds of requests deep.
-            self._post(partial(self._begin, waiting.popleft()))
+            self._post(partial(self._begin_active, connection, jobs.active))
         return CoordinatorResult(None)
+
+    def _begin_active(self, connection: Connection, job: Job) -> None:
+        if connection in self._busy:
+            self._begin(job)
 
     # In the thread.
 

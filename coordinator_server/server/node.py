@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.catalog.topics import Topic
@@ -75,10 +76,12 @@ class Node(NamedTuple):
         return self.nodes.endpoint(loop, reply.connection.local_address)
 
     def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
-        """Send a response after a delay."""
+        """Send a response after a delay, unless the connection ends before."""
 
         def answer() -> CoordinatorResult[None]:
+            reply.connection.unpark(reply)
             reply.complete(response)
             return CoordinatorResult(None)
 
         self.delays.schedule(reply, delay_ms, answer)
+        reply.connection.park(reply, partial(self.delays.cancel, reply))
