@@ -14,12 +14,12 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.parent import die_with_parent
+from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.log.errors import LogError
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
@@ -27,11 +27,6 @@ from coordinator_server.pipeline.compact.run import compact, compaction_lock, pl
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.cleaner import Clean, Cleaned
-
-_NICE: Final = 19
-# If memory is short, the kernel kills this process first.
-_OOM_FILE: Final = Path("/proc/self/oom_score_adj")
-_OOM_SCORE: Final = "1000"
 
 
 def main() -> int:
@@ -41,11 +36,9 @@ def main() -> int:
     if os.getppid() != order.server:
         # The server ended before die_with_parent took effect.
         return 1
-    os.nice(_NICE)
+    run_at_low_priority()
     # RLIMIT_DATA counts writable memory, and not the mapped code.
     resource.setrlimit(resource.RLIMIT_DATA, (order.max_memory_bytes, order.max_memory_bytes))
-    with contextlib.suppress(OSError):
-        _OOM_FILE.write_text(_OOM_SCORE)
     try:
         sys.stdout.buffer.write(msgspec.json.encode(clean(order)))
     except (PipelineError, LogError, OSError) as failure:

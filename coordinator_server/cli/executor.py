@@ -6,27 +6,22 @@ low priority (nice), raises its OOM score, and ends with the loop, the process P
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
 import sys
 import traceback
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from coordinator_server.cli.parent import die_with_parent
+from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.machine.executor import Task
 from coordinator_server.runtime.executor import Done
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.executor import Run
-
-_NICE: Final = 19
-_OOM_FILE: Final = Path("/proc/self/oom_score_adj")
-_OOM_SCORE: Final = "1000"
 
 
 def main() -> int:
@@ -37,9 +32,7 @@ def main() -> int:
         return 1
     # The server handles ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(_NICE)
-    with contextlib.suppress(OSError):
-        _OOM_FILE.write_text(_OOM_SCORE)
+    run_at_low_priority()
     with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb") as asked:
         while size := asked.read(4):
             run = msgspec.msgpack.decode(asked.read(int.from_bytes(size, "big")), type=Run)

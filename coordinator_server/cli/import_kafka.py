@@ -17,6 +17,7 @@ import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.config import Config
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
@@ -69,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Import and return the exit code."""
+    create_private_files()
     started_s = time.monotonic()
     try:
         log = find_broker_log(options.sources)

@@ -14,6 +14,7 @@ import msgspec
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Progress, Report
 from coordinator_server.log.repair.salvage import Salvaged, salvage
@@ -48,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, salvage if requested, and return the exit code."""
+    create_private_files()
     try:
         report = check(str(options.data_dir), _progress())
         saved = salvage(str(options.data_dir), str(options.salvage)) if options.salvage else None

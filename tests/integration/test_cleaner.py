@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.strace import failed_calls, failing, needs_strace
 
 GROUPS = [f"group-{number}" for number in range(12)]
 EAGER = {"topics": "orders:6", "log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1}
@@ -33,6 +35,37 @@ def read_all(server: Server) -> dict[str, dict[tuple[str, int], int]]:
         with Client(server.addresses[partition_for(group, 50) % server.loops]) as client:
             found[group] = committed(client, group)
     return found
+
+
+@needs_strace
+def test_it_works_where_a_sandbox_denies_it_a_priority(tmp_path: Path) -> None:
+    """As under a unit's SystemCallFilter without setpriority."""
+    with (
+        Server(tmp_path, EAGER) as server,
+        failing(server.pid, "setpriority", "EPERM", tmp_path / "calls"),
+    ):
+        commit(server, 1)
+        eventually(lambda: "log-cleaned" in server.log(), describe=server.log)
+
+    assert failed_calls(tmp_path / "calls")
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_all_its_files_are_private(tmp_path: Path, loops: int) -> None:
+    """Whatever the umask is: directories for the own user alone, and files, too; but for sockets, which nobody else reaches then."""
+    server = Server(tmp_path, EAGER, loops=loops)
+    server.run_by = ["sh", "-c", 'umask 0; exec "$@"', "sh"]
+    with server:
+        commit(server, 1)
+        eventually(lambda: "log-cleaned" in server.log(), describe=server.log)
+        server.stop()
+    modes = {
+        (path.is_dir(), stat.S_IMODE(path.stat().st_mode))
+        for path in [server.data_dir, *server.data_dir.rglob("*")]
+        if not path.is_socket()
+    }
+
+    assert modes == {(True, 0o700), (False, 0o600)}
 
 
 @pytest.mark.parametrize("loops", [1, 2])
