@@ -1,9 +1,10 @@
-"""What a process sets for itself: its priority, and who may read the files that it creates."""
+"""What a process sets for itself: its priority and limits, and who may read the files that it creates."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,13 @@ def run_at_low_priority() -> None:
         os.nice(_NICE)
     with contextlib.suppress(OSError):
         _OOM_FILE.write_text(_OOM_SCORE)
+
+
+def allow_all_files() -> None:
+    """Raise the limit of open files to the most that the system allows: each connection and each shard has one or more."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def create_private_files() -> None:

@@ -23,7 +23,7 @@ import structlog
 
 from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
-from coordinator_server.cli.process_settings import create_private_files
+from coordinator_server.cli.process_settings import allow_all_files, create_private_files
 from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
@@ -73,6 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve and return the exit code."""
     create_private_files()
+    allow_all_files()
     properties = parse_overrides(options.override)
     if options.loops is not None:
         properties["loops"] = options.loops

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsRespon
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.support.client import Client, framed, request_header
+from tests.support.server import Server
 
 SERVED = {
     1: (4, 18),
@@ -106,3 +109,15 @@ def test_bad_bytes_end_their_connection_and_no_other(address: tuple[str, int], c
         assert nonsense.is_closed()
 
     assert isinstance(client.call(ApiVersionsRequest(), 0), ApiVersionsResponse)
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_as_many_files_may_be_open_as_the_system_allows(tmp_path: Path, loops: int) -> None:
+    """However few the shell that started it allows: more clients connect than that."""
+    server = Server(tmp_path, loops=loops)
+    server.run_by = ["sh", "-c", 'ulimit -Sn 64; exec "$@"', "sh"]
+    with server, ExitStack() as stack:
+        clients = [stack.enter_context(Client(server.address)) for _ in range(100)]
+        answers = {client.ask(ApiVersionsRequest(), 0, ApiVersionsResponse).error_code for client in clients}
+
+    assert answers == {ErrorCode.NONE}
