@@ -74,6 +74,8 @@ def test_internal_topics_and_brokers_are_described(client: Client) -> None:
     assert (broker["offsets.retention.minutes"].value, broker["offsets.retention.minutes"].read_only) == ("10080", True)
     assert all(config.documentation for config in broker.values())
     assert describe(client, BROKER, "7") == (ErrorCode.INVALID_REQUEST, {})
+    assert describe(client, BROKER, "1" * 5000) == (ErrorCode.INVALID_REQUEST, {})
+    assert describe(client, BROKER, "+01")[0] == ErrorCode.NONE
     assert describe(client, BROKER, "") == (ErrorCode.NONE, {})
     assert describe(client, BROKER_LOGGER, "1") == (ErrorCode.INVALID_REQUEST, {})
 

@@ -6,6 +6,7 @@ which are read at the start and do not change at run time.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -129,9 +130,10 @@ def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResul
     if not name:
         return []  # No setting of all brokers can be changed at run time.
     ours = node.nodes.first_id + node.nodes.loop
-    if not name.removeprefix("-").isdecimal():
+    number = _broker_id(name)
+    if number is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
-    if int(name) != ours:
+    if number != ours:
         problem = f"Unexpected broker id, expected {ours} or empty string, but received {name}"
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, problem)
     present, default = msgspec.to_builtins(node.config), msgspec.to_builtins(Config())
@@ -247,11 +249,21 @@ def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
     return None if asked.resource_type in SETTINGS else f"Unknown resource type {asked.resource_type}"
 
 
+def _broker_id(name: str) -> int | None:
+    """Return the number that Java's ``Integer.parseInt`` finds, or None where it fails."""
+    found = re.fullmatch(r"([+-]?)0*(\d{1,10})", name, re.ASCII)
+    if found is None:
+        return None
+    number = int(found[1] + found[2])
+    return number if -(1 << 31) <= number < 1 << 31 else None
+
+
 def _broker_problem(node: Node, name: str, names: list[str]) -> str:
     ours = node.nodes.first_id + node.nodes.loop
-    if name and not name.removeprefix("-").isdecimal():
+    number = _broker_id(name)
+    if name and number is None:
         return f"Node id must be an integer, but it is: {name}"
-    if name and int(name) != ours:
+    if name and number != ours:
         return f"Unexpected broker id, expected {ours}, but received {name}"
     return f"Cannot update these configs dynamically: [{', '.join(names)}]"
 
