@@ -9,10 +9,12 @@ What is durable when:
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import fcntl
 import os
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final, Protocol
@@ -147,6 +149,32 @@ def read_file(storage: Storage, path: str) -> bytes:
         return file.pread(file.size(), 0)
 
 
+class _SpareDescriptor:
+    """A descriptor of the process that is kept free for syncing directories: clients that use up all others must not look like a failed sync."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._fd = -1
+
+    def open_directory(self, path: str) -> int:
+        try:
+            return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            if error.errno not in (errno.EMFILE, errno.ENFILE) or self._fd < 0:
+                raise
+            os.close(self._fd)
+            self._fd = -1
+            return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def fill(self) -> None:
+        if self._fd < 0:
+            with contextlib.suppress(OSError):
+                self._fd = os.open("/", os.O_PATH | os.O_CLOEXEC)
+
+
+_SPARE: Final = _SpareDescriptor()
+
+
 class LocalStorage:
     """The operating system's files."""
 
@@ -169,11 +197,13 @@ class LocalStorage:
         os.makedirs(path, exist_ok=True)
 
     def sync_dir(self, path: str, /) -> None:
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        with _SPARE.lock:
+            fd = _SPARE.open_directory(path)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+                _SPARE.fill()
 
     def rename(self, old: str, new: str, /) -> None:
         os.rename(old, new)

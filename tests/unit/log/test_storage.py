@@ -12,6 +12,7 @@ import pytest
 from coordinator_server.log import storage
 from coordinator_server.log.errors import LockedLog
 from coordinator_server.log.storage import LocalStorage, read_file, replace_file, write_all
+from tests.support.server import ROOT
 
 
 @pytest.fixture
@@ -79,3 +80,24 @@ def test_a_directory_that_is_not_there_is_empty(path: str) -> None:
     assert LocalStorage().list(path) == []
     assert not LocalStorage().exists(path)
     LocalStorage().remove(path)
+
+
+def test_a_directory_is_synced_though_no_descriptor_is_left(tmp_path: Path) -> None:
+    """Clients have used them up. It is no failed sync, which would end the server; again and again."""
+    script = f"""
+import os, resource
+from coordinator_server.log.storage import LocalStorage
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+storage = LocalStorage()
+storage.sync_dir({str(tmp_path)!r})
+try:
+    while True:
+        os.open("/", os.O_RDONLY)
+except OSError:
+    pass
+for _ in range(3):
+    storage.sync_dir({str(tmp_path)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
