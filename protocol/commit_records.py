@@ -30,6 +30,8 @@ _TAIL: Final = Layout(">Bq")
 _PARTITION: Final = Layout(">i")
 _COMMITTED: Final = Layout(">hqi")
 _TIMESTAMP: Final = Layout(">q")
+# Bytes of the longest varint of an int32.
+_LONGEST_DELTA: Final = 5
 # Upper bound of the growth of the three size fields (record, value, metadata) caused by metadata.
 _GROWTH: Final = 8
 # Attributes, timestamp delta and offset delta, by offset delta.
@@ -49,7 +51,7 @@ _MANY: Final = 24
 class CommitLayout:
     """The encoding of the records of one group and topic."""
 
-    __slots__ = ("_pack_partition", "_pack_row", "_prefix", "_sizes", "_tags", "_value_start", "record_bytes")
+    __slots__ = ("_prefix", "_size", "_tags", "_value_start", "record_bytes")
 
     def __init__(self, group: str, topic: str, topic_id: bytes) -> None:
         raw_group, raw_topic = group.encode(), topic.encode()
@@ -58,24 +60,19 @@ class CommitLayout:
         self._tags = b"\0" if topic_id == ZERO_UUID else b"\1\0\x10" + topic_id
         value_size = _VALUE_BEFORE_TAGS + len(self._tags)
         self._value_start = varint(value_size) + _NAME.pack(VALUE_VERSION)
-        # By the size of the offset delta: functions that pack a record without its size and headers, and the packed size.
-        self._pack_row: list[Callable[..., bytes]] = []
-        self._pack_partition: list[Callable[..., bytes]] = []
-        self._sizes: list[int] = []
-        before, between, tail = len(self._prefix), len(self._value_start), _TAIL.size + len(self._tags)
-        for width in range(6):
-            layout = Layout(f">{2 + width}s{before}s4s{between}s12s{tail}s")
-            self._pack_row.append(layout.pack)
-            self._pack_partition.append(Layout(f">{2 + width}s{before}si{between}sqi{tail}s").pack)
-            self._sizes.append(layout.size)
-        self.record_bytes = len(varint(layout.size + 1)) + layout.size + 1
+        # The size of a record without its size field, offset delta and headers.
+        self._size = (
+            2 + len(self._prefix) + _PARTITION_SIZE + len(self._value_start) + _COMMITTED_SIZE + _TAIL.size + len(self._tags)
+        )
+        most = self._size + _LONGEST_DELTA + 1
+        self.record_bytes = len(varint(most)) + most
         """The maximum size of a record without headers."""
 
     def encode_rows(self, delta: int, rows: bytes, count: int, timestamp_ms: int, headers: bytes = NO_HEADERS) -> bytes:
         """Return one record for each of ``count`` rows. The first has the offset delta ``delta``, and ``headers``."""
         if count == 1:
             front = _FRONTS[delta] if delta < len(_FRONTS) else _front(delta)
-            size = self._sizes[len(front) - 2] + len(headers)
+            size = self._size - 2 + len(front) + len(headers)
             tail = _TAIL.pack(_EMPTY, timestamp_ms) + self._tags
             sized = VARINTS[size] if size < len(VARINTS) else varint(size)
             return b"".join((sized, front, self._prefix, rows[:4], self._value_start, rows[4:16], tail, headers))
@@ -90,18 +87,18 @@ class CommitLayout:
             return self._encode_columns(delta, rows, count, tail, headers)
         end = delta + count
         fronts = _FRONTS[delta:end] if end <= len(_FRONTS) else tuple([_front(each) for each in range(delta, end)])
-        pack, prefix, value_start = self._pack_row[width - 2], self._prefix, self._value_start
+        prefix, value_start = self._prefix, self._value_start
         records = [
-            pack(fronts[place], prefix, partition, value_start, committed, tail)
+            b"".join((fronts[place], prefix, partition, value_start, committed, tail))
             for place, (partition, committed) in enumerate(_ROW.iter_unpack(rows))
         ]
-        return _joined(records, self._sizes[width - 2], headers)
+        return _joined(records, self._size - 2 + width, headers)
 
     def _encode_columns(self, delta: int, rows: bytes, count: int, tail: bytes, headers: bytes) -> bytes:
         """Return ``count`` records, filled in by columns: a column is one byte of each record."""
         prefix, value_start = self._prefix, self._value_start
         width = len(_front(delta))
-        size = self._sizes[width - 2]
+        size = self._size - 2 + width
         between = _size(size + len(NO_HEADERS))
         one = b"".join(
             (between, bytes(width), prefix, bytes(_PARTITION_SIZE), value_start, bytes(_COMMITTED_SIZE), tail, NO_HEADERS)
@@ -132,13 +129,14 @@ class CommitLayout:
             cut = next(place for place, each in enumerate(fronts) if len(each) > width)
             fewer = self.encode_partitions(delta, partitions[:cut], timestamp_ms, headers)
             return fewer + self.encode_partitions(delta + cut, partitions[cut:], timestamp_ms)
-        pack, prefix, value_start = self._pack_partition[width - 2], self._prefix, self._value_start
         tail = _TAIL.pack(_EMPTY, timestamp_ms) + self._tags
+        pack = _packer(width, len(self._prefix), len(self._value_start), len(tail))
+        prefix, value_start = self._prefix, self._value_start
         records = [
             pack(fronts[place], prefix, one.partition_index, value_start, one.committed_offset, one.committed_leader_epoch, tail)
             for place, one in enumerate(partitions)
         ]
-        return _joined(records, self._sizes[width - 2], headers)
+        return _joined(records, self._size - 2 + width, headers)
 
     def metadata_bytes(self, metadata: Sequence[bytes]) -> int:
         """Return an upper bound of the additional bytes, besides ``record_bytes`` each, of records with this metadata."""
@@ -184,6 +182,12 @@ def _front(delta: int) -> bytes:
     return _FRONTS[delta] if delta < len(_FRONTS) else b"\0\0" + varint(delta)
 
 
+@lru_cache(maxsize=256)
+def _packer(front: int, prefix: int, value_start: int, tail: int) -> Callable[..., bytes]:
+    """Return a function that packs a record whose parts have these sizes."""
+    return Layout(f">{front}s{prefix}si{value_start}sqi{tail}s").pack
+
+
 def _joined(records: list[bytes], size: int, headers: bytes) -> bytes:
     """Join records of equal size, adding the size before each record and the headers after it."""
     end = size + len(headers)
@@ -219,9 +223,3 @@ def _compact(size: int) -> bytes:
         left >>= 7
     out.append(left)
     return bytes(out)
-
-
-@lru_cache(maxsize=1 << 13)
-def commit_layout(group: str, topic: str, topic_id: bytes) -> CommitLayout:
-    """Return the layout of a group's records for a topic. Cached, because groups commit the same topics repeatedly."""
-    return CommitLayout(group, topic, topic_id)

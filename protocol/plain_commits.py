@@ -30,6 +30,10 @@ from protocol.wire import read_string_size, read_uvarint
 MOST_TOPICS: Final = 64
 MOST_ROWS: Final = 1024
 """Maximum number of rows of all topics. Larger requests are left to the general decoder, so that cached shapes stay small."""
+MOST_ID_BYTES: Final = 768
+"""Maximum size of the fields before the topics: group, generation, member and instance."""
+MOST_NAME_BYTES: Final = 249
+"""The longest name of a topic. Together these bound the memory of a cached shape, to about 100 KB for the largest."""
 FIRST_VERSION: Final = 6
 LAST_VERSION: Final = 10
 MISSES: Final = 4
@@ -42,6 +46,8 @@ _FIRST_WITH_TOPIC_IDS: Final = 10
 _UUID_BYTES: Final = 16
 _INT16: Final = Layout(">h")
 _INT32: Final = Layout(">i")
+# Answers of shapes up to this size are shared by equal shapes; a larger one is a part of its shape alone.
+_MOST_SHARED_BYTES: Final = 4096
 _REMEMBERED: Final = 2048
 
 
@@ -110,7 +116,8 @@ class CommitShape:
 
     def accepted(self) -> AcceptedCommit:
         """Return the answer for a commit whose partitions are all accepted."""
-        return _accepted(self.version, tuple(self.topics))
+        topics = tuple(self.topics)
+        return _shared_answer(self.version, topics) if self._size <= _MOST_SHARED_BYTES else _accepted(self.version, topics)
 
 
 S = TypeVar("S", bound=CommitShape)
@@ -145,7 +152,6 @@ class AcceptedCommit(Struct, gc=False):
     body: bytes
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -> AcceptedCommit:
     response = OffsetCommitResponse(
         topics=[
@@ -156,6 +162,9 @@ def _accepted(version: int, topics: tuple[tuple[str, bytes, Partitions], ...]) -
     out = bytearray()
     encoder(OffsetCommitResponse, version)(response, out)
     return AcceptedCommit(bytes(out))
+
+
+_shared_answer = lru_cache(maxsize=_REMEMBERED)(_accepted)
 
 
 class CommitReader(Generic[S]):
@@ -220,6 +229,8 @@ def _read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S:
     instance_id: str | None = None
     if version >= _FIRST_WITH_INSTANCE:
         instance_id, pos = _nullable_text(buf, pos, is_flexible)
+    if pos - start > MOST_ID_BYTES:
+        raise _NotPlain
     shape = new_shape(version)
     shape.begin(group_id, generation, member_id, instance_id)
     topics, pos = _count(buf, pos, is_flexible, MOST_TOPICS)
@@ -231,6 +242,8 @@ def _read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S:
             topic_id, pos = _cut(buf, pos, _UUID_BYTES), pos + _UUID_BYTES
         else:
             name, pos = _text(buf, pos, is_flexible)
+            if len(name) > MOST_NAME_BYTES:
+                raise _NotPlain
         count, pos = _count(buf, pos, is_flexible, room)
         room -= count
         before = buf[start:pos]

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata
-from protocol.commit_records import commit_layout
+from protocol.commit_records import CommitLayout
 from protocol.commit_rows import Partitions, offsets_of
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
 
@@ -25,7 +25,7 @@ class CommitTopic(Generic[R]):
     __slots__ = ("count", "layout", "max_bytes", "metadata", "name", "topic_id")
 
     def __init__(self, group_id: str, name: str, topic_id: bytes, count: int) -> None:
-        self.layout = commit_layout(group_id, name, topic_id)
+        self.layout = CommitLayout(group_id, name, topic_id)
         self.name = name
         self.topic_id = topic_id
         self.count = count

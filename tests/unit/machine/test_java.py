@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coordinator_server.machine.java import hash_map_order, java_string_hash
 
@@ -21,6 +23,23 @@ from coordinator_server.machine.java import hash_map_order, java_string_hash
 def test_string_hash(text: str, expected: int) -> None:
     """Strings hash over UTF-16 units, into signed 32 bits."""
     assert java_string_hash(text) == expected
+
+
+@given(st.text(max_size=80), st.integers(0, 700), st.integers(-2, 2))
+def test_texts_of_every_length_hash_as_unit_by_unit(part: str, times: int, more: int) -> None:
+    """Surrogate pairs and the borders of chunks included."""
+    text = part * (times // (len(part) or 1)) + "x" * (256 + more)
+
+    for each in (part, text, text + "\ud83d"):
+        assert java_string_hash(each) == _unit_by_unit(each)
+
+
+def _unit_by_unit(text: str) -> int:
+    value = 0
+    raw = text.encode("utf-16-be", "surrogatepass")
+    for place in range(0, len(raw), 2):
+        value = (31 * value + int.from_bytes(raw[place : place + 2])) % (1 << 32)
+    return value - (1 << 32) if value >= 1 << 31 else value
 
 
 @pytest.mark.parametrize(

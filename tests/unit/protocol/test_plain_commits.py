@@ -22,6 +22,8 @@ from protocol.plain_commits import (
     FIRST_VERSION,
     LAST_VERSION,
     MISSES,
+    MOST_ID_BYTES,
+    MOST_NAME_BYTES,
     MOST_ROWS,
     MOST_TOPICS,
     SKIPPED,
@@ -185,3 +187,23 @@ def test_only_what_is_small_is_remembered(size: tuple[int, int], version: int) -
     read, _ = reader(version)(encoded(request, version), len(HEADER))
 
     assert isinstance(read, PlainCommit) == (topics <= MOST_TOPICS and topics * rows <= MOST_ROWS)
+
+
+@given(st.sampled_from(["group_id", "member_id", "topic"]), st.booleans(), st.integers(FIRST_VERSION, LAST_VERSION - 1))
+def test_a_request_with_long_names_is_not_remembered(field: str, is_long: bool, version: int) -> None:
+    """A connection keeps its last shape, so what a shape takes has a bound."""
+    most = MOST_NAME_BYTES if field == "topic" else MOST_ID_BYTES - 40
+    text = "n" * (most + 100 * is_long)
+    topics = [
+        OffsetCommitRequestTopic(text if field == "topic" else "t", ZERO_UUID, [OffsetCommitRequestPartition(0, 1, -1, None)])
+    ]
+    request = OffsetCommitRequest("g", 1, "m", None, topics=topics)
+    if field != "topic":
+        setattr(request, field, text)
+    out = bytearray()
+    encoder(OffsetCommitRequest, version)(request, out)
+
+    read, _ = reader(version)(bytes(out), 0)
+
+    assert isinstance(read, PlainCommit) == (not is_long)
+    assert (read.spelled_out() if isinstance(read, PlainCommit) else read) == request

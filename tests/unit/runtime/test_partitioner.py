@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from coordinator_server.machine.java import java_string_hash
-from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.runtime.partitioner import LONGEST_CACHED, KeyHashes, partition_for
 
 
 # Values printed by Java's String.hashCode.
@@ -23,3 +25,28 @@ def test_the_smallest_int_has_no_absolute_value_and_belongs_to_partition_0() -> 
 
 def test_a_negative_hash_is_made_positive() -> None:
     assert partition_for("ünï-çødé", 50) == 1756188346 % 50
+
+
+def test_keys_of_any_number_and_length_take_bounded_memory() -> None:
+    """The cache is emptied when it is full, and goes on."""
+    hashes = KeyHashes(1 << 20)
+    tracemalloc.start()
+    try:
+        for n in range(6_000):
+            assert hashes[f"{n}" + "\N{ELEPHANT}" * (n % (2 * LONGEST_CACHED))] >= 0
+            assert len(hashes) <= 6_000
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert 0 < size < 3 << 20
+    assert 0 < len(hashes) < 3_000
+
+
+def test_a_long_key_is_not_kept() -> None:
+    hashes = KeyHashes(1 << 20)
+
+    assert hashes["x" * (LONGEST_CACHED + 1)] == hashes["x" * (LONGEST_CACHED + 1)]
+    assert hashes["short"] >= 0
+
+    assert list(hashes) == ["short"]
