@@ -127,9 +127,22 @@ def sync_dir(storage: Storage, path: str) -> None:
 
 
 def make_dir_durably(storage: Storage, path: str) -> None:
-    """Make a directory and sync its name, also when it exists: the process that made it may have been killed before its sync."""
+    """Make a directory and its missing parents. The name of each is synced before a directory in it is made.
+
+    The name of an existing directory is synced, too: the process that made it may have been killed before its sync.
+    """
+    path = path.rstrip("/") or "/"
+    parent = os.path.dirname(path) or "."
+    is_new = not storage.exists(path)
+    if is_new and parent != ".":
+        make_dir_durably(storage, parent)
     storage.make_dir(path)
-    storage.sync_dir(os.path.dirname(path) or ".")
+    try:
+        storage.sync_dir(parent)
+    except PermissionError:
+        # Somebody else made a directory in one that this user may not read.
+        if is_new:
+            raise
 
 
 def replace_file(storage: Storage, path: str, data: bytes) -> None:

@@ -32,7 +32,7 @@ from coordinator_server.log.repair.frame_reader import loose_frames
 from coordinator_server.log.repair.journal_reader import newest_ends, read_heads, read_journal
 from coordinator_server.log.repair.overlay import ReadOnlyStorage
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import File, LocalStorage, Storage, read_file, write_all
+from coordinator_server.log.storage import File, LocalStorage, Storage, make_dir_durably, read_file, write_all
 from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries
 from coordinator_server.log.write.segments import SEGMENT_BYTES
 from protocol.batch_builder import empty_batch
@@ -84,7 +84,7 @@ def salvage(data_dir: str, out: str) -> Salvaged:
     report = Salvaged()
     ends, journaled = _journals(storage, data_dir, report)
     target = LocalStorage()
-    target.make_dir(out)
+    make_dir_durably(target, out)
     for shard in sorted({*shards_of(storage, data_dir), *journaled}):
         source = _DamagedShard(storage, f"{data_dir}/{shard}", journaled.get(shard, {}), report)
         with closing(_NewShard(target, f"{out}/{shard}", report)) as written:

@@ -28,7 +28,7 @@ from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
-from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
+from coordinator_server.log.storage import LocalStorage, make_dir_durably, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
@@ -110,7 +110,7 @@ def import_kafka(
     record = ImportRecord(log.cluster_id, count, node_id, is_keeping_open, _entries(log))
     result = ImportResult(data_dir=str(data_dir), cluster_id=log.cluster_id, partitions=count)
     storage = LocalStorage()
-    data_dir.mkdir(parents=True, exist_ok=True)
+    make_dir_durably(storage, str(data_dir))
     lock = storage.lock(f"{data_dir}/{LOCK}")
     try:
         if not _is_to_do(storage, data_dir, record):
@@ -123,7 +123,6 @@ def import_kafka(
         result.topics = len(topics)
         _write_catalog(data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
-        sync_dir(storage, str(data_dir.absolute().parent))
         write_meta(storage, str(data_dir), Meta(log.cluster_id, node_id, {GROUPS.topic: count}))
     finally:
         lock.close()

@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from coordinator_server.log import storage
 from coordinator_server.log.errors import LockedLog
-from coordinator_server.log.storage import LocalStorage, read_file, replace_file, write_all
+from coordinator_server.log.storage import LocalStorage, make_dir_durably, read_file, replace_file, write_all
 from tests.support.server import ROOT
+from tests.support.storage import PowerCut, SimulatedDisk
 
 
 @pytest.fixture
@@ -101,3 +103,38 @@ for _ in range(3):
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_new_directory_survives_a_power_loss() -> None:
+    """Also after a kill at any moment: what the next start finds is made durable before it is used."""
+    for calls in range(12):
+        disk = SimulatedDisk()
+        disk.cut_power_after(calls)
+        try:
+            make_dir_durably(disk, "/srv/coordinator/data")
+        except PowerCut:
+            disk.kill()
+            make_dir_durably(disk, "/srv/coordinator/data")
+        for seed in range(20):
+            assert disk.power_loss(Random(seed)).exists("/srv/coordinator/data"), f"killed after {calls} calls"
+
+
+def test_a_directory_below_one_that_may_not_be_read(tmp_path: Path) -> None:
+    """A data directory that exists may be in a directory of somebody else."""
+
+    class Closed(LocalStorage):
+        def sync_dir(self, path: str, /) -> None:
+            raise PermissionError(path)
+
+    make_dir_durably(Closed(), str(tmp_path))
+    with pytest.raises(PermissionError):
+        make_dir_durably(Closed(), str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize("path", ["data", "data/", "./data/nested"])
+def test_a_relative_path_of_a_directory(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It begins at the directory of the process."""
+    monkeypatch.chdir(tmp_path)
+    make_dir_durably(LocalStorage(), path)
+
+    assert (tmp_path / path).is_dir()
