@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.log.storage import LocalStorage, make_dir_durably
-from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
 RUNS: Final = "_runs"
@@ -85,7 +85,7 @@ class DirectoryOutput(Output):
         self.attempt: Path = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
 
     def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
-        _sync_tree(self.attempt)
+        _sync_attempt(self.attempt, files)
         run = self._run_of(self.attempt.name, files, positions)
         _write(self._directory / RUNS / f"{run.number:06d}.json", msgspec.json.encode(run))
         self._last = run
@@ -100,7 +100,7 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
     """
     make_dir_durably(LocalStorage(), str(directory))
     with job_lock(directory / LOCK, f"another run writes to {directory}"):
-        (directory / RUNS).mkdir(exist_ok=True)
+        make_dir_durably(LocalStorage(), str(directory / RUNS))
         last = Run(0, cluster_id, "", {})
         runs = sorted((directory / RUNS).glob("*.json"))
         if runs:
@@ -127,19 +127,23 @@ def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
 
 
 def _finish(directory: Path, run: Run) -> None:
-    """Move every file of the run to its final path. Repeating it changes nothing."""
+    """Move every file of the run to its final path. Repeating it changes nothing. Raises CannotRun if a file is in neither place."""
     attempt = directory / run.attempt
+    if not run.attempt or not attempt.exists():
+        return  # Everything has its place, or was removed since.
     touched: set[Path] = set()
     for file in run.files:
         source, target = attempt / file.part / file.path, directory / file.path
         if source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             source.rename(target)
-            touched.update(parent for parent in target.parents if parent.is_relative_to(directory))
+        elif not target.exists():
+            raise CannotRun(f"{target} of run {run.number} is missing: put it back from a copy, or start over in another --out")
+        # Also of a file that is there: the run that moved it may have died before its sync.
+        touched.update(parent for parent in target.parents if parent.is_relative_to(directory))
     for path in sorted(touched, reverse=True):
         LocalStorage().sync_dir(str(path))
-    if run.attempt:
-        shutil.rmtree(attempt, ignore_errors=True)
+    shutil.rmtree(attempt, ignore_errors=True)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -152,8 +156,12 @@ def _write(path: Path, content: bytes) -> None:
     LocalStorage().sync_dir(str(path.parent))
 
 
-def _sync_tree(directory: Path) -> None:
-    for path in directory.rglob("*"):
+def _sync_attempt(attempt: Path, files: Sequence[TableFile]) -> None:
+    """Sync the files of an attempt, and the names of its files and directories up to its own. Raises PipelineError if one is missing."""
+    missing = next((path for file in files if not (path := attempt / file.part / file.path).exists()), None)
+    if missing is not None:
+        raise PipelineError(f"{missing} is missing: nothing is added, run it again")
+    for path in [*attempt.rglob("*"), attempt, attempt.parent] if files else ():
         fd = os.open(path, os.O_RDONLY)
         try:
             os.fsync(fd)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
-from coordinator_server.pipeline.errors import Busy, CannotRun
+from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
 from coordinator_server.pipeline.history import extract, output
 from coordinator_server.pipeline.history import run as job
 from coordinator_server.pipeline.history.extract import tables_of
@@ -302,6 +303,72 @@ def test_a_run_that_dies_after_its_run_file_is_finished_by_the_next(
     assert again.files == 0
     assert tables_in(out) == tables_in(tmp_path / "whole")
     assert not list(out.glob("_attempt-*"))
+
+
+def test_files_are_durable_before_the_run_file_names_them(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the names of all directories on the way, the attempt's own included: else a power loss leaves a run without its files."""
+    synced: set[Path] = set()
+    fsync, write = os.fsync, output._write
+
+    def note(fd: int) -> None:
+        synced.add(Path(f"/proc/self/fd/{fd}").readlink())
+        fsync(fd)
+
+    def check(path: Path, content: bytes) -> None:
+        if path.parent.name == output.RUNS:
+            [attempt] = path.parents[1].glob("_attempt-*")
+            assert synced >= {path.parents[1], attempt, *attempt.rglob("*")}
+        write(path, content)
+
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(output, "_write", check)
+    bring_up_to_date(data_dir, tmp_path / "a" / "new" / "out")
+
+    assert synced >= {tmp_path, tmp_path / "a", tmp_path / "a" / "new"}
+
+
+def test_a_missing_file_of_a_task_is_an_error(data_dir: Path, tmp_path: Path) -> None:
+    """The run adds nothing, and its next try has everything."""
+
+    def lose_one(tasks: Sequence[job.HistoryTask], progress: Progress) -> Iterator[tuple[output.TableFile, ...]]:
+        for task in tasks:
+            files, _ = job.write_task(task)
+            Path(task.attempt, files[0].part, files[0].path).unlink()
+            yield files
+
+    with (
+        pytest.raises(PipelineError, match="is missing: nothing is added"),
+        output.open_output(tmp_path / "out", CLUSTER) as opened,
+    ):
+        job.write_history(job.new_records(data_dir, sealed(data_dir), {}), opened, lose_one, Progress(), 1)
+    bring_up_to_date(data_dir, tmp_path / "out")
+    bring_up_to_date(data_dir, tmp_path / "once")
+
+    assert tables_in(tmp_path / "out") == tables_in(tmp_path / "once")
+
+
+def test_a_missing_file_of_an_unfinished_run_is_an_error(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next run names it, and does not go on as if the rows were there. Files of a finished run are the reader's to remove."""
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "_finish", lambda *_: die())
+        patch.setattr("shutil.rmtree", lambda *_, **__: None)
+        with pytest.raises(OSError, match="died"):
+            bring_up_to_date(data_dir, out)
+    lost = min(out.rglob("*.parquet"))
+    content = lost.read_bytes()
+    lost.unlink()
+    with pytest.raises(CannotRun, match=r"\.parquet of run 1 is missing"):
+        bring_up_to_date(data_dir, out)
+    lost.write_bytes(content)
+    bring_up_to_date(data_dir, out)
+    bring_up_to_date(data_dir, tmp_path / "once")
+
+    assert tables_in(out) == tables_in(tmp_path / "once")
+    min(out.rglob("*.parquet")).unlink()
+    bring_up_to_date(data_dir, out)
 
 
 def test_what_retention_took_is_read_from_the_layer_and_told(data_dir: Path, tmp_path: Path) -> None:
