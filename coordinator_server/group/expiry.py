@@ -24,7 +24,8 @@ from coordinator_server.group.group_type import ExpiryRule, GroupContext
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import Clock, CoordinatorResult
+from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.store import NO_TIMESTAMP as NO_EXPIRY
@@ -54,21 +55,6 @@ class _Expired(NamedTuple):
     looked_at: int
     is_done: bool = True
     is_ended: bool = False
-
-
-class SteadyClock:
-    """Wall-clock time that advances no faster than the monotonic clock, and is never ahead of the wall clock."""
-
-    __slots__ = ("_clock", "_since_ms", "_wall_ms")
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._wall_ms = clock.wall_ms()
-        self._since_ms = clock.now_ms()
-
-    def now_ms(self) -> int:
-        """Return milliseconds since the Unix epoch."""
-        return min(self._clock.wall_ms(), self._wall_ms + self._clock.now_ms() - self._since_ms)
 
 
 class OffsetExpiry:

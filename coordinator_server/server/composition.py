@@ -23,6 +23,7 @@ from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.write.worker import ThreadWorker
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
@@ -257,7 +258,7 @@ def _retention(site: Site, store: LocalLogStore) -> Retention:
         check_ms=config.log_retention_check_interval_ms,
         storage=environment.storage,
         worker=environment.make_worker() if environment.make_worker else None,
-        wall_ms=environment.clock.wall_ms,
+        now_ms=SteadyClock(environment.clock).now_ms,
     )
 
 

@@ -18,11 +18,13 @@ Before anything is removed, the layer that replaces it is read back and compared
 and its name is synced. Segments are removed one by one, the oldest first, and each removal is
 synced before the next, so that a crash leaves no hole. A layer loses its name first. A file that a
 reader holds stays until the next time, with all after it.
+
+The clock is the caller's. The server's is the wall clock, limited to the speed of the monotonic
+clock, so that a jump removes nothing.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -127,14 +129,14 @@ class Retention:
         check_ms: int = CHECK_MS,
         storage: Storage | None = None,
         worker: Worker | None = None,
-        wall_ms: Callable[[], int] = lambda: int(time.time() * 1000),
+        now_ms: Callable[[], int],
     ) -> None:
         self._store = store
         self._history = history
         self._on_removed = on_removed
         self._check_s = check_ms / 1000
         self._storage = storage or LocalStorage()
-        self._wall_ms = wall_ms
+        self._now_ms = now_ms
         self._sealed: dict[ShardId, dict[int, SealedSegment]] = {}
         self._worker = worker or ThreadWorker(self._on_death)
 
@@ -178,7 +180,7 @@ class Retention:
         if not layers or not bases:
             return removed
         try:
-            found = removable(bases[0], list(layers), self._segments(log, bases), self._wall_ms(), self._history)
+            found = removable(bases[0], list(layers), self._segments(log, bases), self._now_ms(), self._history)
             for to_offset in found.replaced_by:
                 layers[to_offset].verify()
         except DamagedLog as damage:

@@ -6,9 +6,13 @@ import errno
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+from unittest.mock import patch
 
 import pytest
 
+from coordinator_server.config import Config
 from coordinator_server.log.errors import OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
@@ -17,6 +21,10 @@ from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import LocalStorage, Storage
 from coordinator_server.log.write.journal_writer import Sync
+from coordinator_server.server import composition
+from coordinator_server.server.composition import Site
+from coordinator_server.server.environment import Environment
+from tests.support.clock import ManualClock
 from tests.support.log import ManualWorker, batch, shard, values
 
 DAY = 24 * 3_600_000
@@ -129,9 +137,11 @@ class Shard:
                 attempt.append(offset, batch(offset, b"%d" % offset, at_ms=offset))
             publish(attempt.finish(LayerSummary(to_offset, 0, None, ""), []), self.path, to_offset)
 
-    def check(self, history: History = KEEP_NOTHING, storage: Storage | None = None) -> list[Removed]:
-        """One round of retention at the time 1000."""
-        job = Retention(self.store, history, self.told.append, storage=storage, worker=self.worker, wall_ms=lambda: 1000)
+    def check(
+        self, history: History = KEEP_NOTHING, storage: Storage | None = None, now_ms: Callable[[], int] = lambda: 1000
+    ) -> list[Removed]:
+        """One round of retention, at the time 1000."""
+        job = Retention(self.store, history, self.told.append, storage=storage, worker=self.worker, now_ms=now_ms)
         if not self.worker.later:
             job.start()
         self.worker.pass_time()
@@ -247,6 +257,28 @@ def test_a_damaged_layer_stands_for_nothing(aged: Shard, damage: str) -> None:
     assert told[0].damage is not None
     assert told[0].damage.path == str(file)
     assert aged.segments() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_clock_that_jumps_removes_nothing(tmp_path: Path) -> None:
+    """Neither by 30 days ahead, nor back and ahead again: history ages while the server runs."""
+    clock = ManualClock(wall_ms=1000)
+    site = cast("Site", SimpleNamespace(config=Config(), environment=Environment(clock=clock)))
+    aged = Shard(tmp_path)
+    aged.restart()
+    aged.layer(6)
+    with patch.object(composition, "Retention") as made:
+        composition._retention(site, aged.store)
+    now_ms = made.call_args.kwargs["now_ms"]
+    clock.jump_wall(40 * DAY)
+    assert aged.check(History(30 * DAY), now_ms=now_ms) == []
+    clock.advance(29 * DAY)
+    clock.jump_wall(-60 * DAY)
+    assert aged.check(History(30 * DAY), now_ms=now_ms) == []
+    clock.jump_wall(60 * DAY)
+    clock.advance(DAY)
+
+    assert aged.check(History(30 * DAY), now_ms=now_ms) == [Removed(shard(0), [], [0, 1, 2, 3, 4, 5])]
+    aged.store.close()
 
 
 class Faulty(LocalStorage):
