@@ -6,12 +6,12 @@ The export has what a start of this server would read: the newest layer, then th
 in the journal. Batches are copied unchanged. A segment ends before it gets too large, or an offset too far from the first for Kafka's
 indexes. Indexes, producer snapshots and epoch files are not written. The broker rebuilds them after an unclean stop, so the mark of a
 clean stop is removed first. The new files of a partition are complete before the old ones are removed; after an interruption, run the
-export again.
+export again. The broker's lock is held meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
-from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, broker_lock
 from coordinator_server.pipeline.layer.batches import MAX_OFFSET_DELTA
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import RULES
@@ -49,23 +49,29 @@ class ExportResult(Struct, kw_only=True):
 def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
     """Replace the partitions of a stopped broker. Raises CannotRun if they do not match, LockedLog if server or broker is running."""
     broker = KafkaDir(log_dir)
-    storage = LocalStorage()
     with offline_store(data_dir) as (store, _):
         partitions: list[Partition] = []
         for kind in _exported(store):
             found = broker.partitions(kind.topic)
             _check(kind, found, store.meta.partition_count(kind.topic), log_dir)
             partitions += found
-        result = ExportResult(to=str(log_dir), partitions=len(partitions))
-        storage.remove(str(log_dir / CLEAN_SHUTDOWN))
-        sync_dir(storage, str(log_dir))
-        progress.start(len(partitions))
-        try:
-            for done, partition in enumerate(partitions, 1):
-                _replace(store, partition, result)
-                progress.advance(done, result.records)
-        finally:
-            progress.stop()
+        with broker_lock(log_dir):
+            result = _export(store, partitions, log_dir, progress)
+    return result
+
+
+def _export(store: LocalLogStore, partitions: Sequence[Partition], log_dir: Path, progress: Progress) -> ExportResult:
+    storage = LocalStorage()
+    result = ExportResult(to=str(log_dir), partitions=len(partitions))
+    storage.remove(str(log_dir / CLEAN_SHUTDOWN))
+    sync_dir(storage, str(log_dir))
+    progress.start(len(partitions))
+    try:
+        for done, partition in enumerate(partitions, 1):
+            _replace(store, partition, result)
+            progress.advance(done, result.records)
+    finally:
+        progress.stop()
     return result
 
 

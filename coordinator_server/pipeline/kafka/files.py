@@ -15,7 +15,9 @@ Directories with other names (``…-delete``, ``…-future``, ``…-stray``) do 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +29,7 @@ from protocol.errors import DecodeError
 from protocol.record_batch import HEADER_SIZE, BatchHeader, iter_batches, read_header
 
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
+_LOCK: Final = ".lock"
 _PARTITION: Final = re.compile(r"(.+)-(\d+)")
 _FILE: Final = re.compile(r"(\d{20})\.(?:log|index|timeindex|txnindex)(|\.swap|\.cleaned)")
 _SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
@@ -166,8 +169,29 @@ def _is_torn(data: bytes, position: int) -> bool:
         return len(rest) < HEADER_SIZE or not any(rest)
 
 
+@contextlib.contextmanager
+def broker_lock(log_dir: Path) -> Iterator[None]:
+    """Hold the lock that a broker takes at its start, so that none starts. Raises LockedLog if one is running.
+
+    The operating system drops it when this process closes any descriptor of the file: make no KafkaDir of the directory meanwhile.
+    """
+    fd = os.open(log_dir / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise _locked(log_dir) from None
+        yield
+    finally:
+        os.close(fd)
+
+
+def _locked(log_dir: Path) -> LockedLog:
+    return LockedLog(f"a Kafka broker runs on {log_dir}: stop it first, so that its log is whole")
+
+
 def _refuse_running(path: Path) -> None:
-    lock = path / ".lock"
+    lock = path / _LOCK
     if not lock.exists():
         return
     with lock.open("rb") as file:
@@ -175,7 +199,7 @@ def _refuse_running(path: Path) -> None:
             # The JVM takes POSIX locks, which are released when the process ends.
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError:
-            raise LockedLog(f"a Kafka broker runs on {path}: stop it first, so that its log is whole") from None
+            raise _locked(path) from None
 
 
 def _properties(path: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import GROUPS, KINDS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import Partition, newest_snapshot, offset_of
 from coordinator_server.pipeline.states.state import NoTime
 from protocol.batch_builder import BatchBuilder
@@ -27,6 +28,10 @@ from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID
 from protocol.record_batch import iter_batches, iter_records, read_header
 
+# Topics derived from offsets have at most so many partitions, each and in all. More are mistakes of clients: a commit may name any
+# partition of a topic.
+MAX_PARTITIONS: Final = 100_000
+MAX_ALL_PARTITIONS: Final = 1_000_000
 _BATCH_BYTES: Final = 256 * 1024
 
 
@@ -44,11 +49,19 @@ class TopicsOfOffsets:
         self._seen[name] = max(partitions, partition + 1), newest_ms, known_id
 
     def topics(self, cluster_id: str) -> list[Topic]:
-        """Return all topics, by name."""
-        found = []
-        for name, (partitions, _, topic_id) in sorted(self._seen.items()):
-            if name not in KINDS and name_problem(name) is None:
-                found.append(Topic(name, topic_id if topic_id != ZERO_UUID else _id_of(cluster_id, name), partitions))
+        """Return all topics, by name. Raises CannotRun if offsets name more partitions than topics can have."""
+        found = [
+            Topic(name, topic_id if topic_id != ZERO_UUID else _id_of(cluster_id, name), partitions)
+            for name, (partitions, _, topic_id) in sorted(self._seen.items())
+            if name not in KINDS and name_problem(name) is None
+        ]
+        largest = max(found, key=lambda topic: topic.partitions, default=None)
+        total = sum(topic.partitions for topic in found)
+        if largest is not None and (largest.partitions > MAX_PARTITIONS or total > MAX_ALL_PARTITIONS):
+            raise CannotRun(
+                f"a committed offset names partition {largest.partitions - 1} of topic {largest.name}, which cannot be right: delete it "
+                "(kafka-consumer-groups.sh --delete-offsets), or import from a directory with __cluster_metadata-0, which has the topics"
+            )
         return found
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
@@ -29,6 +32,17 @@ from tests.support.kafka_partition import plain, segment, with_holes, write_part
 from tests.support.kind_logs import share_log
 from tests.support.segments import START_MS, coordinator_log, offset_key, offset_value, write_segments
 
+# The JVM's lock of a file is a POSIX lock of the process.
+TAKE_LOCK = """
+import fcntl, sys
+file = open(sys.argv[1], "a+b")
+try:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    print(True, flush=True)
+except OSError:
+    print(False, flush=True)
+sys.stdin.readline()
+"""
 KEY = offset_key("group", "orders", 0)
 
 
@@ -40,6 +54,12 @@ def kept(tmp_path: Path) -> KafkaLog:
 def imported(data_dir: Path, log_dir: Path) -> Path:
     import_kafka(find_broker_log([log_dir]), data_dir, 1, Progress())
     return data_dir
+
+
+def take_lock(log_dir: Path) -> bool:
+    """Whether a broker could take its lock."""
+    command = [sys.executable, "-c", TAKE_LOCK, str(log_dir / ".lock")]
+    return subprocess.run(command, stdin=DEVNULL, stdout=PIPE, timeout=30, check=True).stdout == b"True\n"
 
 
 def broker(log_dir: Path, partitions: int, topic: str = GROUPS.topic) -> Path:
@@ -140,6 +160,36 @@ def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureF
     assert main(["export", "--data-dir", str(tmp_path / "nobody"), "--to", str(fine)]) == 2
     assert main(["export", "--data-dir", str(ours), "--to", str(fine)]) == 0
     assert "5 partitions: " in capsys.readouterr().out
+
+
+def test_no_broker_starts_meanwhile(kept: KafkaLog, tmp_path: Path) -> None:
+    """The lock that a broker takes is held while its files are replaced, and free afterwards."""
+    ours = imported(tmp_path / "ours", kept.log_dir)
+    target = broker(tmp_path / "kafka", 5)
+    tries = []
+
+    class Trying(Progress):
+        def advance(self, shards: int, records: int) -> None:
+            tries.append(take_lock(target))
+
+    export_kafka(ours, target, Trying())
+
+    assert tries == [False] * 5
+    assert take_lock(target)
+
+
+def test_a_broker_that_runs_is_not_written_over(kept: KafkaLog, tmp_path: Path) -> None:
+    """It holds the lock: nothing is touched."""
+    ours = imported(tmp_path / "ours", kept.log_dir)
+    target = broker(tmp_path / "kafka", 5)
+    with subprocess.Popen([sys.executable, "-c", TAKE_LOCK, str(target / ".lock")], stdin=PIPE, stdout=PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"True\n"
+        with pytest.raises(LockedLog, match="a Kafka broker runs"):
+            export_kafka(ours, target, Progress())
+        running.communicate(b"\n")
+
+    assert (target / CLEAN_SHUTDOWN).exists()
 
 
 def test_an_empty_shard_leaves_an_empty_partition(tmp_path: Path) -> None:

@@ -207,6 +207,20 @@ def test_topics_are_named_by_offsets_where_there_is_no_metadata(kept: KafkaLog, 
     assert ids[0] == ids[1] != bytes(16)
 
 
+@pytest.mark.parametrize(("partition", "topics"), [(2**31 - 1, 1), (99_999, 11)])
+def test_a_partition_that_cannot_be_is_refused(
+    partition: int, topics: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A client may commit for any partition of a topic: two billion of them would fill the disk."""
+    pairs = [(offset_key("group", f"orders-{number}", partition), offset_value(1)) for number in range(topics)]
+    write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, *pairs)]))
+
+    assert main(["import", "--from", str(tmp_path / "kafka"), "--data-dir", str(tmp_path / "data")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert f"names partition {partition} of topic orders-0" in error
+
+
 def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> None:
     """A topic in the snapshot, one removed after it, one made after it; a batch that straddles the snapshot counts once."""
 
