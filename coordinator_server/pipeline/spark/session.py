@@ -147,6 +147,9 @@ def _settings(master: str, scratch: Path) -> dict[str, str]:
         "spark.executor.extraJavaOptions": _JVM,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
     }
+    if master.startswith("local"):
+        # Other users of the machine can connect to the driver's ports, too. Spark makes up the secret of a local session itself.
+        settings["spark.authenticate"] = "true"
     if master.startswith("local") or _LOOPBACK.match(master):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     return settings
