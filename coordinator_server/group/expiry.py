@@ -10,34 +10,33 @@
 An offset with a pending change in an open transaction does not expire. OffsetCommit versions 2-4 may set an expiry time, which
 takes precedence. A group without members is deleted with its last offset, or if it has none.
 
-A pass checks every group of the shard, in bounded steps. Time is the wall clock, limited to the speed of the monotonic clock:
+A pass checks every group of the shard, in bounded steps. A step may end within a group: the group may change before the next one,
+which reads it again (``pass_step.py``). Time is the wall clock, limited to the speed of the monotonic clock:
 a jump of the wall clock in either direction never makes an offset expire early.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.group_type import ExpiryRule, GroupContext
+from coordinator_server.group.pass_step import NEXT_STEP_MS, PassStep
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.cursor import OffsetCursor
 from coordinator_server.offsets.store import NO_TIMESTAMP as NO_EXPIRY
-from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
-from protocol.coordinator_records import CoordinatorRecord
+from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, TopicPartition
 
 TIMER_KEY: Final = ("expire-offsets",)
-# Limits of one step of a pass: some milliseconds of the loop, and a batch of moderate size.
-OFFSETS_PER_STEP: Final = 10_000
-RECORDS_PER_STEP: Final = 1_000
-NEXT_STEP_MS: Final = 1
 _NEVER: Final = 2**63 - 1
+
+DueMs = Callable[[TopicPartition, OffsetAndMetadata], int]
+"""Returns when an offset of one group expires in the present state."""
 
 
 class Due(NamedTuple):
@@ -48,13 +47,32 @@ class Due(NamedTuple):
     at_ms: int
 
 
-class _Expired(NamedTuple):
-    """The expired offsets of a group: tombstones, number of offsets checked, whether all were, and whether the group is deleted."""
+class _Visit:
+    """The group that a pass is in. It may last several steps."""
 
-    records: list[CoordinatorRecord]
-    looked_at: int
-    is_done: bool = True
-    is_ended: bool = False
+    __slots__ = ("cursor", "least_due_ms", "rule")
+
+    def __init__(self, cursor: OffsetCursor) -> None:
+        self.cursor = cursor
+        # The rule at the first step.
+        self.rule: ExpiryRule | None = None
+        # The earliest expiry of the visited offsets. 0 if it is not a bound: offsets have expired, or the rule has changed.
+        self.least_due_ms = _NEVER
+
+    def note_rule(self, rule: ExpiryRule) -> None:
+        """Note the rule of a step. A bound by a different rule is none."""
+        if self.rule is None:
+            self.rule = rule
+        elif (rule.since_ms, rule.is_ending) != (self.rule.since_ms, self.rule.is_ending):
+            self.least_due_ms = 0
+
+    def note_due(self, at_ms: int, now_ms: int) -> bool:
+        """Note the expiry of an offset. Return whether it has expired."""
+        if at_ms > now_ms:
+            self.least_due_ms = min(self.least_due_ms, at_ms)
+            return False
+        self.least_due_ms = 0
+        return True
 
 
 class OffsetExpiry:
@@ -64,8 +82,12 @@ class OffsetExpiry:
         self._groups = groups
         self._context = context
         self._clock = SteadyClock(context.clock)
-        self._left: deque[str] = deque()
-        # Groups without members are skipped before the earliest possible expiry of their offsets.
+        # The groups that the pass has not reached; None between passes.
+        self._left: Iterator[str] | None = None
+        self._visit: _Visit | None = None
+        # Groups without members are skipped before the earliest possible expiry of their offsets. The groups of the last pass,
+        # and those that the present pass has done.
+        self._was_earliest_ms: dict[str, int] = {}
         self._earliest_ms: dict[str, int] = {}
 
     def start(self) -> None:
@@ -79,12 +101,19 @@ class OffsetExpiry:
 
     def forget_bound(self, group_id: str) -> None:
         """Discard the group's earliest expiry: a commit with its own expiry time may expire before it."""
+        self._was_earliest_ms.pop(group_id, None)
         self._earliest_ms.pop(group_id, None)
+        if self._visit is not None and self._visit.cursor.group_id == group_id:
+            self._visit.least_due_ms = 0
 
     def due(self, group_id: str) -> list[Due]:
         """Return when each offset of a group expires in the present state, earliest first. Others are omitted."""
         rule = self._groups.type_of(group_id).expiry_rule(group_id)
-        due = [] if rule is None else [Due(*position, at_ms) for position, at_ms in self._due(group_id, rule)]
+        offsets = self._groups.offsets.of_group_at(group_id, LATEST)
+        if rule is None or offsets is None:
+            return []
+        due_ms = self._due_ms(group_id, rule)
+        due = [Due(*position, due_ms(position, committed)) for position, committed in offsets.items()]
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
 
     def _schedule(self, delay_ms: int) -> None:
@@ -93,32 +122,65 @@ class OffsetExpiry:
 
     def _step(self) -> CoordinatorResult[Any]:
         """Run the next step of the pass, or start a new pass."""
-        groups, left, now_ms = self._groups, self._left, self._clock.now_ms()
-        if not left:
-            left.extend(groups.ids())
-            self._earliest_ms = {group_id: at_ms for group_id in left if (at_ms := self._earliest_ms.get(group_id))}
-        records: list[CoordinatorRecord] = []
-        ended: list[str] = []
-        looked_at = 0
-        while left and looked_at < OFFSETS_PER_STEP and len(records) < RECORDS_PER_STEP:
-            group_id = left.popleft()
-            looked_at += 1
-            if self._earliest_ms.get(group_id, 0) > now_ms:
-                continue
+        now_ms = self._clock.now_ms()
+        if self._left is None:
+            self._left = self._groups.ids()
+            self._was_earliest_ms, self._earliest_ms = self._earliest_ms, {}
+        step = PassStep()
+        while step.room > 0 and self._left is not None:
+            if self._visit is not None:
+                self._go_on(self._visit, step, now_ms)
+            elif (group_id := next(self._left, None)) is not None:
+                self._visit = self._enter(group_id, step, now_ms)
+            else:
+                self._left = None
+        interval_ms = self._context.config.offsets_retention_check_interval_ms
+        self._schedule(interval_ms if self._left is None else NEXT_STEP_MS)
+        on_append, why = self._groups.ending(step.ended), because(Reason(Why.OFFSETS_EXPIRED))
+        return CoordinatorResult(None, step.records, on_append, attribution=why)
+
+    def _enter(self, group_id: str, step: PassStep, now_ms: int) -> _Visit | None:
+        """Return the visit of a group, or None if it can have no expired offset."""
+        bound_ms = self._was_earliest_ms.get(group_id, 0)
+        if bound_ms <= now_ms:
             bound_ms = self._bound(group_id)
-            if bound_ms > now_ms:
-                self._earliest_ms[group_id] = bound_ms
-                continue
-            expired = self._expired(group_id, now_ms, RECORDS_PER_STEP - len(records))
-            records += expired.records
-            looked_at += expired.looked_at
-            if expired.is_ended:
-                ended.append(group_id)
-            if not expired.is_done:
-                left.appendleft(group_id)
-                break
-        self._schedule(NEXT_STEP_MS if left else self._context.config.offsets_retention_check_interval_ms)
-        return CoordinatorResult(None, records, groups.ending(ended), attribution=because(Reason(Why.OFFSETS_EXPIRED)))
+        if bound_ms > now_ms:
+            self._earliest_ms[group_id] = bound_ms
+            step.looks -= 1
+            return None
+        return _Visit(step.enter(group_id, self._groups.offsets.of_group_at(group_id, LATEST) or ()))
+
+    def _go_on(self, visit: _Visit, step: PassStep, now_ms: int) -> None:
+        """Look at the next offsets of the group. After the last one, delete the group or note its bound."""
+        groups, group_id = self._groups, visit.cursor.group_id
+        group_type = groups.type_of(group_id)
+        rule = group_type.expiry_rule(group_id)
+        offsets = groups.offsets.of_group_at(group_id, LATEST)
+        expired = 0
+        if rule is not None and offsets is not None:
+            visit.note_rule(rule)
+            expired = step.delete(visit.cursor, self._is_expired(visit, rule, offsets, now_ms))
+            if visit.cursor:
+                return
+        self._visit = None
+        if rule is None or not rule.is_ending or group_id in groups.pending:
+            return
+        if expired == (0 if offsets is None else len(offsets)):
+            step.records += group_type.tombstones(group_id)
+            step.ended.append(group_id)
+        elif visit.least_due_ms:
+            self._earliest_ms[group_id] = visit.least_due_ms
+
+    def _is_expired(
+        self, visit: _Visit, rule: ExpiryRule, offsets: GroupOffsets, now_ms: int
+    ) -> Callable[[TopicPartition], bool]:
+        due_ms = self._due_ms(visit.cursor.group_id, rule)
+
+        def is_expired(position: TopicPartition) -> bool:
+            committed = offsets.get(position)
+            return committed is not None and visit.note_due(due_ms(position, committed), now_ms)
+
+        return is_expired
 
     def _bound(self, group_id: str) -> int:
         """Return the earliest possible expiry of a checkpointed simple group, from the checkpoint's index; 0 if unknown."""
@@ -132,37 +194,17 @@ class OffsetExpiry:
         by_age_ms = oldest_commit_ms + self._context.config.offsets_retention_minutes * 60_000
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
-    def _expired(self, group_id: str, now_ms: int, limit: int) -> _Expired:
-        """Return at most ``limit`` tombstones for the expired offsets of a group."""
-        group_type = self._groups.type_of(group_id)
-        rule = group_type.expiry_rule(group_id)
-        if rule is None:
-            return _Expired([], 0)
-        due = list(self._due(group_id, rule))
-        expired = [position for position, at_ms in due if at_ms <= now_ms]
-        if len(expired) >= limit:
-            return _Expired([tombstone(group_id, *position) for position in expired[:limit]], len(due), is_done=False)
-        records = [tombstone(group_id, *position) for position in expired]
-        self._earliest_ms.pop(group_id, None)
-        if not rule.is_ending or group_id in self._groups.pending:
-            return _Expired(records, len(due))
-        if len(expired) == len(due):
-            return _Expired([*records, *group_type.tombstones(group_id)], len(due), is_ended=True)
-        self._earliest_ms[group_id] = min(at_ms for _, at_ms in due if at_ms > now_ms)
-        return _Expired(records, len(due))
-
-    def _due(self, group_id: str, rule: ExpiryRule) -> Iterator[tuple[TopicPartition, int]]:
-        offsets = self._groups.offsets.of_group_at(group_id, LATEST)
-        if offsets is None:
-            return
+    def _due_ms(self, group_id: str, rule: ExpiryRule) -> DueMs:
+        """Return the function for the offsets of a group. It is valid until the next change."""
+        is_kept, since_ms = rule.is_kept, rule.since_ms
+        is_open = self._groups.pending.open_now(group_id)
         retention_ms = self._context.config.offsets_retention_minutes * 60_000
-        is_open = self._groups.pending.open_at(group_id, LATEST)
-        for (topic, partition), committed in offsets.items():
-            is_kept = rule.is_kept(topic) or (topic, partition) in is_open
-            yield (topic, partition), _NEVER if is_kept else _due_ms(committed, rule.since_ms, retention_ms)
 
+        def due_ms(position: TopicPartition, committed: OffsetAndMetadata) -> int:
+            if position in is_open or is_kept(position[0]):
+                return _NEVER
+            if committed.expire_timestamp_ms != NO_EXPIRY:
+                return committed.expire_timestamp_ms
+            return (committed.commit_timestamp_ms if since_ms is None else since_ms) + retention_ms
 
-def _due_ms(committed: OffsetAndMetadata, since_ms: int | None, retention_ms: int) -> int:
-    if committed.expire_timestamp_ms != NO_EXPIRY:
-        return committed.expire_timestamp_ms
-    return (committed.commit_timestamp_ms if since_ms is None else since_ms) + retention_ms
+        return due_ms

@@ -7,7 +7,7 @@ regardless of the order of the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -48,11 +48,17 @@ class Groups:
         other = self.others.get_at(group_id, committed_offset)
         return self.types[CLASSIC] if other is None else other
 
-    def ids(self) -> list[str]:
-        """Return every group in the latest state, committed or not."""
-        stored, others = self.classic.stored, self.others
-        of_offsets = self.offsets.groups_at(LATEST)
-        return [*stored, *others, *(group_id for group_id in of_offsets if group_id not in stored and group_id not in others)]
+    def ids(self) -> Iterator[str]:
+        """Yield every group in the latest state, committed or not. Groups may change meanwhile, so that a pass can go in steps.
+
+        A group that exists all the time is yielded at least once. The order is that in which groups move between the tables.
+        """
+        yield from self.offsets.resting_groups()
+        yield from list(self.offsets.by_group)
+        for table in (self.classic.stored, self.others):
+            for group_id in list(table):
+                if group_id not in self.offsets:
+                    yield group_id
 
     def ids_at(self, committed_offset: int) -> set[str]:
         """Return every group that existed as of ``committed_offset``."""
@@ -67,7 +73,8 @@ class Groups:
 
     def offsets_of(self, group_id: str) -> int:
         """Return the number of partitions with offsets of the group, including those of open transactions."""
-        return len({*(self.offsets.of_group_at(group_id, LATEST) or ()), *self.pending.open_at(group_id, LATEST)})
+        offsets = self.offsets.of_group_at(group_id, LATEST) or ()
+        return len(offsets) + sum(position not in offsets for position in self.pending.open_now(group_id))
 
     def ending(self, group_ids: Iterable[str]) -> Callable[[ErrorCode | None], None]:
         """Return the ``on_append`` for the tombstones of these groups."""

@@ -1,25 +1,24 @@
 """Deletes the committed offsets of deleted topics (``OffsetMetadataManager.onPartitionsDeleted``).
 
-A pass checks the groups of the shard in bounded steps, like offset expiry. Before it ends, a topic of the same name may be
+A pass checks the groups of the shard in bounded steps, like offset expiry, also within a group. Before it ends, a topic of the same name may be
 created and get commits: an offset with a different topic id is kept.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group.expiry import NEXT_STEP_MS, OFFSETS_PER_STEP, RECORDS_PER_STEP
+from coordinator_server.group.pass_step import NEXT_STEP_MS, PassStep
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.cursor import OffsetCursor
 from coordinator_server.offsets.store import TopicPartition
-from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 
@@ -33,56 +32,71 @@ class TopicDeletion:
     def __init__(self, groups: Groups, timer: CoordinatorTimer) -> None:
         self._groups = groups
         self._timer = timer
-        self._left: deque[str] = deque()
+        # The groups that the pass has not reached; None between passes.
+        self._left: Iterator[str] | None = None
+        # The place within the group that the pass is in.
+        self._cursor: OffsetCursor | None = None
         # The ids of the deleted topics, by name.
         self._topics: dict[str, set[bytes]] = {}
 
     def begin(self, topics: Sequence[DeletedTopic]) -> CoordinatorResult[None]:
         """Start a pass and run its first step. A pass in progress restarts with the additional topics."""
-        if not self._left:
+        if self._left is None:
             self._topics.clear()
         for topic in topics:
             self._topics.setdefault(topic.name, {ZERO_UUID}).add(topic.topic_id)
-        self._left = self._all()
+        self._restart()
         return self._step()
 
-    def _all(self) -> deque[str]:
+    def _restart(self) -> None:
         groups = self._groups
-        return deque(dict.fromkeys([*groups.ids(), *groups.pending.groups_at(LATEST)]))
+        self._left, self._cursor = chain(groups.ids(), list(groups.pending.by_group)), None
 
     def _step(self) -> CoordinatorResult[None]:
-        records: list[CoordinatorRecord] = []
-        looked_at = 0
-        left = self._left
-        while left and looked_at < OFFSETS_PER_STEP and len(records) < RECORDS_PER_STEP:
-            group_id = left[0]
-            found, size = self._offsets(group_id)
-            looked_at += size + 1
-            room = RECORDS_PER_STEP - len(records)
-            records += [tombstone(group_id, *position) for position in found[:room]]
-            if len(found) <= room:
-                left.popleft()
-                if found and len(found) == self._groups.offsets_of(group_id):
-                    records += self._groups.type_of(group_id).outliving_records(group_id)
-        if left:
+        step = PassStep()
+        while step.room > 0 and self._left is not None:
+            if self._cursor is not None:
+                self._go_on(self._cursor, step)
+            elif (group_id := next(self._left, None)) is not None:
+                self._cursor = self._enter(group_id, step)
+            else:
+                self._left = None
+        if self._left is not None:
             self._timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
-        said = ", ".join(self._topics)
-        return CoordinatorResult(
-            None, records, self._written, is_atomic=False, attribution=because(Reason(Why.TOPIC_DELETED, said=said))
-        )
+        why = because(Reason(Why.TOPIC_DELETED, said=", ".join(self._topics)))
+        return CoordinatorResult(None, step.records, self._written, is_atomic=False, attribution=why)
 
     def _written(self, error: ErrorCode | None) -> None:
         """Restart the pass if records could not be written."""
         if error is not None:
-            self._left = self._all()
+            self._restart()
             self._timer.schedule(TIMER_KEY, RETRY_MS, self._step)
 
-    def _offsets(self, group_id: str) -> tuple[list[TopicPartition], int]:
-        """Return the partitions of a group whose offsets are to be deleted, and the number of offsets checked."""
-        groups, topics = self._groups, self._topics
-        offsets = groups.offsets.of_group_at(group_id, LATEST)
-        committed = [] if offsets is None else list(offsets.items())
-        found = [position for position, offset in committed if offset.topic_id in topics.get(position[0], ())]
-        pending = groups.pending.of_group_at(group_id, LATEST)
-        opened = [each for _, held in pending for each, offset in held.items() if offset.topic_id in topics.get(each[0], ())]
-        return list(dict.fromkeys([*found, *opened])), len(committed) + len(opened)
+    def _enter(self, group_id: str, step: PassStep) -> OffsetCursor:
+        groups = self._groups
+        return step.enter(group_id, groups.offsets.of_group_at(group_id, LATEST) or (), groups.pending.open_now(group_id))
+
+    def _go_on(self, cursor: OffsetCursor, step: PassStep) -> None:
+        """Look at the next offsets of the group."""
+        groups, group_id = self._groups, cursor.group_id
+        deleted = step.delete(cursor, self._is_of_deleted_topic(group_id))
+        if cursor:
+            return
+        self._cursor = None
+        if deleted and deleted == groups.offsets_of(group_id):
+            step.records += groups.type_of(group_id).outliving_records(group_id)
+
+    def _is_of_deleted_topic(self, group_id: str) -> Callable[[TopicPartition], bool]:
+        topics, pending = self._topics, self._groups.pending
+        offsets = self._groups.offsets.of_group_at(group_id, LATEST)
+
+        def is_of_deleted_topic(position: TopicPartition) -> bool:
+            ids = topics.get(position[0])
+            if ids is None:
+                return False
+            committed = None if offsets is None else offsets.get(position)
+            if committed is not None and committed.topic_id in ids:
+                return True
+            return any(each.topic_id in ids for each in pending.of_position(group_id, position))
+
+        return is_of_deleted_topic

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
-from coordinator_server.offsets.store import GroupOffsets, OffsetStore, TopicPartition
+from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, OffsetStore, TopicPartition
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
 Producers = frozenset[int]
@@ -53,6 +53,18 @@ class PendingOffsets:
         """Return the positions of a group that have offsets in open transactions."""
         positions = self._open.get_at(group_id, committed_offset)
         return () if positions is None else {position for position, _ in positions.items_at(committed_offset)}
+
+    def open_now(self, group_id: str) -> Collection[TopicPartition]:
+        """Return the same as ``open_at`` for the latest state, without a copy. It is valid until the next change."""
+        return self._open.get(group_id, ())
+
+    def of_position(self, group_id: str, position: TopicPartition) -> Iterator[OffsetAndMetadata]:
+        """Yield the latest offset of a position in each open transaction that has one."""
+        positions = self._open.get(group_id)
+        for producer_id in () if positions is None else positions.get(position, ()):
+            pending = self._by_producer[producer_id].find(group_id, position)
+            if pending is not None:
+                yield pending
 
     def first_at(self, committed_offset: int, default: int) -> int:
         """Return the offset of the first record pending as of ``committed_offset``, or ``default`` if there is none."""

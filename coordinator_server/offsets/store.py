@@ -127,6 +127,10 @@ class OffsetStore:
 
     # Groups of the checkpoint
 
+    def resting_groups(self) -> Iterator[str]:
+        """Yield the groups of the checkpoint that rest when they are reached. Groups may change meanwhile."""
+        return iter(self._resting or ())
+
     def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
         """Return the expiry bounds of a resting group without newer commits, otherwise None."""
         resting = self._resting

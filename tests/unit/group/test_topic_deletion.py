@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group import topic_deletion
+from coordinator_server.group import pass_step
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import Producer
 from protocol.coordinator_records import CoordinatorRecord
@@ -64,7 +64,7 @@ def test_open_transactions_lose_theirs_too() -> None:
 
 def test_a_large_shard_is_gone_through_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first step is answered for, the others follow; a second topic joins the pass under way."""
-    monkeypatch.setattr(topic_deletion, "RECORDS_PER_STEP", 3)
+    monkeypatch.setattr(pass_step, "RECORDS_PER_STEP", 3)
     log = GroupLog()
     for group in ("g", "h"):
         commit(log, group, "t", 4)

@@ -1,0 +1,60 @@
+"""One step of a pass over the groups of a shard, which deletes offsets: its limits, and its result so far.
+
+A step takes some milliseconds of the loop. The pass goes on after other work, possibly in the middle of a group. The group may have
+changed by then, so a step decides by what it reads itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Final
+
+from coordinator_server.offsets.cursor import OffsetCursor
+from coordinator_server.offsets.delete import tombstone
+from coordinator_server.offsets.store import TopicPartition
+from protocol.coordinator_records import CoordinatorRecord
+
+OFFSETS_PER_STEP: Final = 10_000
+RECORDS_PER_STEP: Final = 1_000
+# The cost of entering a group, as a number of offsets, and the number of its positions that are copied at the cost of one offset.
+OFFSETS_PER_GROUP: Final = 10
+COPIES_PER_OFFSET: Final = 50
+NEXT_STEP_MS: Final = 1
+
+
+class PassStep:
+    """The records of a step, the groups that it deletes, and how many offsets it may still look at."""
+
+    __slots__ = ("ended", "looks", "records")
+
+    def __init__(self) -> None:
+        self.looks = OFFSETS_PER_STEP
+        self.records: list[CoordinatorRecord] = []
+        self.ended: list[str] = []
+
+    @property
+    def room(self) -> int:
+        """The number of offsets that the step may look at, even if it deletes all of them. At most 0 if it is over."""
+        return min(self.looks, RECORDS_PER_STEP - len(self.records))
+
+    def enter(self, group_id: str, committed: Iterable[TopicPartition], pending: Collection[TopicPartition] = ()) -> OffsetCursor:
+        """Start to visit the offsets of a group."""
+        cursor = OffsetCursor(group_id, committed, pending)
+        self.looks -= OFFSETS_PER_GROUP + len(cursor) // COPIES_PER_OFFSET
+        return cursor
+
+    def positions(self, cursor: OffsetCursor) -> Iterator[TopicPartition]:
+        """Yield the next positions of a group, until the step is over or all are visited."""
+        while cursor and self.room > 0:
+            positions = cursor.take(self.room)
+            self.looks -= len(positions)
+            yield from positions
+
+    def delete(self, cursor: OffsetCursor, is_doomed: Callable[[TopicPartition], bool]) -> int:
+        """Delete the offsets of a group that a condition selects, until the step is over. Return their number."""
+        before = len(self.records)
+        group_id = cursor.group_id
+        for position in self.positions(cursor):
+            if is_doomed(position):
+                self.records.append(tombstone(group_id, *position))
+        return len(self.records) - before

@@ -1,0 +1,180 @@
+"""Passes over a group with very many offsets: every step is short, all of them together are linear, and the group may change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+
+from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.config import Config
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.offsets.group_offsets import GroupOffsets
+from coordinator_server.offsets.values import OffsetAndMetadata
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from tests.support.group import GroupLog
+
+HOUR_MS = 3_600_000
+OLD, NEW = bytes(15) + b"\1", bytes(15) + b"\2"
+MANY = 12_000
+# What a step may look at and delete.
+LOOKS, RECORDS = 10_000, 1_000
+
+
+class Looks:
+    """Counts the offsets that are looked at, by step: read by position, and listed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read = [0]
+        self.listed = 0
+        get, items, keys = GroupOffsets.get, GroupOffsets.items, GroupOffsets.__iter__
+
+        def count_get(offsets: GroupOffsets, position: Any) -> Any:
+            self.read[-1] += 1
+            return get(offsets, position)
+
+        def count_items(offsets: GroupOffsets) -> Iterable[Any]:
+            self.listed += len(offsets)
+            return items(offsets)
+
+        def count_keys(offsets: GroupOffsets) -> Iterator[Any]:
+            self.listed += len(offsets)
+            return keys(offsets)
+
+        monkeypatch.setattr(GroupOffsets, "get", count_get)
+        monkeypatch.setattr(GroupOffsets, "items", count_items)
+        monkeypatch.setattr(GroupOffsets, "__iter__", count_keys)
+
+    def begin_step(self, _ms: int = 0) -> None:
+        self.read.append(0)
+
+
+def offsets_in(log: GroupLog, group: str, topic: str, count: int, age_ms: int = 0) -> None:
+    """A group has that many offsets of a topic, committed some time ago."""
+    committed_ms = log.clock.wall_ms() - age_ms
+    rows = (((topic, index), OffsetAndMetadata(5, -1, "", committed_ms, index, -1, OLD)) for index in range(count))
+    log.shard.groups.offsets.to_change(group).single().fill(rows)
+
+
+def left(log: GroupLog, group: str) -> set[tuple[str, int]]:
+    offsets = log.shard.groups.offsets.by_group.get(group)
+    return set() if offsets is None else set(offsets.keys())
+
+
+def commit(log: GroupLog, group: str, topic: str, partition: int, topic_id: bytes = OLD) -> None:
+    asked = OffsetCommitRequestTopic(topic, topic_id, [OffsetCommitRequestPartition(partition, 7)])
+    log.run(GroupShard.commit_offsets, OffsetCommitRequest(group, topics=[asked]), version=10)
+
+
+def expire(log: GroupLog, begin_step: Callable[[int], None]) -> None:
+    log.advance(11 * 60_000, begin_step)
+
+
+def delete_topic(log: GroupLog, begin_step: Callable[[int], None]) -> None:
+    log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
+    log.advance(10_000, begin_step)
+
+
+@pytest.mark.parametrize("start", [expire, delete_topic])
+def test_a_step_looks_at_a_bounded_number_of_offsets(
+    start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each offset is looked at once in all steps together, and the group's offsets are listed once."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", MANY, age_ms=2 * HOUR_MS)
+    looks = Looks(monkeypatch)
+
+    start(log, looks.begin_step)
+
+    assert not left(log, "g")
+    assert len(looks.read) > MANY // RECORDS
+    assert max(looks.read) <= RECORDS
+    assert sum(looks.read) == MANY
+    assert looks.listed == MANY
+
+
+@pytest.mark.parametrize("start", [expire, delete_topic])
+def test_what_stays_is_looked_at_once(
+    start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step without tombstones looks at more offsets."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "u", 3 * MANY)
+    offsets_in(log, "g", "t", 5, age_ms=2 * HOUR_MS)
+    looks = Looks(monkeypatch)
+
+    start(log, looks.begin_step)
+
+    assert len(left(log, "g")) == 3 * MANY
+    assert max(looks.read) <= LOOKS
+    assert looks.listed == 3 * MANY + 5
+
+
+def test_offsets_committed_between_the_steps_of_an_expiry_stay() -> None:
+    """The group has not come to its end, either."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", MANY, age_ms=2 * HOUR_MS)
+    steps = 0
+
+    def between(_ms: int) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            commit(log, "g", "t", MANY - 1)
+            commit(log, "g", "new", 0)
+
+    expire(log, between)
+
+    assert left(log, "g") == {("t", MANY - 1), ("new", 0)}
+
+
+def test_a_group_deleted_between_the_steps_of_an_expiry_is_left_alone() -> None:
+    """A new group of the same id is not deleted with it."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", 2_500, age_ms=2 * HOUR_MS)
+    steps = 0
+
+    def between(_ms: int) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 2:
+            log.run(GroupShard.delete_groups, ["g"], version=2)
+            assert not left(log, "g")
+            commit(log, "g", "new", 0)
+
+    expire(log, between)
+
+    assert left(log, "g") == {("new", 0)}
+
+
+def test_steps_that_were_not_written_are_made_up_for_by_the_next_pass() -> None:
+    """The offsets are back, and the group was not deleted."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", 2_500, age_ms=2 * HOUR_MS)
+    log.is_holding = True
+    expire(log, lambda _ms: None)
+    log.fail()
+    assert len(left(log, "g")) == 2_500
+    log.is_holding = False
+
+    expire(log, lambda _ms: None)
+
+    assert not left(log, "g")
+
+
+def test_offsets_of_a_new_topic_committed_between_the_steps_of_a_deletion_stay() -> None:
+    """A step reads the present topic id of each offset."""
+    log = GroupLog()
+    offsets_in(log, "g", "t", MANY)
+    steps = 0
+
+    def between(_ms: int) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 3:
+            commit(log, "g", "t", MANY - 1, NEW)
+
+    delete_topic(log, between)
+
+    assert left(log, "g") == {("t", MANY - 1)}
