@@ -20,7 +20,7 @@ from coordinator_server.kinds import CATALOG, GROUPS, KINDS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.retention import History, Removed, Retention
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.write.worker import ThreadWorker
+from coordinator_server.log.write.worker import ThreadWorker, Worker
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.machine.steady_clock import SteadyClock
@@ -32,6 +32,7 @@ from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cleaner import Cleaner
@@ -42,19 +43,20 @@ from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
-from coordinator_server.server.dispatch import Dispatcher, LoggedReply
+from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.node import Node
+from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
+from coordinator_server.server.turns import Turns
 from protocol.messages.cluster_metadata import TopicRecord
 
 log = structlog.get_logger(__name__)
@@ -110,6 +112,7 @@ class Parts(NamedTuple):
     feed: FeedServer | FeedClient | None
     neighbours: Neighbours | None
     deletions: TopicDeletions
+    background: Background
     node: Node
     listener: Listener
     operations: dict[str, Operation]
@@ -127,13 +130,15 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     runtimes.update({topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic])
-    node = _node(site, store, services, hosted, catalog)
+    turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
+    node = _node(site, store, services, hosted, catalog, Steps(turns))
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     catalog.on_deleted = deletions.tell
     catalog.on_changed = partial(hosted.use_listed, catalog.topic)
     courier.begin = partial(_begin_kind, hosted, node)
     operations = control_operations(hosted, store, node, builders)
+    dispatcher = Dispatcher(served_apis(node), background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     has_tools = site.place is None and site.environment.has_tools
     return Parts(
         store,
@@ -146,8 +151,9 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         feed,
         _neighbours(site, courier),
         deletions,
+        background,
         node,
-        Listener(loop, config, Dispatcher(served_apis(node), _reply_type(), has_provenance=config.log_provenance)),
+        Listener(loop, config, dispatcher, turns, background),
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -226,10 +232,17 @@ def _catalog(
     return replica, FeedClient(site.data_dir, site.environment.sockets, replica)
 
 
-def _node(site: Site, store: LocalLogStore, services: LoopServices, hosted: Hosted, catalog: OwnCatalog | CatalogReplica) -> Node:
-    meta, environment = store.meta, site.environment
+def _node(
+    site: Site,
+    store: LocalLogStore,
+    services: LoopServices,
+    hosted: Hosted,
+    catalog: OwnCatalog | CatalogReplica,
+    steps: Steps,
+) -> Node:
+    meta = store.meta
     delays: CoordinatorTimer = ShardTimers(services.timers, services.clock, _run)
-    readers = environment.make_worker() if environment.make_worker else ThreadWorker(lambda: log.error("fetches-stopped"))
+    readers = _thread(site, "fetches-stopped")
     loop = asyncio.get_running_loop()
 
     def post(callback: Callable[[], None]) -> None:
@@ -246,6 +259,7 @@ def _node(site: Site, store: LocalLogStore, services: LoopServices, hosted: Host
         site.nodes,
         InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in hosted.runtimes}),
         Fetches(store, services.flusher, delays, readers, post),
+        steps,
     )
 
 
@@ -262,9 +276,15 @@ def _retention(site: Site, store: LocalLogStore) -> Retention:
     )
 
 
-def _reply_type() -> type[PendingReply[Any]]:
-    """Return the reply class. Log lines per request cost more than the request, so only the debug level has them."""
-    return LoggedReply if log.is_enabled_for(logging.DEBUG) else PendingReply
+def _thread(site: Site, event: str) -> Worker:
+    """Return a thread, which logs ``event`` if a job ends it."""
+    make = site.environment.make_worker
+    return make() if make is not None else ThreadWorker(lambda: log.error(event))
+
+
+def _logs_requests() -> bool:
+    """Return whether each request is logged. Log lines cost more than the request, so only the debug level has them."""
+    return bool(log.is_enabled_for(logging.DEBUG))
 
 
 def _say_removed(removed: Removed) -> None:

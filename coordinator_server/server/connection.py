@@ -4,7 +4,9 @@ A request takes one synchronous pass: ``data_received`` splits frames, the dispa
 answers are written together at the end of the pass. An answer that is not ready keeps its position in ``_waiting``, and later
 answers wait behind it. Answers that become ready when records are durable are written once per turn of the loop.
 
-Reading pauses while the peer does not read its answers or has too many requests waiting.
+A pass ends when its quantum is used up. The rest waits for a later turn (``turns.py``), and so does the next pass of a connection
+whose last one was expensive. Reading pauses while the peer does not read its answers, has too many requests waiting or too many
+bytes of answers kept.
 """
 
 from __future__ import annotations
@@ -12,14 +14,17 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable
+from functools import partial
 from struct import Struct
-from typing import Any, Final, Generic, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 import structlog
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.background import Background
 from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.served_api import Introduction, ServedApi
+from coordinator_server.server.turns import Turns
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
@@ -29,6 +34,15 @@ R = TypeVar("R")
 log = structlog.get_logger(__name__)
 
 HELD_MAX_BYTES: Final = 1 << 16
+"""Bytes that are read ahead while a frame is held back."""
+KEPT_MAX_BYTES: Final = 1 << 20
+"""Bytes of answers kept behind an earlier one that is not ready. More requests are not run then."""
+QUANTUM: Final = 1 << 18
+"""The work of one pass, in units: about 2 ms for the usual requests."""
+LEFT_OF_CHEAP: Final = QUANTUM * 3 // 4
+"""A pass that leaves less is expensive."""
+REQUEST_UNITS: Final = 256
+UNITS_PER_ANSWER_BYTE: Final = 2
 _LENGTH = Struct(">i")
 _PREFIX = Struct(">ii")  # length, correlation id
 
@@ -82,6 +96,12 @@ class PendingReply(Generic[R]):
         """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.api.refuse(self.context, self.request, error, message))
 
+    def encoded(self, response: Any) -> bytearray:
+        """Return the response's frame. May be called in a thread."""
+        frame = bytearray()
+        self.encode(response, frame)
+        return frame
+
     def encode(self, response: Any, out: bytearray) -> None:
         """Append the response's frame. If the codec raises, nothing is appended and its exception is raised."""
         start = len(out)
@@ -97,16 +117,34 @@ class PendingReply(Generic[R]):
         _LENGTH.pack_into(out, start, len(out) - start - 4)
 
 
+class LargeReply(PendingReply[R]):
+    """The Reply of a large request: a refusal that names all its parts is encoded beside the loop."""
+
+    __slots__ = ()
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        """Answer the request with an error, in the form of its API."""
+        self.connection.answer_beside(self, lambda: self.encoded(self.api.refuse(self.context, self.request, error, message)))
+
+
+class Limits(NamedTuple):
+    """The most bytes of a frame, and the number of unanswered requests at which reading stops."""
+
+    frame_bytes: int
+    waiting: int
+
+
 class Connection(asyncio.Protocol):
-    """One client connection."""
+    """One client connection. ``turns`` and ``background`` are shared by all connections of the loop."""
 
     def __init__(
         self,
         dispatch: Dispatch,
         write_later: Callable[[Connection], None],
         when_closed: Callable[[Connection], None],
-        max_frame_bytes: int,
-        max_waiting: int,
+        limits: Limits,
+        turns: Turns,
+        background: Background,
     ) -> None:
         self.peer_host = ""
         self.peer_port = 0
@@ -115,24 +153,33 @@ class Connection(asyncio.Protocol):
         self.introduced: dict[bytes, Introduction] = {}
         # The class of the last request that is not FREE. All unanswered ones have it, except those that were overtaken.
         self.order = Order.FREE
+        # A large request is being decoded: until that is done, only FREE ones may start behind it.
+        self.is_decoding = False
         self._dispatch = dispatch
         self._write_later = write_later
         self._when_closed = when_closed
-        self._frames = FrameSplitter(max_frame_bytes)
-        self._max_waiting = max_waiting
+        self._frames = FrameSplitter(limits.frame_bytes)
+        self._max_waiting = limits.waiting
         self._waiting: deque[PendingReply[Any]] = deque()
         self._backlog: deque[bytes] = deque()
         self._out = bytearray()
         self._transport: asyncio.Transport | None = None
-        self._is_closed = False
+        self.is_closed = False
         self._is_in_pass = False
         # What waits on behalf of the peer and changes nothing: it ends with the connection.
         self._parked: dict[Hashable, Callable[[], None]] = {}
+        self._turns = turns
+        self._background = background
         self._is_stalled = False  # the peer does not read
+        self._kept_bytes = 0  # answers behind an earlier one that is not ready
+        self._is_blocked = False  # for one of these reasons no request may start
+        self._when_sent: list[tuple[PendingReply[Any], Callable[[], None]]] = []
         self._is_paused = False  # we do not read
         self._is_ending = False  # we do not read any more requests
-        self._is_holding = False  # the first frame of the backlog waits for an earlier answer
+        self._is_holding = False  # the backlog waits for an earlier answer or for a step, or the next pass must be a step
         self._held_bytes = 0  # received since then
+        self._needs_step = False  # the next pass must be a step
+        self._is_queued = False  # the step is queued
 
     # Called by the event loop
 
@@ -143,7 +190,7 @@ class Connection(asyncio.Protocol):
         self.local_address = (transport.get_extra_info("sockname") or ("", 0))[:2]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._is_closed = True
+        self.is_closed = True
         self._transport = None
         self._waiting.clear()
         self._backlog.clear()
@@ -153,27 +200,31 @@ class Connection(asyncio.Protocol):
         self._when_closed(self)
 
     def data_received(self, data: bytes) -> None:
-        if self._is_closed:
+        if self.is_closed:
             return
         try:
             frames = self._frames.feed(data)
         except ProtocolError as bad:
-            self._refuse(bad)
+            self.refuse(bad)
             return
         self._backlog.extend(frames)
         if self._is_holding:
             self._held_bytes += len(data)
+            if self._needs_step:
+                self._go_on()
             self._balance()
         else:
             self._run()
 
     def pause_writing(self) -> None:
         self._is_stalled = True
+        self._block()
         self._balance()
 
     def resume_writing(self) -> None:
         self._is_stalled = False
-        self._run()
+        self._block()
+        self._go_on()
 
     # Called by the rest of the server
 
@@ -182,6 +233,8 @@ class Connection(asyncio.Protocol):
         order = api.order
         if order is Order.FREE:
             return Turn.NOW
+        if self.is_decoding:
+            return Turn.LATER
         left = [each.api for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
         if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
             self.order = order
@@ -196,7 +249,7 @@ class Connection(asyncio.Protocol):
 
     def answer(self, reply: PendingReply[Any], response: Any) -> None:
         """Write an answer, or keep it until all earlier requests are answered."""
-        if self._is_closed:
+        if self.is_closed:
             return
         assert not reply.is_answered, f"{reply.api.name} answered twice"
         reply.is_answered = True
@@ -204,21 +257,35 @@ class Connection(asyncio.Protocol):
         is_due = self._is_in_pass or bool(self._out)
         try:
             if waiting[0] is not reply:
-                reply.frame = bytearray()
-                reply.encode(response, reply.frame)
+                self._keep(reply, reply.encoded(response))
                 if self._is_holding and not is_due:
                     self._write_later(self)
                 return
             reply.encode(response, self._out)
-        except ProtocolError:
-            log.exception("response-not-encodable", api=reply.api.name, version=reply.context.api_version)
-            self.close()
+        except ProtocolError as error:
+            self._not_encodable(reply, error)
             return
         waiting.popleft()
-        while waiting and waiting[0].frame is not None:
-            self._out += waiting.popleft().frame or b""
+        if waiting and waiting[0].frame is not None:
+            self._release()
         if not is_due:
             self._write_later(self)
+
+    def answer_beside(
+        self, reply: PendingReply[Any], encode: Callable[[], bytearray], done: Callable[[], None] = lambda: None
+    ) -> None:
+        """Write the answer that ``encode`` returns, which is called in the thread. Then call ``done``, always."""
+        self._background.run(encode, partial(self._encoded_beside, reply, done))
+
+    def _encoded_beside(self, reply: PendingReply[Any], done: Callable[[], None], frame: bytearray | Exception) -> None:
+        if isinstance(frame, Exception):
+            self._not_encodable(reply, frame)
+        elif not self.is_closed:
+            reply.is_answered = True
+            self._keep(reply, frame)
+            self._release()
+            self._write_later(self)
+        done()
 
     def park(self, key: Hashable, forget: Callable[[], None]) -> None:
         """Call ``forget`` if the connection ends before ``unpark(key)``. For waits that only read."""
@@ -230,13 +297,37 @@ class Connection(asyncio.Protocol):
 
     def holds(self, reply: PendingReply[Any]) -> bool:
         """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
-        return not self._is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
+        return not self.is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
+
+    def when_sent(self, reply: PendingReply[Any], call: Callable[[], None]) -> None:
+        """Call ``call`` once a given answer is no longer in memory. Not if the connection ends before."""
+        self._flush()
+        if self.holds(reply):
+            self._when_sent.append((reply, call))
+        else:
+            call()
 
     def write(self) -> None:
         """Write all ready answers to the transport in one call."""
         self._flush()
         if self._is_paused or self._is_holding:
-            self._run()
+            self._go_on()
+
+    def use_up(self) -> None:
+        """Make this pass an expensive one, for a request that is not small."""
+        self._needs_step = True
+
+    def decoded(self) -> None:
+        """The large request has been decoded and handled."""
+        self.is_decoding = False
+        self._write_later(self)
+
+    def refuse(self, why: Exception) -> None:
+        """Close the connection for what the peer sent."""
+        log.info("connection-refused", peer=f"{self.peer_host}:{self.peer_port}", why=str(why))
+        self._backlog.clear()
+        self._waiting.clear()
+        self.close()
 
     def stop_reading(self) -> None:
         """Accept no more requests. Requests already accepted are still answered."""
@@ -250,12 +341,25 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Write the ready answers and close the connection."""
-        self._is_closed = True
+        self.is_closed = True
         self._flush()
         if self._transport is not None:
             self._transport.close()
 
     # Internal
+
+    def _go_on(self) -> None:
+        """Run the backlog, now or as a step."""
+        if not self._needs_step:
+            self._run()
+        elif self._backlog and not self._is_queued:
+            self._is_queued = True
+            self._turns.queue(self._step)
+
+    def _step(self) -> None:
+        self._is_queued = self._needs_step = False
+        if not self.is_closed:
+            self._run()
 
     def _run(self) -> None:
         """Dispatch the frames in the backlog until a limit is reached."""
@@ -263,22 +367,70 @@ class Connection(asyncio.Protocol):
         self._is_holding = False
         backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
         must_wait = True
+        left = QUANTUM
         try:
             # ``_must_wait``, inlined for speed.
-            while not (must_wait := self._is_stalled or self._is_ending or len(waiting) >= most) and backlog:
+            while not (must_wait := self._is_blocked or self._is_ending or len(waiting) >= most) and backlog:
                 frame = backlog.popleft()
                 if not dispatch(self, frame):
                     backlog.appendleft(frame)
                     self._is_holding, self._held_bytes = True, 0
                     break
+                if backlog:  # of a single request only the size counts: ``use_up``
+                    left -= REQUEST_UNITS + len(frame)
+                    if (spare := left - UNITS_PER_ANSWER_BYTE * len(self._out)) < LEFT_OF_CHEAP:
+                        self._needs_step = True
+                        if spare < 0:
+                            break
         except (ProtocolError, UnservedRequest) as bad:
-            self._refuse(bad)
+            self.refuse(bad)
         finally:
             self._is_in_pass = False
         if self._out:
             self._flush()
+        if self._needs_step:
+            self._rest()
         if must_wait or self._is_paused:
             self._balance()
+
+    def _rest(self) -> None:
+        """Go on in a later turn: this pass was expensive."""
+        if not self._is_holding:
+            self._is_holding, self._held_bytes = True, 0
+            self._go_on()
+
+    def _keep(self, reply: PendingReply[Any], frame: bytearray) -> None:
+        """Keep an answer until all earlier ones are ready."""
+        reply.frame = frame
+        self._kept_bytes += len(frame)
+        if self._kept_bytes > KEPT_MAX_BYTES:
+            self._block()
+
+    def _release(self) -> None:
+        """Move the answers that are due from those that are kept to those to write."""
+        waiting = self._waiting
+        while waiting and (frame := waiting[0].frame) is not None:
+            self._out += frame
+            self._kept_bytes -= len(frame)
+            waiting.popleft()
+        if self._is_blocked or self._when_sent:
+            self._block()
+
+    def _block(self) -> None:
+        """Determine whether requests may start. Call those that wait until an answer has been sent."""
+        self._is_blocked = self._is_stalled or self._kept_bytes > KEPT_MAX_BYTES
+        waiting, self._when_sent = self._when_sent, []
+        for reply, call in waiting:
+            if self.holds(reply):
+                self._when_sent.append((reply, call))
+            else:
+                call()
+
+    def _not_encodable(self, reply: PendingReply[Any], error: Exception) -> None:
+        if self.is_closed:
+            return
+        log.error("response-not-encodable", api=reply.api.name, version=reply.context.api_version, exc_info=error)
+        self.close()
 
     def _flush(self) -> None:
         if self._out and self._transport is not None:
@@ -286,21 +438,15 @@ class Connection(asyncio.Protocol):
             self._transport.write(out)
 
     def _must_wait(self) -> bool:
-        return self._is_stalled or self._is_ending or len(self._waiting) >= self._max_waiting
+        return self._is_blocked or self._is_ending or len(self._waiting) >= self._max_waiting
 
     def _balance(self) -> None:
         # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed.
         is_full = self._held_bytes > HELD_MAX_BYTES if self._is_holding else bool(self._backlog)
         must_pause = self._must_wait() or is_full
-        if must_pause != self._is_paused and self._transport is not None and not self._is_closed:
+        if must_pause != self._is_paused and self._transport is not None and not self.is_closed:
             self._is_paused = must_pause
             if must_pause:
                 self._transport.pause_reading()
             else:
                 self._transport.resume_reading()
-
-    def _refuse(self, why: Exception) -> None:
-        log.info("connection-refused", peer=f"{self.peer_host}:{self.peer_port}", why=str(why))
-        self._backlog.clear()
-        self._waiting.clear()
-        self.close()

@@ -154,6 +154,7 @@ class Daemon:
             await parts.feed.stop()
         parts.timers.close()
         parts.node.fetches.close()
+        parts.background.close()
         parts.retention.close()
         parts.store.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from struct import Struct as Layout
 from typing import Any, Final
 
@@ -12,7 +13,8 @@ import structlog
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.connection import Connection, PendingReply, UnservedRequest
+from coordinator_server.server.background import Background
+from coordinator_server.server.connection import Connection, LargeReply, PendingReply, UnservedRequest
 from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.served_api import Introduction, ServedApi
 from protocol.api import API_VERSIONS_KEY
@@ -26,6 +28,15 @@ log = structlog.get_logger(__name__)
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
 _ALONE: Final = Order.ALONE
+
+SMALL_FRAME_BYTES: Final = 1 << 13
+"""Larger requests make the pass an expensive one."""
+LARGE_FRAME_BYTES: Final = 1 << 15
+"""Larger requests are decoded beside the loop: the smallest elements take up to 5 ms per 32 KiB."""
+MAX_HEADER_BYTES: Final = 1 << 16
+"""A client id has at most 32 KiB. The rest is for tagged fields, of which none are known."""
+MAX_KNOWN_HEADER_BYTES: Final = 512
+"""Larger headers are decoded for every request, because a connection keeps one for each API and version."""
 
 
 class LoggedReply(PendingReply[Any]):
@@ -54,14 +65,27 @@ class LoggedReply(PendingReply[Any]):
         )
 
 
+class LoggedLargeReply(LargeReply[Any], LoggedReply):
+    """A reply to a large request that logs one line."""
+
+    __slots__ = ()
+
+
 class Dispatcher:
     """Runs requests by the table of served APIs."""
 
     def __init__(
-        self, apis: Sequence[ServedApi], reply: type[PendingReply[Any]] = PendingReply, *, has_provenance: bool = False
+        self,
+        apis: Sequence[ServedApi],
+        background: Background,
+        *,
+        logs_requests: bool = False,
+        has_provenance: bool = False,
     ) -> None:
         self._apis = {api.key: api for api in apis}
-        self._reply = reply
+        self._background = background
+        self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
+        self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
         self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:
@@ -79,27 +103,52 @@ class Dispatcher:
                 return False
             is_behind_writes = turn is Turn.BEHIND_WRITES
         correlation_id: int = _CORRELATION_ID.unpack_from(frame, 4)[0]
+        if len(frame) > SMALL_FRAME_BYTES:
+            connection.use_up()
+            if len(frame) > LARGE_FRAME_BYTES:
+                large = self._large_reply(connection, api, context, correlation_id, None)
+                large.is_behind_writes = is_behind_writes
+                connection.expect(large)
+                self._decode_beside(known, frame, large)
+                return True
         request, _ = known.decode(frame, known.position)
         reply = self._reply(connection, api, context, correlation_id, request)
         if is_behind_writes:
             reply.is_behind_writes = True
         connection.expect(reply)
+        # ``_handle``, inlined for speed.
         try:
             api.handle(context, request, reply)
         except CoordinatorError as refused:
             reply.fail(refused.error, refused.message)
         except Exception:
             log.exception("request-failed", api=api.name, version=context.api_version)
-            if not reply.is_answered:
-                reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+            _fail_once(reply)
         return True
+
+    def _decode_beside(self, known: Introduction, frame: bytes, reply: PendingReply[Any]) -> None:
+        """Decode a request in the thread, then handle it."""
+        connection = reply.connection
+        connection.is_decoding, connection.order = True, _ALONE
+
+        def decoded(result: tuple[Any, int] | Exception) -> None:
+            if isinstance(result, Exception):
+                connection.refuse(result)
+            elif not connection.is_closed:
+                reply.request = result[0]
+                _handle(reply)
+                connection.decoded()
+
+        # Not ``known.decode``: it may remember the connection's last request.
+        decode = known.api.decode[known.context.api_version]
+        self._background.run(partial(decode, frame, known.position), decoded)
 
     def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
         """Decode a request header and cache it for later requests of the connection with the same header fields.
 
         Return None if the request has been answered already. Raises UnservedRequest.
         """
-        header, position = decode_request_header(frame)
+        header, position = decode_request_header(frame if len(frame) <= MAX_HEADER_BYTES else frame[:MAX_HEADER_BYTES])
         version, client_id = header.request_api_version, header.client_id or ""
         api = self._apis.get(header.request_api_key)
         if api is None:
@@ -113,7 +162,8 @@ class Dispatcher:
         context = RequestContext(client_id, connection.peer_host, api.key, version, origin=origin)
         decode = api.decode[version] if api.reader is None else api.reader(version)
         known = Introduction(frame[_AFTER_CORRELATION_ID:position], position, api, context, decode)
-        connection.introduced[frame[:4]] = known
+        if len(known.rest) <= MAX_KNOWN_HEADER_BYTES:
+            connection.introduced[frame[:4]] = known
         return known
 
     def _answer_unknown_version(self, connection: Connection, api: ServedApi, client_id: str, correlation_id: int) -> None:
@@ -122,3 +172,18 @@ class Dispatcher:
         reply: PendingReply[Any] = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
         connection.expect(reply)
         reply.fail(ErrorCode.UNSUPPORTED_VERSION)
+
+
+def _handle(reply: PendingReply[Any]) -> None:
+    try:
+        reply.api.handle(reply.context, reply.request, reply)
+    except CoordinatorError as refused:
+        reply.fail(refused.error, refused.message)
+    except Exception:
+        log.exception("request-failed", api=reply.api.name, version=reply.context.api_version)
+        _fail_once(reply)
+
+
+def _fail_once(reply: PendingReply[Any]) -> None:
+    if not reply.is_answered:
+        reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)

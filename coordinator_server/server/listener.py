@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import structlog
 
 from coordinator_server.config import Config
-from coordinator_server.server.connection import Connection, Dispatch
+from coordinator_server.server.background import Background
+from coordinator_server.server.connection import Connection, Dispatch, Limits
+from coordinator_server.server.turns import Turns
 
 log = structlog.get_logger(__name__)
 
@@ -20,10 +22,14 @@ DRAIN_SECONDS = 2.0
 class Listener:
     """Listening sockets and their connections."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, config: Config, dispatch: Dispatch) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, config: Config, dispatch: Dispatch, turns: Turns, background: Background
+    ) -> None:
         self._loop = loop
-        self._config = config
+        self._limits = Limits(config.socket_request_max_bytes, config.max_pending_requests_per_connection)
         self._dispatch = dispatch
+        self._turns = turns
+        self._background = background
         # In order of arrival.
         self._connections: dict[Connection, None] = {}
         self._to_write: dict[Connection, None] = {}
@@ -69,14 +75,7 @@ class Listener:
                 connection.abort()
 
     def _connection(self) -> Connection:
-        config = self._config
-        connection = Connection(
-            self._dispatch,
-            self._write_later,
-            self._closed,
-            config.socket_request_max_bytes,
-            config.max_pending_requests_per_connection,
-        )
+        connection = Connection(self._dispatch, self._write_later, self._closed, self._limits, self._turns, self._background)
         self._connections[connection] = None
         return connection
 

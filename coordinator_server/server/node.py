@@ -19,6 +19,7 @@ from coordinator_server.server.cluster.nodes import Endpoint, Nodes
 from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
+from coordinator_server.server.steps import Steps
 from protocol.error_codes import ErrorCode
 
 R = TypeVar("R")
@@ -41,6 +42,7 @@ class Node(NamedTuple):
     nodes: Nodes
     internal: InternalTopics
     fetches: Fetches
+    steps: Steps
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""

@@ -14,7 +14,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
-from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.connection import Limits, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
 from protocol.batch_builder import BatchBuilder
 from protocol.error_codes import ErrorCode
@@ -22,7 +22,7 @@ from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.record_batch import Headers, iter_batches, iter_records
-from tests.support.transport import MemoryTransport
+from tests.support.turns import ManualLoop
 
 HEARTBEAT, API_VERSIONS = 12, 18
 MAX_FRAME_BYTES = 10_000
@@ -33,10 +33,8 @@ class Peer:
     """A client on one connection to a server whose heartbeats are answered by hand."""
 
     def __init__(self, *, has_provenance: bool = True) -> None:
-        self.transport = MemoryTransport()
+        self.loop = ManualLoop()
         self.parked: list[PendingReply] = []
-        self.later: list[Connection] = []
-        self.closed: list[Connection] = []
         self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(
             reply
         )
@@ -44,9 +42,8 @@ class Peer:
             serve_row(HEARTBEAT_API, self._handle),
             serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
-        dispatcher = Dispatcher(apis, has_provenance=has_provenance)
-        self.connection = Connection(dispatcher, self.later.append, self.closed.append, MAX_FRAME_BYTES, MAX_WAITING)
-        self.connection.connection_made(self.transport)
+        dispatcher = Dispatcher(apis, self.loop.background, has_provenance=has_provenance)
+        self.connection, self.transport = self.loop.connect(dispatcher, Limits(MAX_FRAME_BYTES, MAX_WAITING))
 
     def _handle(self, context: RequestContext, request: Any, reply: PendingReply) -> None:
         self.handle(context, request, reply)
@@ -56,10 +53,7 @@ class Peer:
 
     def turn(self) -> None:
         """The turn of the loop ends."""
-        later = list(dict.fromkeys(self.later))
-        self.later.clear()
-        for connection in later:
-            connection.write()
+        self.loop.turn()
 
     def answers(self) -> list[tuple[int, int]]:
         """Correlation id and error of every answer so far."""
@@ -249,7 +243,7 @@ def test_an_answer_to_a_peer_that_is_gone_goes_nowhere(peer: Peer) -> None:
     peer.turn()
 
     assert peer.transport.writes == []
-    assert peer.closed == [peer.connection]
+    assert peer.loop.closed == [peer.connection]
 
 
 def test_a_request_is_answered_once(peer: Peer) -> None:

@@ -21,7 +21,7 @@ from coordinator_server.server.connection import Connection, PendingReply
 from coordinator_server.server.fetching import Fetches, Job, Wanted
 from protocol.messages.fetch import FetchResponse, PartitionData
 from tests.support.clock import ManualClock
-from tests.support.transport import MemoryTransport
+from tests.support.turns import ManualLoop
 
 SHARD = ShardId("__consumer_offsets", 0)
 FOR_EVER_MS = 2**31 - 1
@@ -73,14 +73,13 @@ class Loop:
     def __init__(self) -> None:
         self.log = Log()
         self.posted: deque[Callable[[], None]] = deque()
+        self.shared = ManualLoop()
         clock = ManualClock()
         self.timers = ShardTimers(TimerQueue(), clock, lambda timer: None)
         self.fetches = Fetches(self.log, self.log, self.timers, self.log, self.posted.append)
 
     def connection(self) -> Connection:
-        made = Connection(lambda *_: True, lambda _connection: None, lambda _connection: None, 1000, 1000)
-        made.connection_made(MemoryTransport())
-        return made
+        return self.shared.connect(lambda *_: True)[0]
 
     def fetch(self, connection: Connection) -> weakref.ref[Asked]:
         """One that waits for as long as may be."""

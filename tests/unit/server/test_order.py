@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
-from coordinator_server.server.connection import HELD_MAX_BYTES, Connection, PendingReply
+from coordinator_server.server.connection import HELD_MAX_BYTES, Limits, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
@@ -19,7 +19,7 @@ from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.frames import encode_request
 from tests.support.api_requests import request_of
-from tests.support.transport import MemoryTransport
+from tests.support.turns import ManualLoop
 
 NAMES = [APIS[row.request.kafka.key].name for row in ROWS if row.request.kafka.key is not None]
 ORDER = {APIS[row.request.kafka.key].name: row.order for row in ROWS if row.request.kafka.key is not None}
@@ -31,13 +31,12 @@ class Peer:
     """A client on one connection to a server that answers nothing by itself."""
 
     def __init__(self) -> None:
-        self.transport = MemoryTransport()
         self.started: list[PendingReply[Any]] = []
-        self._later: list[Connection] = []
+        self._loop = ManualLoop()
         self._sent = 0
         apis = [serve_row(row, partial(self._park)) for row in ROWS]
-        self.connection = Connection(Dispatcher(apis), self._later.append, lambda _connection: None, MAX_FRAME_BYTES, MAX_WAITING)
-        self.connection.connection_made(self.transport)
+        limits = Limits(MAX_FRAME_BYTES, MAX_WAITING)
+        self.connection, self.transport = self._loop.connect(Dispatcher(apis, self._loop.background), limits)
 
     def _park(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
         self.started.append(reply)
@@ -55,9 +54,7 @@ class Peer:
     def answer(self, place: int) -> None:
         """Answer one that has started; the turn of the loop ends then."""
         self.started[place].fail(ErrorCode.NOT_COORDINATOR)
-        later, self._later[:] = list(dict.fromkeys(self._later)), []
-        for connection in later:
-            connection.write()
+        self._loop.turn()
 
     @property
     def names(self) -> list[str]:
