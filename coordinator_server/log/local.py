@@ -28,7 +28,15 @@ from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.meta import Meta, read_meta
 from coordinator_server.log.read.range_reader import Batches, RangeReader, ReadRange
-from coordinator_server.log.read.shard_reader import TimedOffset, latest_time, offset_for_time, open_checkpoint, read_from
+from coordinator_server.log.read.shard_reader import (
+    Check,
+    TimedOffset,
+    latest_time,
+    no_check,
+    offset_for_time,
+    open_checkpoint,
+    read_from,
+)
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import Append, LoopShards, ShardId
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
@@ -186,15 +194,15 @@ class LocalLogStore:
         """Return the segments of every shard, for retention (layers/retention.py)."""
         return self._logs.all()
 
-    def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None:
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Check = no_check, /) -> TimedOffset | None:
         """Return the first durable record with this timestamp (ms since 1970) or a later one. It reads: not for the loop."""
         log = self._logs.by_shard.get(shard)
-        return offset_for_time(self._storage, log, timestamp_ms) if log is not None else None
+        return offset_for_time(self._storage, log, timestamp_ms, check) if log is not None else None
 
-    def latest_time(self, shard: ShardId, /) -> TimedOffset | None:
+    def latest_time(self, shard: ShardId, check: Check = no_check, /) -> TimedOffset | None:
         """Return the first durable record with the largest timestamp. It reads: not for the loop."""
         log = self._logs.by_shard.get(shard)
-        return latest_time(self._storage, log) if log is not None else None
+        return latest_time(self._storage, log, check) if log is not None else None
 
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
         """Return a range of the durable log (read/range_reader.py). It reads: not for the loop, and for one thread at a time."""

@@ -1,19 +1,22 @@
-"""Fetch of internal topics: reads this server's own log in a separate thread, so that the loop never blocks.
+"""Fetch and ListOffsets of internal topics: reads this server's own log in a separate thread, so that the loop never blocks.
 
     read     records are available: the thread reads them, one job at a time
     parked   fewer bytes than the client wants: wait until enough are durable, or until the maximum wait time
+    search   the thread looks for records by their timestamps
 
 A job is one request. A connection has one active job; the next starts when the previous answer has been sent. So a client that
 requests much and reads nothing costs the memory of one answer (``fetch.max.bytes``). A parked job is a table entry and a
-timer. While no job is parked, commits have no extra cost. All jobs of a connection end with it.
+timer. While no job is parked, commits have no extra cost. All jobs of a connection end with it, also the one that the thread works
+on, and all jobs end when the server stops.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import structlog
 
@@ -26,10 +29,13 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection, PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
+from protocol.messages.list_offsets import ListOffsetsResponse
 
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+
+OnFound = Callable[[list[TimedOffset | ErrorCode | None]], None]
 
 # Interval of the checks whether a client has read its last answer.
 RETRY_MS: Final = 50
@@ -44,9 +50,9 @@ class ReadableLog(Protocol):
 
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches: ...
 
-    def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None: ...
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Callable[[], None], /) -> TimedOffset | None: ...
 
-    def latest_time(self, shard: ShardId, /) -> TimedOffset | None: ...
+    def latest_time(self, shard: ShardId, check: Callable[[], None], /) -> TimedOffset | None: ...
 
 
 class Durable(Protocol):
@@ -93,18 +99,39 @@ class Job:
         self.noted = 0
 
 
+class Search:
+    """A ListOffsets request in progress.
+
+    Each question is a shard and a time: the first record at or after it is sought, or, for None, the record with the largest
+    timestamp. ``answer`` is called with the results and completes the reply.
+    """
+
+    __slots__ = ("answer", "questions", "reply")
+
+    def __init__(
+        self, reply: PendingReply[ListOffsetsResponse], questions: Sequence[tuple[ShardId, int | None]], answer: OnFound
+    ) -> None:
+        self.reply = reply
+        self.questions = questions
+        self.answer = answer
+
+
+class _GivenUp(Exception):
+    """Nobody waits for the answer."""
+
+
 class _Jobs:
     """The jobs of one connection."""
 
     __slots__ = ("active", "waiting")
 
-    def __init__(self, active: Job, waiting: deque[Job]) -> None:
+    def __init__(self, active: Job | Search, waiting: deque[Job | Search]) -> None:
         self.active = active
         self.waiting = waiting
 
 
 class Fetches:
-    """All Fetch requests of a loop for internal topics, and its offset lookups by time."""
+    """All Fetch requests of a loop for internal topics, and its searches for offsets by time."""
 
     def __init__(
         self,
@@ -122,12 +149,13 @@ class Fetches:
         # Connections with an active job, and the jobs that wait for it.
         self._busy: dict[Connection, _Jobs] = {}
         self._parked: dict[ShardId, dict[Job, None]] = {}
+        self._is_closed = False
 
     def end_offset(self, shard: ShardId) -> int:
         """Return the end offset of a shard: all records before it are durable."""
         return self._store.end_offset(shard)
 
-    def serve(self, job: Job) -> None:
+    def serve(self, job: Job | Search) -> None:
         """Answer a request, now or later."""
         connection = job.reply.connection
         jobs = self._busy.get(connection)
@@ -136,26 +164,20 @@ class Fetches:
             return
         self._busy[connection] = _Jobs(job, deque())
         connection.park(self, partial(self._forget, connection))
-        self._begin(job)
-
-    def look_up(
-        self, questions: list[tuple[ShardId, int | None]], answer: Callable[[list[TimedOffset | ErrorCode | None]], None]
-    ) -> None:
-        """Find the first record at or after each time, or the record with the largest timestamp for a time of None.
-
-        The thread searches; ``answer`` is called on the loop.
-        """
-
-        def find() -> None:
-            self._post(partial(answer, [self._find(shard, ms) for shard, ms in questions]))
-
-        self._worker.run(find)
+        self._start(job)
 
     def close(self) -> None:
-        """Start no more reads."""
+        """Start no more reads, and give up the present one."""
+        self._is_closed = True
         self._worker.close()
 
     # On the loop.
+
+    def _start(self, job: Job | Search) -> None:
+        if isinstance(job, Search):
+            self._worker.run(partial(self._search, job))
+        else:
+            self._begin(job)
 
     def _begin(self, job: Job) -> None:
         job.noted = self._taken(job)
@@ -185,6 +207,11 @@ class Fetches:
             # These bytes count towards the minimum. They are read again together with the rest.
             job.noted -= size
             self._park(job)
+
+    def _been_found(self, job: Search, found: list[TimedOffset | ErrorCode | None]) -> None:
+        if job.reply.connection in self._busy:
+            job.answer(found)
+            self._go_on(job.reply)
 
     def _park(self, job: Job) -> None:
         if self._has_enough(job):
@@ -227,7 +254,8 @@ class Fetches:
         job = self._busy.pop(connection).active
         self._timer.cancel(job)
         self._timer.cancel(job.reply)
-        self._unpark(job)
+        if isinstance(job, Job):
+            self._unpark(job)
 
     def _has_enough(self, job: Job) -> bool:
         return self._taken(job) - job.noted >= min(job.min_bytes, job.max_bytes)
@@ -245,7 +273,7 @@ class Fetches:
         job.reply.complete(job.response)
         self._go_on(job.reply)
 
-    def _go_on(self, answered: PendingReply[FetchResponse]) -> CoordinatorResult[None]:
+    def _go_on(self, answered: PendingReply[Any]) -> CoordinatorResult[None]:
         """Start the connection's next request when the previous answer has been sent."""
         connection = answered.connection
         jobs = self._busy.get(connection)
@@ -259,20 +287,30 @@ class Fetches:
         else:
             jobs.active = jobs.waiting.popleft()
             # Posted, not called: a recursion could be hundreds of requests deep.
-            self._post(partial(self._begin_active, connection, jobs.active))
+            self._post(partial(self._start_active, connection, jobs.active))
         return CoordinatorResult(None)
 
-    def _begin_active(self, connection: Connection, job: Job) -> None:
+    def _start_active(self, connection: Connection, job: Job | Search) -> None:
         if connection in self._busy:
-            self._begin(job)
+            self._start(job)
 
     # In the thread.
 
+    def _check(self, job: Job | Search) -> None:
+        """Raise _GivenUp if the connection has ended or the server stops. Asked often, because a stop waits for the thread."""
+        if self._is_closed or job.reply.connection not in self._busy:
+            raise _GivenUp
+
     def _read(self, job: Job, limits: list[int]) -> None:
+        with suppress(_GivenUp):
+            self._post(partial(self._been_read, job, self._ranges(job, limits)))
+
+    def _ranges(self, job: Job, limits: list[int]) -> list[Batches | ErrorCode | None]:
         left = job.max_bytes
         ranges: list[Batches | ErrorCode | None] = []
         must_have_one = True
         for each, upto in zip(job.wanted, limits, strict=True):
+            self._check(job)
             if each.fetch_offset >= upto or left <= 0:
                 ranges.append(None)
                 continue
@@ -282,18 +320,25 @@ class Fetches:
             if isinstance(found, Batches) and found.data:
                 left -= len(found.data)
                 must_have_one = False
-        self._post(partial(self._been_read, job, ranges))
+        return ranges
 
-    def _find(self, shard: ShardId, ms: int | None) -> TimedOffset | ErrorCode | None:
-        if ms is None:
-            return _attempt(shard, partial(self._store.latest_time, shard))
-        return _attempt(shard, partial(self._store.offset_for_time, shard, ms))
+    def _search(self, job: Search) -> None:
+        check = partial(self._check, job)
+        found: list[TimedOffset | ErrorCode | None] = []
+        with suppress(_GivenUp):
+            for shard, ms in job.questions:
+                check()
+                latest = partial(self._store.latest_time, shard, check)
+                found.append(_attempt(shard, latest if ms is None else partial(self._store.offset_for_time, shard, ms, check)))
+            self._post(partial(self._been_found, job, found))
 
 
 def _attempt(shard: ShardId, look: Callable[[], T]) -> T | ErrorCode:
-    """Return the result of a read, or the client's error code. Catch every exception, so that the thread survives."""
+    """Return the result of a read, or the client's error code. Catch every failure, so that the thread survives."""
     try:
         return look()
+    except _GivenUp:
+        raise
     except LogError as error:
         log.error("log-not-readable", shard=str(shard), why=str(error))
         return ErrorCode.KAFKA_STORAGE_ERROR

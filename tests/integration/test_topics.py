@@ -103,6 +103,21 @@ def test_list_offsets_of_an_empty_topic(client: Client, fresh_name: str, version
     eventually(lambda: listed() == [(ErrorCode.NONE, 0)] * 2, describe=listed)
 
 
+def test_list_offsets_answers_a_repeated_partition_once(client: Client, fresh_name: str) -> None:
+    """It is invalid, and the others are not; topics that are named twice are one."""
+    make_topic(client, fresh_name, 2)
+    asked = [
+        ListOffsetsTopic(fresh_name, [ListOffsetsPartition(partition, timestamp=LATEST) for partition in (0, 1, 0, 0)]),
+        ListOffsetsTopic(fresh_name, [ListOffsetsPartition(0, timestamp=EARLIEST)]),
+    ]
+
+    def listed() -> list[list[tuple[int, int]]]:
+        answer = client.ask(ListOffsetsRequest(replica_id=-1, topics=asked), 10, ListOffsetsResponse)
+        return [[(partition.partition_index, partition.error_code) for partition in topic.partitions] for topic in answer.topics]
+
+    eventually(lambda: listed() == [[(0, ErrorCode.INVALID_REQUEST), (1, ErrorCode.NONE)]], describe=listed)
+
+
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_fetch_waits_as_long_as_asked_and_returns_nothing(client: Client, fresh_name: str, version: int) -> None:
     """No message ever comes; the answer comes when max_wait_ms is over, not before."""

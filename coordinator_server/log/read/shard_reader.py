@@ -7,7 +7,7 @@ one that is held, so it leaves all that the reader needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,13 @@ from coordinator_server.log.storage import Lock, Storage
 from coordinator_server.log.write.segment_index import NO_TIME
 from coordinator_server.log.write.segments import Segments, ShardLog
 from protocol.record_batch import iter_records, read_header
+
+Check = Callable[[], None]
+"""Called before each batch of a search. An exception ends the search."""
+
+
+def no_check() -> None:
+    """Let a search go on to its end."""
 
 
 class TimedOffset(NamedTuple):
@@ -61,7 +68,7 @@ def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
         return Checkpoint(layer, hold)
 
 
-def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> TimedOffset | None:
+def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int, check: Check = no_check) -> TimedOffset | None:
     """Return the first record whose timestamp is ``timestamp_ms`` or later; None if there is none.
 
     Only the segment that has it is read, from the last mark before it. If the segments begin after
@@ -70,35 +77,38 @@ def offset_for_time(storage: Storage, log: ShardLog, timestamp_ms: int) -> Timed
     segments = _segments_of(log)
     first = segments.bases[0] if segments.bases else segments.end
     if first:
-        found = _first_at(read_from(storage, log, 0), timestamp_ms, first)
+        found = _first_at(read_from(storage, log, 0), timestamp_ms, first, check)
         if found:
             return found
     for base in segments.bases:
         index = log.index(base)
         if index.max_ms >= timestamp_ms:
             mark = index.before_time(timestamp_ms)
-            found = _first_at(_read_segments(storage, log, segments, mark.offset if mark else base), timestamp_ms, segments.end)
+            batches = _read_segments(storage, log, segments, mark.offset if mark else base)
+            found = _first_at(batches, timestamp_ms, segments.end, check)
             if found:
                 return found
     return None
 
 
-def latest_time(storage: Storage, log: ShardLog) -> TimedOffset | None:
+def latest_time(storage: Storage, log: ShardLog, check: Check = no_check) -> TimedOffset | None:
     """Return the first record with the largest timestamp of all; None if there is no record."""
     segments = _segments_of(log)
     latest = max((log.index(base).max_ms for base in segments.bases), default=NO_TIME)
     first = segments.bases[0] if segments.bases else segments.end
     if first:
         for data in read_from(storage, log, 0):
+            check()
             header = read_header(data)
             if header.base_offset >= first:
                 break
             latest = max(latest, header.max_timestamp)
-    return offset_for_time(storage, log, latest) if latest != NO_TIME else None
+    return offset_for_time(storage, log, latest, check) if latest != NO_TIME else None
 
 
-def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int) -> TimedOffset | None:
+def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int, check: Check) -> TimedOffset | None:
     for data in batches:
+        check()
         header = read_header(data)
         if header.base_offset >= before:
             break

@@ -16,7 +16,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.connection import PendingReply
-from coordinator_server.server.fetching import Job, Wanted
+from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
@@ -65,18 +65,18 @@ def list_offsets(
     node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply[ListOffsetsResponse]
 ) -> None:
     """Answer at once, or after looking up timestamps in the log."""
-    topics = []
     # Older responses have no field for the leader epoch.
     epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
     sought: list[tuple[ShardId, int | None]] = []
     to_fill: list[ListOffsetsPartitionResponse] = []
-    for asked in request.topics:
-        topic = node.topic(asked.name)
+    topics = []
+    for name, asked in _asked_partitions(request).items():
+        topic = node.topic(name)
         partitions = []
-        for partition in asked.partitions:
+        for partition, times in asked.values():
             answer = ListOffsetsPartitionResponse(partition.partition_index)
             partitions.append(answer)
-            answer.error_code = _refusal(context, topic, partition)
+            answer.error_code = ErrorCode.INVALID_REQUEST if times > 1 else _refusal(context, topic, partition)
             if answer.error_code or topic is None:
                 continue
             if topic.name not in node.internal:
@@ -93,10 +93,10 @@ def list_offsets(
             else:
                 sought.append((shard, partition.timestamp if partition.timestamp >= 0 else None))
                 to_fill.append(answer)
-        topics.append(ListOffsetsTopicResponse(asked.name, partitions))
+        topics.append(ListOffsetsTopicResponse(name, partitions))
     response = ListOffsetsResponse(topics=topics)
     if sought:
-        node.fetches.look_up(sought, partial(_fill, to_fill, epoch, response, reply))
+        node.fetches.serve(Search(reply, sought, partial(_fill, to_fill, epoch, response, reply)))
     else:
         reply.complete(response)
 
@@ -114,6 +114,17 @@ def refuse_list_offsets(
 
 
 LIST_OFFSETS_API = ApiRow(ListOffsetsRequest, ListOffsetsResponse, list_offsets, refuse_list_offsets, Order.READ)
+
+
+def _asked_partitions(request: ListOffsetsRequest) -> dict[str, dict[int, tuple[ListOffsetsPartition, int]]]:
+    """Return the partitions of each topic, and how often each is in the request. One answer is sent for each, as in Kafka."""
+    found: dict[str, dict[int, tuple[ListOffsetsPartition, int]]] = {}
+    for topic in request.topics:
+        partitions = found.setdefault(topic.name, {})
+        for partition in topic.partitions:
+            _, times = partitions.get(partition.partition_index, (partition, 0))
+            partitions[partition.partition_index] = partition, times + 1
+    return found
 
 
 def _refusal(context: RequestContext, topic: Topic | None, asked: ListOffsetsPartition) -> ErrorCode:

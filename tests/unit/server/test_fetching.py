@@ -16,16 +16,20 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.api_row import serve_row
-from coordinator_server.server.apis.records import FETCH_API
+from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
 from coordinator_server.server.connection import Connection, PendingReply
-from coordinator_server.server.fetching import Fetches, Job, Wanted
+from coordinator_server.server.fetching import Fetches, Job, Search, Wanted
+from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
+from protocol.messages.list_offsets import ListOffsetsResponse
 from tests.support.clock import ManualClock
 from tests.support.turns import ManualLoop
 
 SHARD = ShardId("__consumer_offsets", 0)
 FOR_EVER_MS = 2**31 - 1
+LATEST_MS = 99
 API = serve_row(FETCH_API, lambda context, request, reply: None)
+LIST_OFFSETS = serve_row(LIST_OFFSETS_API, lambda context, request, reply: None)
 
 
 class Log:
@@ -36,6 +40,9 @@ class Log:
         self.on_durable: Callable[[list[ShardId]], None] | None = None
         self.work: deque[Callable[[], None]] = deque()
         self.reads = 0
+        self.searches: list[int] = []
+        self.batches = 0
+        self.while_reading: Callable[[], None] = lambda: None
 
     def end_offset(self, shard: ShardId, /) -> int:
         return self.end
@@ -45,13 +52,20 @@ class Log:
 
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
         self.reads += 1
+        self.while_reading()
         raise LogError("not of this test")
 
-    def offset_for_time(self, shard: ShardId, timestamp_ms: int, /) -> TimedOffset | None:
-        raise NotImplementedError
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Callable[[], None], /) -> TimedOffset | None:
+        """A search through three batches."""
+        self.searches.append(timestamp_ms)
+        for _ in range(3):
+            check()
+            self.batches += 1
+            self.while_reading()
+        return TimedOffset(timestamp_ms, timestamp_ms)
 
-    def latest_time(self, shard: ShardId, /) -> TimedOffset | None:
-        raise NotImplementedError
+    def latest_time(self, shard: ShardId, check: Callable[[], None], /) -> TimedOffset | None:
+        return self.offset_for_time(shard, LATEST_MS, check)
 
     def run(self, work: Callable[[], None], /, *, delay: float = 0) -> None:
         self.work.append(work)
@@ -91,6 +105,20 @@ class Loop:
         self.fetches.serve(Job(reply, FetchResponse(), wanted, FOR_EVER_MS, 100, 1000, is_urgent=False))
         return weakref.ref(asked)
 
+    def search(self, connection: Connection, times: list[int | None]) -> list[list[TimedOffset | ErrorCode | None]]:
+        """A ListOffsets that needs the thread. Return the list that its answer will be in."""
+        context = RequestContext("client", "192.0.2.1", 2, 4)
+        reply: PendingReply[ListOffsetsResponse] = PendingReply(connection, LIST_OFFSETS, context, 1, Asked())
+        connection.expect(reply)
+        answers: list[list[TimedOffset | ErrorCode | None]] = []
+
+        def answer(found: list[TimedOffset | ErrorCode | None]) -> None:
+            answers.append(found)
+            reply.complete(ListOffsetsResponse())
+
+        self.fetches.serve(Search(reply, [(SHARD, ms) for ms in times], answer))
+        return answers
+
     def work(self) -> None:
         """The thread does what it has to, and the loop what that leads to."""
         while self.log.work or self.posted:
@@ -121,10 +149,21 @@ def test_one_that_is_being_read(loop: Loop) -> None:
     loop.log.grow()
     connection = loop.connection()
     asked = [loop.fetch(connection) for _ in range(2)]
-    connection.connection_lost(None)
+    loop.log.while_reading = lambda: connection.connection_lost(None)
     loop.work()
 
     assert (is_forgotten(*asked), loop.log.reads) == (True, 1)
+
+
+def test_one_that_waits_for_the_thread(loop: Loop) -> None:
+    """It is not read any more."""
+    loop.log.grow()
+    connection = loop.connection()
+    asked = loop.fetch(connection)
+    connection.connection_lost(None)
+    loop.work()
+
+    assert (is_forgotten(asked), loop.log.reads) == (True, 0)
 
 
 def test_others_go_on(loop: Loop) -> None:
@@ -138,3 +177,41 @@ def test_others_go_on(loop: Loop) -> None:
     loop.work()
 
     assert (loop.log.reads, is_forgotten(asked)) == (1, True)
+
+
+def test_a_search_answers_in_the_order_of_its_questions(loop: Loop) -> None:
+    answers = loop.search(loop.connection(), [5, None, 3])
+    loop.work()
+
+    assert answers == [[TimedOffset(ms, ms) for ms in (5, LATEST_MS, 3)]]
+
+
+def test_one_search_of_a_connection_at_a_time(loop: Loop) -> None:
+    """The next begins when the last one is answered, so what waits for the thread is bounded by the number of connections."""
+    connection, other = loop.connection(), loop.connection()
+    answers = [loop.search(connection, [each]) for each in range(3)]
+    loop.search(other, [7])
+
+    assert len(loop.log.work) == 2
+    loop.work()
+    assert [len(each) for each in answers] == [1, 1, 1]
+    assert loop.log.searches == [0, 7, 1, 2]
+
+
+def test_a_search_ends_with_its_connection(loop: Loop) -> None:
+    """In the middle of a question, and those behind it do not begin."""
+    connection = loop.connection()
+    answers = [loop.search(connection, [each, each + 1]) for each in range(2)]
+    loop.log.while_reading = lambda: connection.connection_lost(None)
+    loop.work()
+
+    assert (loop.log.searches, loop.log.batches, answers) == ([0], 1, [[], []])
+
+
+def test_a_search_ends_with_the_server(loop: Loop) -> None:
+    """A stop waits for the thread, so the thread gives up at once."""
+    answers = loop.search(loop.connection(), list(range(1000)))
+    loop.log.while_reading = loop.fetches.close
+    loop.work()
+
+    assert (loop.log.searches, loop.log.batches, answers) == ([0], 1, [])
