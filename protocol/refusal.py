@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocol.errors import DecodeError, EncodeError
+from protocol.errors import DecodeError, EncodeError, Malformed
 from protocol.fields import Message
 from protocol.wire import DECODE_ERRORS
 
@@ -36,10 +36,10 @@ def decode_failure(error: Exception, message: type[Message], version: int, buf: 
     raise AssertionError(f"{message.__name__} v{version} was refused at byte {pos} for nothing") from error
 
 
-def verify(message: type[Message], version: int, buf: bytes, start: int, least: int) -> int:
-    """Check the whole message before more memory is used for it. Return its new memory budget. Raises DecodeError.
+def verify(message: type[Message], version: int, buf: bytes, start: int, least: int, limit: int = UNLIMITED) -> int:
+    """Check the whole message before more memory is used for it. Return its new memory budget, ``limit``. Raises DecodeError.
 
-    ``least`` is the earliest possible end of the message.
+    ``least`` is the earliest possible end of the message. A negative limit means that the message names too much.
     """
     try:
         if least > len(buf):
@@ -49,7 +49,9 @@ def verify(message: type[Message], version: int, buf: bytes, start: int, least: 
         struct_skipper(message, version, version in message.kafka.flexible)(buf, start)
     except DECODE_ERRORS as error:
         raise decode_failure(error, message, version, buf, start, start) from None
-    return UNLIMITED
+    if limit < 0:
+        raise Malformed("it has more elements than a request may have", message=message.__name__, version=version)
+    return limit
 
 
 def encode_failure(error: Exception, message: str, version: int) -> EncodeError:

@@ -15,6 +15,10 @@ ROOM: Final = 46_000
 """Memory budget for elements, in bytes, before the whole message is checked. Two bytes per byte of the frame are subtracted from it for
 strings being decoded. The rest of the 64 KiB is for the refusal: exceptions, their frames, and the walk that finds the field."""
 
+REQUEST_LIMIT: Final = 16 << 20
+"""Memory budget for the elements of a whole request, in bytes. A request comes from anybody: Kafka bounds only its size. Here an
+element may take a hundred times its size, and the loop handles each."""
+
 _NUMBER: Final = 32
 _COSTS: Final = {
     Primitive.BOOL: 0,

@@ -11,7 +11,7 @@ from typing import Final
 
 from protocol.fields import Item, Message, Primitive
 from protocol.generate import costs
-from protocol.generate.costs import ROOM, any_arrays
+from protocol.generate.costs import REQUEST_LIMIT, ROOM, any_arrays
 from protocol.generate.rows import Row, RowShape, row_of, shape_of
 from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
 from protocol.schema import FieldSpec, fields_of
@@ -28,6 +28,7 @@ class DecoderWriter:
         self._message = message
         self._version = version
         self._flexible = version in message.kafka.flexible
+        self._is_request = message.__name__.endswith("Request")
         self._layouts = layouts
         self._source = Source(depth=2)
         self._run: list[tuple[str, str]] = []
@@ -35,6 +36,8 @@ class DecoderWriter:
     def body(self) -> list[str]:
         if any_arrays(self._message, self._version):
             self._source.line(f"room = {ROOM - costs.of_struct(self._message, self._version)} - 2 * len(buf)")
+            if self._is_request:
+                self._source.line(f"limit = {REQUEST_LIMIT}")
         expression = self._struct(self._message, "")
         may_end_behind = not self._run and not self._flexible  # a final slice does not raise beyond the end
         self._flush()
@@ -246,9 +249,14 @@ class DecoderWriter:
     def _counted(self, field: FieldSpec, path: str) -> None:
         """Write the read of ``n`` elements. The whole message is checked first if the memory budget would be exceeded."""
         net = costs.of_element(field, self._version) - 4 * self._smallest_element(field)
-        self._source.line(f"room -= n * {max(net, 1)}")
+        cost = f"n * {max(net, 1)}"
+        verify = f"verify({self._message.__name__}, version, buf, start, pos + n"
+        self._source.line(f"room -= {cost}")
         with self._source.block("if room < 0"):
-            self._source.line(f"room = verify({self._message.__name__}, version, buf, start, pos + n)")
+            if self._is_request:
+                self._source.line(f"room, limit = {verify}, limit - {cost}), 0")
+            else:
+                self._source.line(f"room = {verify})")
         self._elements(field, path)
 
     def _elements(self, field: FieldSpec, path: str) -> None:

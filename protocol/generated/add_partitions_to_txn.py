@@ -52,6 +52,7 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45632 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("v3_and_below_transactional_id")
@@ -68,7 +69,7 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
             raise BadField("v3_and_below_topics")
         room -= n * 192
         if room < 0:
-            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+            room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 192), 0
         v3_and_below_topics = []
         v3_and_below_topics_count = n
         for _ in range(v3_and_below_topics_count):
@@ -88,7 +89,7 @@ def decode_add_partitions_to_txn_request_v0(buf: bytes, pos: int, version: int =
                 raise BadField("v3_and_below_topics.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+                room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 40), 0
             v3_and_below_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             v3_and_below_topics.append(AddPartitionsToTxnTopic(v3_and_below_topics_name, v3_and_below_topics_partitions))
@@ -110,6 +111,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45632 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             v3_and_below_transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -131,7 +133,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
             raise BadField("v3_and_below_topics")
         room -= n * 204
         if room < 0:
-            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+            room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 204), 0
         v3_and_below_topics = []
         v3_and_below_topics_count = n
         for _ in range(v3_and_below_topics_count):
@@ -156,7 +158,7 @@ def decode_add_partitions_to_txn_request_v3(buf: bytes, pos: int, version: int =
                 raise BadField("v3_and_below_topics.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+                room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 40), 0
             v3_and_below_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -178,6 +180,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45776 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -188,7 +191,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
             raise BadField("transactions")
         room -= n * 256
         if room < 0:
-            room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+            room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 256), 0
         transactions = []
         transactions_count = n
         for _ in range(transactions_count):
@@ -213,7 +216,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                 raise BadField("transactions.topics")
             room -= n * 204
             if room < 0:
-                room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+                room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 204), 0
             transactions_topics = []
             transactions_topics_count = n
             for _ in range(transactions_topics_count):
@@ -238,7 +241,7 @@ def decode_add_partitions_to_txn_request_v4(buf: bytes, pos: int, version: int =
                     raise BadField("transactions.topics.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n)
+                    room, limit = verify(AddPartitionsToTxnRequest, version, buf, start, pos + n, limit - n * 40), 0
                 transactions_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

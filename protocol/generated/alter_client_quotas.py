@@ -54,6 +54,7 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         entries: list[RequestEntryData]
@@ -61,7 +62,7 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
             raise BadField("entries")
         room -= n * 184
         if room < 0:
-            room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 184), 0
         entries = []
         entries_count = n
         for _ in range(entries_count):
@@ -72,7 +73,7 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                 raise BadField("entries.entity")
             room -= n * 200
             if room < 0:
-                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 200), 0
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:
@@ -117,7 +118,7 @@ def decode_alter_client_quotas_request_v0(buf: bytes, pos: int, version: int = 0
                 raise BadField("entries.ops")
             room -= n * 124
             if room < 0:
-                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 124), 0
             entries_ops = []
             entries_ops_left, entries_ops_step = n, 8
             while entries_ops_left:
@@ -162,6 +163,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -172,7 +174,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
             raise BadField("entries")
         room -= n * 204
         if room < 0:
-            room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 204), 0
         entries = []
         entries_count = n
         for _ in range(entries_count):
@@ -186,7 +188,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 raise BadField("entries.entity")
             room -= n * 204
             if room < 0:
-                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 204), 0
             entries_entity = []
             entries_entity_left, entries_entity_step = n, 8
             while entries_entity_left:
@@ -248,7 +250,7 @@ def decode_alter_client_quotas_request_v1(buf: bytes, pos: int, version: int = 1
                 raise BadField("entries.ops")
             room -= n * 124
             if room < 0:
-                room = verify(AlterClientQuotasRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterClientQuotasRequest, version, buf, start, pos + n, limit - n * 124), 0
             entries_ops = []
             entries_ops_left, entries_ops_step = n, 8
             while entries_ops_left:

@@ -62,6 +62,7 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[AlterConfigsResource]
@@ -69,7 +70,7 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise BadField("resources")
         room -= n * 236
         if room < 0:
-            room = verify(AlterConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterConfigsRequest, version, buf, start, pos + n, limit - n * 236), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -89,7 +90,7 @@ def decode_alter_configs_request_v0(buf: bytes, pos: int, version: int = 0) -> t
                 raise BadField("resources.configs")
             room -= n * 200
             if room < 0:
-                room = verify(AlterConfigsRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterConfigsRequest, version, buf, start, pos + n, limit - n * 200), 0
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -143,6 +144,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -153,7 +155,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise BadField("resources")
         room -= n * 248
         if room < 0:
-            room = verify(AlterConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterConfigsRequest, version, buf, start, pos + n, limit - n * 248), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -178,7 +180,7 @@ def decode_alter_configs_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("resources.configs")
             room -= n * 204
             if room < 0:
-                room = verify(AlterConfigsRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterConfigsRequest, version, buf, start, pos + n, limit - n * 204), 0
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:

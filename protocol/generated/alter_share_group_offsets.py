@@ -45,6 +45,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -66,7 +67,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -91,7 +92,7 @@ def decode_alter_share_group_offsets_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("topics.partitions")
             room -= n * 84
             if room < 0:
-                room = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(AlterShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 84), 0
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(AlterShareGroupOffsetsRequestPartition, rows_iqx(buf[pos:end])))

@@ -46,6 +46,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -56,7 +57,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             raise BadField("deletions")
         room -= n * 156
         if room < 0:
-            room = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n, limit - n * 156), 0
         deletions = []
         deletions_left, deletions_step = n, 8
         while deletions_left:
@@ -102,7 +103,7 @@ def decode_alter_user_scram_credentials_request_v0(buf: bytes, pos: int, version
             raise BadField("upsertions")
         room -= n * 276
         if room < 0:
-            room = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n)
+            room, limit = verify(AlterUserScramCredentialsRequest, version, buf, start, pos + n, limit - n * 276), 0
         upsertions = []
         upsertions_left, upsertions_step = n, 8
         while upsertions_left:

@@ -43,6 +43,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
     n: int
     try:
         room = 45280 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -114,7 +115,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         else:
             room -= n * 100
             if room < 0:
-                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):
@@ -160,7 +161,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
         else:
             room -= n * 128
             if room < 0:
-                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 128), 0
             topic_partitions = []
             topic_partitions_count = n
             for _ in range(topic_partitions_count):
@@ -174,7 +175,7 @@ def decode_consumer_group_heartbeat_request_v0(buf: bytes, pos: int, version: in
                     raise BadField("topic_partitions.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -196,6 +197,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
     n: int
     try:
         room = 45200 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -267,7 +269,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         else:
             room -= n * 100
             if room < 0:
-                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):
@@ -332,7 +334,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
         else:
             room -= n * 128
             if room < 0:
-                room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 128), 0
             topic_partitions = []
             topic_partitions_count = n
             for _ in range(topic_partitions_count):
@@ -346,7 +348,7 @@ def decode_consumer_group_heartbeat_request_v1(buf: bytes, pos: int, version: in
                     raise BadField("topic_partitions.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(ConsumerGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topic_partitions_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]

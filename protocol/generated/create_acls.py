@@ -58,6 +58,7 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         creations: list[AclCreation]
@@ -65,7 +66,7 @@ def decode_create_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise BadField("creations")
         room -= n * 432
         if room < 0:
-            room = verify(CreateAclsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreateAclsRequest, version, buf, start, pos + n, limit - n * 432), 0
         creations = []
         creations_left, creations_step = n, 8
         while creations_left:
@@ -124,6 +125,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -134,7 +136,7 @@ def decode_create_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             raise BadField("creations")
         room -= n * 440
         if room < 0:
-            room = verify(CreateAclsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreateAclsRequest, version, buf, start, pos + n, limit - n * 440), 0
         creations = []
         creations_left, creations_step = n, 8
         while creations_left:

@@ -47,6 +47,7 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[CreatePartitionsTopic]
@@ -54,7 +55,7 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise BadField("topics")
         room -= n * 224
         if room < 0:
-            room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 224), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -75,7 +76,7 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
             else:
                 room -= n * 120
                 if room < 0:
-                    room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+                    room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 120), 0
                 topics_assignments = []
                 topics_assignments_count = n
                 for _ in range(topics_assignments_count):
@@ -86,7 +87,7 @@ def decode_create_partitions_request_v0(buf: bytes, pos: int, version: int = 0) 
                         raise BadField("topics.assignments.broker_ids")
                     room -= n * 40
                     if room < 0:
-                        room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+                        room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 40), 0
                     topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     topics_assignments.append(CreatePartitionsAssignment(topics_assignments_broker_ids))
@@ -106,6 +107,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -116,7 +118,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("topics")
         room -= n * 236
         if room < 0:
-            room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 236), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -142,7 +144,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
             else:
                 room -= n * 128
                 if room < 0:
-                    room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+                    room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 128), 0
                 topics_assignments = []
                 topics_assignments_count = n
                 for _ in range(topics_assignments_count):
@@ -156,7 +158,7 @@ def decode_create_partitions_request_v2(buf: bytes, pos: int, version: int = 2) 
                         raise BadField("topics.assignments.broker_ids")
                     room -= n * 40
                     if room < 0:
-                        room = verify(CreatePartitionsRequest, version, buf, start, pos + n)
+                        room, limit = verify(CreatePartitionsRequest, version, buf, start, pos + n, limit - n * 40), 0
                     topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

@@ -71,6 +71,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[CreatableTopic]
@@ -78,7 +79,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise BadField("topics")
         room -= n * 328
         if room < 0:
-            room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 328), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -98,7 +99,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics.assignments")
             room -= n * 136
             if room < 0:
-                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 136), 0
             topics_assignments = []
             topics_assignments_count = n
             for _ in range(topics_assignments_count):
@@ -109,7 +110,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                     raise BadField("topics.assignments.broker_ids")
                 room -= n * 40
                 if room < 0:
-                    room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                    room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics_assignments.append(CreatableReplicaAssignment(topics_assignments_partition_index, topics_assignments_broker_ids))
@@ -120,7 +121,7 @@ def decode_create_topics_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics.configs")
             room -= n * 200
             if room < 0:
-                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 200), 0
             topics_configs = []
             topics_configs_left, topics_configs_step = n, 8
             while topics_configs_left:
@@ -177,6 +178,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -187,7 +189,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             raise BadField("topics")
         room -= n * 352
         if room < 0:
-            room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+            room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 352), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -212,7 +214,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics.assignments")
             room -= n * 144
             if room < 0:
-                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 144), 0
             topics_assignments = []
             topics_assignments_count = n
             for _ in range(topics_assignments_count):
@@ -226,7 +228,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                     raise BadField("topics.assignments.broker_ids")
                 room -= n * 40
                 if room < 0:
-                    room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                    room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topics_assignments_broker_ids = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -244,7 +246,7 @@ def decode_create_topics_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics.configs")
             room -= n * 204
             if room < 0:
-                room = verify(CreateTopicsRequest, version, buf, start, pos + n)
+                room, limit = verify(CreateTopicsRequest, version, buf, start, pos + n, limit - n * 204), 0
             topics_configs = []
             topics_configs_left, topics_configs_step = n, 8
             while topics_configs_left:

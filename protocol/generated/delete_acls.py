@@ -62,6 +62,7 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         filters: list[DeleteAclsFilter]
@@ -69,7 +70,7 @@ def decode_delete_acls_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise BadField("filters")
         room -= n * 432
         if room < 0:
-            room = verify(DeleteAclsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteAclsRequest, version, buf, start, pos + n, limit - n * 432), 0
         filters = []
         filters_left, filters_step = n, 8
         while filters_left:
@@ -134,6 +135,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -144,7 +146,7 @@ def decode_delete_acls_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             raise BadField("filters")
         room -= n * 440
         if room < 0:
-            room = verify(DeleteAclsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteAclsRequest, version, buf, start, pos + n, limit - n * 440), 0
         filters = []
         filters_left, filters_step = n, 8
         while filters_left:

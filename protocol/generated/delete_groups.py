@@ -39,6 +39,7 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups_names: list[str]
@@ -46,7 +47,7 @@ def decode_delete_groups_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise BadField("groups_names")
         room -= n * 96
         if room < 0:
-            room = verify(DeleteGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteGroupsRequest, version, buf, start, pos + n, limit - n * 96), 0
         groups_names = []
         groups_names_count = n
         for _ in range(groups_names_count):
@@ -75,6 +76,7 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -85,7 +87,7 @@ def decode_delete_groups_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise BadField("groups_names")
         room -= n * 100
         if room < 0:
-            room = verify(DeleteGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteGroupsRequest, version, buf, start, pos + n, limit - n * 100), 0
         groups_names = []
         groups_names_count = n
         for _ in range(groups_names_count):

@@ -50,6 +50,7 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
     n: int
     try:
         room = 45856 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[DeleteRecordsTopic]
@@ -57,7 +58,7 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteRecordsRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -77,7 +78,7 @@ def decode_delete_records_request_v0(buf: bytes, pos: int, version: int = 0) -> 
                 raise BadField("topics.partitions")
             room -= n * 88
             if room < 0:
-                room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
+                room, limit = verify(DeleteRecordsRequest, version, buf, start, pos + n, limit - n * 88), 0
             end = pos + n * 12
             topics_partitions = list(starmap(DeleteRecordsPartition, rows_iq(buf[pos:end])))
             pos = end
@@ -97,6 +98,7 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
     n: int
     try:
         room = 45856 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -107,7 +109,7 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteRecordsRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -132,7 +134,7 @@ def decode_delete_records_request_v2(buf: bytes, pos: int, version: int = 2) -> 
                 raise BadField("topics.partitions")
             room -= n * 84
             if room < 0:
-                room = verify(DeleteRecordsRequest, version, buf, start, pos + n)
+                room, limit = verify(DeleteRecordsRequest, version, buf, start, pos + n, limit - n * 84), 0
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(DeleteRecordsPartition, rows_iqx(buf[pos:end])))

@@ -41,6 +41,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -62,7 +63,7 @@ def decode_delete_share_group_offsets_request_v0(buf: bytes, pos: int, version: 
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(DeleteShareGroupOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:

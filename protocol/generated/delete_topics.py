@@ -47,6 +47,7 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
     n: int
     try:
         room = 45760 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topic_names: list[str]
@@ -54,7 +55,7 @@ def decode_delete_topics_request_v1(buf: bytes, pos: int, version: int = 1) -> t
             raise BadField("topic_names")
         room -= n * 96
         if room < 0:
-            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteTopicsRequest, version, buf, start, pos + n, limit - n * 96), 0
         topic_names = []
         topic_names_count = n
         for _ in range(topic_names_count):
@@ -86,6 +87,7 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
     n: int
     try:
         room = 45760 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -96,7 +98,7 @@ def decode_delete_topics_request_v4(buf: bytes, pos: int, version: int = 4) -> t
             raise BadField("topic_names")
         room -= n * 100
         if room < 0:
-            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteTopicsRequest, version, buf, start, pos + n, limit - n * 100), 0
         topic_names = []
         topic_names_count = n
         for _ in range(topic_names_count):
@@ -129,6 +131,7 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
     n: int
     try:
         room = 45760 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -139,7 +142,7 @@ def decode_delete_topics_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(DeleteTopicsRequest, version, buf, start, pos + n)
+            room, limit = verify(DeleteTopicsRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:

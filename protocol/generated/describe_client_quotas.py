@@ -58,6 +58,7 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         components: list[ComponentData]
@@ -65,7 +66,7 @@ def decode_describe_client_quotas_request_v0(buf: bytes, pos: int, version: int 
             raise BadField("components")
         room -= n * 244
         if room < 0:
-            room = verify(DescribeClientQuotasRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeClientQuotasRequest, version, buf, start, pos + n, limit - n * 244), 0
         components = []
         components_left, components_step = n, 8
         while components_left:
@@ -115,6 +116,7 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -125,7 +127,7 @@ def decode_describe_client_quotas_request_v1(buf: bytes, pos: int, version: int 
             raise BadField("components")
         room -= n * 248
         if room < 0:
-            room = verify(DescribeClientQuotasRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeClientQuotasRequest, version, buf, start, pos + n, limit - n * 248), 0
         components = []
         components_left, components_step = n, 8
         while components_left:

@@ -70,6 +70,7 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeConfigsResource]
@@ -77,7 +78,7 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
             raise BadField("resources")
         room -= n * 236
         if room < 0:
-            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 236), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -98,7 +99,7 @@ def decode_describe_configs_request_v1(buf: bytes, pos: int, version: int = 1) -
             else:
                 room -= n * 96
                 if room < 0:
-                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+                    room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 96), 0
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):
@@ -128,6 +129,7 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[DescribeConfigsResource]
@@ -135,7 +137,7 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
             raise BadField("resources")
         room -= n * 236
         if room < 0:
-            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 236), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -156,7 +158,7 @@ def decode_describe_configs_request_v3(buf: bytes, pos: int, version: int = 3) -
             else:
                 room -= n * 96
                 if room < 0:
-                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+                    room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 96), 0
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):
@@ -183,6 +185,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -193,7 +196,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
             raise BadField("resources")
         room -= n * 248
         if room < 0:
-            room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 248), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -219,7 +222,7 @@ def decode_describe_configs_request_v4(buf: bytes, pos: int, version: int = 4) -
             else:
                 room -= n * 100
                 if room < 0:
-                    room = verify(DescribeConfigsRequest, version, buf, start, pos + n)
+                    room, limit = verify(DescribeConfigsRequest, version, buf, start, pos + n, limit - n * 100), 0
                 resources_configuration_keys = []
                 resources_configuration_keys_count = n
                 for _ in range(resources_configuration_keys_count):

@@ -42,6 +42,7 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
@@ -49,7 +50,7 @@ def decode_describe_groups_request_v0(buf: bytes, pos: int, version: int = 0) ->
             raise BadField("groups")
         room -= n * 96
         if room < 0:
-            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeGroupsRequest, version, buf, start, pos + n, limit - n * 96), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -81,6 +82,7 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         groups: list[str]
@@ -88,7 +90,7 @@ def decode_describe_groups_request_v3(buf: bytes, pos: int, version: int = 3) ->
             raise BadField("groups")
         room -= n * 96
         if room < 0:
-            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeGroupsRequest, version, buf, start, pos + n, limit - n * 96), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -117,6 +119,7 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -127,7 +130,7 @@ def decode_describe_groups_request_v5(buf: bytes, pos: int, version: int = 5) ->
             raise BadField("groups")
         room -= n * 100
         if room < 0:
-            room = verify(DescribeGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeGroupsRequest, version, buf, start, pos + n, limit - n * 100), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):

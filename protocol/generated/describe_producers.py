@@ -42,6 +42,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -52,7 +53,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(DescribeProducersRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeProducersRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -77,7 +78,7 @@ def decode_describe_producers_request_v0(buf: bytes, pos: int, version: int = 0)
                 raise BadField("topics.partition_indexes")
             room -= n * 40
             if room < 0:
-                room = verify(DescribeProducersRequest, version, buf, start, pos + n)
+                room, limit = verify(DescribeProducersRequest, version, buf, start, pos + n, limit - n * 40), 0
             topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]

@@ -53,6 +53,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -63,7 +64,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
             raise BadField("groups")
         room -= n * 204
         if room < 0:
-            room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 204), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -89,7 +90,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
             else:
                 room -= n * 204
                 if room < 0:
-                    room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
+                    room, limit = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 204), 0
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -114,7 +115,7 @@ def decode_describe_share_group_offsets_request_v0(buf: bytes, pos: int, version
                         raise BadField("groups.topics.partitions")
                     room -= n * 40
                     if room < 0:
-                        room = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n)
+                        room, limit = verify(DescribeShareGroupOffsetsRequest, version, buf, start, pos + n, limit - n * 40), 0
                     groups_topics_partitions = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

@@ -51,6 +51,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
     n: int
     try:
         room = 45696 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -61,7 +62,7 @@ def decode_describe_topic_partitions_request_v0(buf: bytes, pos: int, version: i
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(DescribeTopicPartitionsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeTopicPartitionsRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:

@@ -39,6 +39,7 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -49,7 +50,7 @@ def decode_describe_transactions_request_v0(buf: bytes, pos: int, version: int =
             raise BadField("transactional_ids")
         room -= n * 100
         if room < 0:
-            room = verify(DescribeTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(DescribeTransactionsRequest, version, buf, start, pos + n, limit - n * 100), 0
         transactional_ids = []
         transactional_ids_count = n
         for _ in range(transactional_ids_count):

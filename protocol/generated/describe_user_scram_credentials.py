@@ -43,6 +43,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -54,7 +55,7 @@ def decode_describe_user_scram_credentials_request_v0(buf: bytes, pos: int, vers
         else:
             room -= n * 128
             if room < 0:
-                room = verify(DescribeUserScramCredentialsRequest, version, buf, start, pos + n)
+                room, limit = verify(DescribeUserScramCredentialsRequest, version, buf, start, pos + n, limit - n * 128), 0
             users = []
             users_left, users_step = n, 8
             while users_left:

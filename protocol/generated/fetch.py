@@ -106,6 +106,7 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
     n: int
     try:
         room = 45568 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
@@ -113,7 +114,7 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -133,7 +134,7 @@ def decode_fetch_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[Fet
                 raise BadField("topics.partitions")
             room -= n * 152
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 152), 0
             end = pos + n * 16
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, -1, partition_max_bytes) for partition, fetch_offset, partition_max_bytes in rows_iqi(buf[pos:end])]
             pos = end
@@ -150,6 +151,7 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
     n: int
     try:
         room = 45568 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, n = unpack_iiiibi(buf, pos)
         pos += 21
         topics: list[FetchTopic]
@@ -157,7 +159,7 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -177,7 +179,7 @@ def decode_fetch_request_v5(buf: bytes, pos: int, version: int = 5) -> tuple[Fet
                 raise BadField("topics.partitions")
             room -= n * 152
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 152), 0
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
             pos = end
@@ -197,6 +199,7 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
     n: int
     try:
         room = 45504 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
@@ -204,7 +207,7 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -224,7 +227,7 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
                 raise BadField("topics.partitions")
             room -= n * 152
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 152), 0
             end = pos + n * 24
             topics_partitions = [FetchPartition(partition, -1, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, fetch_offset, log_start_offset, partition_max_bytes in rows_iqqi(buf[pos:end])]
             pos = end
@@ -236,7 +239,7 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
             raise BadField("forgotten_topics_data")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -256,7 +259,7 @@ def decode_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tuple[Fet
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -275,6 +278,7 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
     n: int
     try:
         room = 45504 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
@@ -282,7 +286,7 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -302,7 +306,7 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
                 raise BadField("topics.partitions")
             room -= n * 168
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 168), 0
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
             pos = end
@@ -314,7 +318,7 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
             raise BadField("forgotten_topics_data")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -334,7 +338,7 @@ def decode_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[Fet
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -353,6 +357,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
     n: int
     try:
         room = 45424 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiii(buf, pos)
         pos += 29
         topics: list[FetchTopic]
@@ -360,7 +365,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -380,7 +385,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 168
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 168), 0
             end = pos + n * 28
             topics_partitions = [FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes) for partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes in rows_iiqqi(buf[pos:end])]
             pos = end
@@ -392,7 +397,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 208
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 208), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -412,7 +417,7 @@ def decode_fetch_request_v11(buf: bytes, pos: int, version: int = 11) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             forgotten_topics_data.append(ForgottenTopic(forgotten_topics_data_topic, ZERO_UUID, forgotten_topics_data_partitions))
@@ -437,6 +442,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
     n: int
     try:
         room = 45344 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
         if n >= 0x80:
@@ -447,7 +453,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             raise BadField("topics")
         room -= n * 220
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 220), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -472,7 +478,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 180
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 180), 0
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -501,7 +507,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 220
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 220), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -526,7 +532,7 @@ def decode_fetch_request_v12(buf: bytes, pos: int, version: int = 12) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -590,6 +596,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
     n: int
     try:
         room = 45344 - 2 * len(buf)
+        limit = 16777216
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiiibiiB(buf, pos)
         pos += 26
         if n >= 0x80:
@@ -600,7 +607,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -614,7 +621,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 180
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 180), 0
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -643,7 +650,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -657,7 +664,7 @@ def decode_fetch_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -724,6 +731,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
     n: int
     try:
         room = 45264 - 2 * len(buf)
+        limit = 16777216
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
@@ -734,7 +742,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -748,7 +756,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 180
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 180), 0
             end = pos + n * 33
             if buf[pos + 32 : end : 33].count(0) == n:
                 topics_partitions = list(starmap(FetchPartition, rows_iiqiqix(buf[pos:end])))
@@ -777,7 +785,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -791,7 +799,7 @@ def decode_fetch_request_v15(buf: bytes, pos: int, version: int = 15) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -865,6 +873,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
     n: int
     try:
         room = 45264 - 2 * len(buf)
+        limit = 16777216
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
@@ -875,7 +884,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -889,7 +898,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 244
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 244), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -928,7 +937,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -942,7 +951,7 @@ def decode_fetch_request_v17(buf: bytes, pos: int, version: int = 17) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -1013,6 +1022,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
     n: int
     try:
         room = 45264 - 2 * len(buf)
+        limit = 16777216
         max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, n = unpack_iiibiiB(buf, pos)
         pos += 22
         if n >= 0x80:
@@ -1023,7 +1033,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -1037,7 +1047,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 raise BadField("topics.partitions")
             room -= n * 276
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 276), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -1080,7 +1090,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(FetchRequest, version, buf, start, pos + n)
+            room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -1094,7 +1104,7 @@ def decode_fetch_request_v18(buf: bytes, pos: int, version: int = 18) -> tuple[F
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(FetchRequest, version, buf, start, pos + n)
+                room, limit = verify(FetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]

@@ -119,6 +119,7 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         key_type, n = unpack_bB(buf, pos)
         pos += 2
         if n >= 0x80:
@@ -129,7 +130,7 @@ def decode_find_coordinator_request_v4(buf: bytes, pos: int, version: int = 4) -
             raise BadField("coordinator_keys")
         room -= n * 100
         if room < 0:
-            room = verify(FindCoordinatorRequest, version, buf, start, pos + n)
+            room, limit = verify(FindCoordinatorRequest, version, buf, start, pos + n, limit - n * 100), 0
         coordinator_keys = []
         coordinator_keys_count = n
         for _ in range(coordinator_keys_count):

@@ -61,6 +61,7 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         resources: list[AlterConfigsResource]
@@ -68,7 +69,7 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
             raise BadField("resources")
         room -= n * 236
         if room < 0:
-            room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n, limit - n * 236), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -88,7 +89,7 @@ def decode_incremental_alter_configs_request_v0(buf: bytes, pos: int, version: i
                 raise BadField("resources.configs")
             room -= n * 244
             if room < 0:
-                room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
+                room, limit = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n, limit - n * 244), 0
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:
@@ -139,6 +140,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -149,7 +151,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
             raise BadField("resources")
         room -= n * 248
         if room < 0:
-            room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
+            room, limit = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n, limit - n * 248), 0
         resources = []
         resources_count = n
         for _ in range(resources_count):
@@ -174,7 +176,7 @@ def decode_incremental_alter_configs_request_v1(buf: bytes, pos: int, version: i
                 raise BadField("resources.configs")
             room -= n * 248
             if room < 0:
-                room = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n)
+                room, limit = verify(IncrementalAlterConfigsRequest, version, buf, start, pos + n, limit - n * 248), 0
             resources_configs = []
             resources_configs_left, resources_configs_step = n, 8
             while resources_configs_left:

@@ -45,6 +45,7 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -66,7 +67,7 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(InitializeShareGroupStateRequest, version, buf, start, pos + n)
+            room, limit = verify(InitializeShareGroupStateRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -80,7 +81,7 @@ def decode_initialize_share_group_state_request_v0(buf: bytes, pos: int, version
                 raise BadField("topics.partitions")
             room -= n * 100
             if room < 0:
-                room = verify(InitializeShareGroupStateRequest, version, buf, start, pos + n)
+                room, limit = verify(InitializeShareGroupStateRequest, version, buf, start, pos + n, limit - n * 100), 0
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_iiqx(buf[pos:end])))

@@ -56,6 +56,7 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
     n: int
     try:
         room = 45568 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -90,7 +91,7 @@ def decode_join_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             raise BadField("protocols")
         room -= n * 160
         if room < 0:
-            room = verify(JoinGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(JoinGroupRequest, version, buf, start, pos + n, limit - n * 160), 0
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -133,6 +134,7 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
     n: int
     try:
         room = 45536 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -167,7 +169,7 @@ def decode_join_group_request_v1(buf: bytes, pos: int, version: int = 1) -> tupl
             raise BadField("protocols")
         room -= n * 160
         if room < 0:
-            room = verify(JoinGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(JoinGroupRequest, version, buf, start, pos + n, limit - n * 160), 0
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -219,6 +221,7 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
     n: int
     try:
         room = 45456 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -264,7 +267,7 @@ def decode_join_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             raise BadField("protocols")
         room -= n * 160
         if room < 0:
-            room = verify(JoinGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(JoinGroupRequest, version, buf, start, pos + n, limit - n * 160), 0
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -307,6 +310,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
     n: int
     try:
         room = 45456 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -369,7 +373,7 @@ def decode_join_group_request_v6(buf: bytes, pos: int, version: int = 6) -> tupl
             raise BadField("protocols")
         room -= n * 172
         if room < 0:
-            room = verify(JoinGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(JoinGroupRequest, version, buf, start, pos + n, limit - n * 172), 0
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:
@@ -430,6 +434,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
     n: int
     try:
         room = 45376 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -492,7 +497,7 @@ def decode_join_group_request_v8(buf: bytes, pos: int, version: int = 8) -> tupl
             raise BadField("protocols")
         room -= n * 172
         if room < 0:
-            room = verify(JoinGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(JoinGroupRequest, version, buf, start, pos + n, limit - n * 172), 0
         protocols = []
         protocols_left, protocols_step = n, 8
         while protocols_left:

@@ -76,6 +76,7 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -92,7 +93,7 @@ def decode_leave_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tup
             raise BadField("members")
         room -= n * 216
         if room < 0:
-            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(LeaveGroupRequest, version, buf, start, pos + n, limit - n * 216), 0
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -142,6 +143,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -163,7 +165,7 @@ def decode_leave_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             raise BadField("members")
         room -= n * 220
         if room < 0:
-            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(LeaveGroupRequest, version, buf, start, pos + n, limit - n * 220), 0
         members = []
         members_left, members_step = n, 8
         while members_left:
@@ -229,6 +231,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -250,7 +253,7 @@ def decode_leave_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             raise BadField("members")
         room -= n * 296
         if room < 0:
-            room = verify(LeaveGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(LeaveGroupRequest, version, buf, start, pos + n, limit - n * 296), 0
         members = []
         members_left, members_step = n, 8
         while members_left:

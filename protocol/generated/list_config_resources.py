@@ -49,6 +49,7 @@ def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -59,7 +60,7 @@ def decode_list_config_resources_request_v1(buf: bytes, pos: int, version: int =
             raise BadField("resource_types")
         room -= n * 52
         if room < 0:
-            room = verify(ListConfigResourcesRequest, version, buf, start, pos + n)
+            room, limit = verify(ListConfigResourcesRequest, version, buf, start, pos + n, limit - n * 52), 0
         resource_types = list(unpack_from(f">{n}b", buf, pos))
         pos += n * 1
         n = buf[pos]

@@ -69,6 +69,7 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -79,7 +80,7 @@ def decode_list_groups_request_v4(buf: bytes, pos: int, version: int = 4) -> tup
             raise BadField("states_filter")
         room -= n * 100
         if room < 0:
-            room = verify(ListGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListGroupsRequest, version, buf, start, pos + n, limit - n * 100), 0
         states_filter = []
         states_filter_count = n
         for _ in range(states_filter_count):
@@ -109,6 +110,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -119,7 +121,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             raise BadField("states_filter")
         room -= n * 100
         if room < 0:
-            room = verify(ListGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListGroupsRequest, version, buf, start, pos + n, limit - n * 100), 0
         states_filter = []
         states_filter_count = n
         for _ in range(states_filter_count):
@@ -145,7 +147,7 @@ def decode_list_groups_request_v5(buf: bytes, pos: int, version: int = 5) -> tup
             raise BadField("types_filter")
         room -= n * 100
         if room < 0:
-            room = verify(ListGroupsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListGroupsRequest, version, buf, start, pos + n, limit - n * 100), 0
         types_filter = []
         types_filter_count = n
         for _ in range(types_filter_count):

@@ -66,6 +66,7 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
     n: int
     try:
         room = 45840 - 2 * len(buf)
+        limit = 16777216
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[ListOffsetsTopic]
@@ -73,7 +74,7 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -93,7 +94,7 @@ def decode_list_offsets_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("topics.partitions")
             room -= n * 88
             if room < 0:
-                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 88), 0
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
             pos = end
@@ -110,6 +111,7 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
@@ -117,7 +119,7 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -137,7 +139,7 @@ def decode_list_offsets_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                 raise BadField("topics.partitions")
             room -= n * 88
             if room < 0:
-                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 88), 0
             end = pos + n * 12
             topics_partitions = [ListOffsetsPartition(partition_index, -1, timestamp) for partition_index, timestamp in rows_iq(buf[pos:end])]
             pos = end
@@ -157,6 +159,7 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         replica_id, isolation_level, n = unpack_ibi(buf, pos)
         pos += 9
         topics: list[ListOffsetsTopic]
@@ -164,7 +167,7 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -184,7 +187,7 @@ def decode_list_offsets_request_v4(buf: bytes, pos: int, version: int = 4) -> tu
                 raise BadField("topics.partitions")
             room -= n * 104
             if room < 0:
-                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 104), 0
             end = pos + n * 16
             topics_partitions = list(starmap(ListOffsetsPartition, rows_iiq(buf[pos:end])))
             pos = end
@@ -204,6 +207,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
         if n >= 0x80:
@@ -214,7 +218,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -239,7 +243,7 @@ def decode_list_offsets_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                 raise BadField("topics.partitions")
             room -= n * 100
             if room < 0:
-                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 100), 0
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
                 topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))
@@ -281,6 +285,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
     n: int
     try:
         room = 45776 - 2 * len(buf)
+        limit = 16777216
         replica_id, isolation_level, n = unpack_ibB(buf, pos)
         pos += 6
         if n >= 0x80:
@@ -291,7 +296,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -316,7 +321,7 @@ def decode_list_offsets_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                 raise BadField("topics.partitions")
             room -= n * 100
             if room < 0:
-                room = verify(ListOffsetsRequest, version, buf, start, pos + n)
+                room, limit = verify(ListOffsetsRequest, version, buf, start, pos + n, limit - n * 100), 0
             end = pos + n * 17
             if buf[pos + 16 : end : 17].count(0) == n:
                 topics_partitions = list(starmap(ListOffsetsPartition, rows_iiqx(buf[pos:end])))

@@ -36,6 +36,7 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -46,7 +47,7 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise BadField("state_filters")
         room -= n * 100
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 100), 0
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -72,7 +73,7 @@ def decode_list_transactions_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise BadField("producer_id_filters")
         room -= n * 32
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 32), 0
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         n = buf[pos]
@@ -89,6 +90,7 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
     n: int
     try:
         room = 45744 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -99,7 +101,7 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
             raise BadField("state_filters")
         room -= n * 100
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 100), 0
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -125,7 +127,7 @@ def decode_list_transactions_request_v1(buf: bytes, pos: int, version: int = 1) 
             raise BadField("producer_id_filters")
         room -= n * 32
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 32), 0
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         duration_filter, n = unpack_qB(buf, pos)
@@ -142,6 +144,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
     n: int
     try:
         room = 45664 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -152,7 +155,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("state_filters")
         room -= n * 100
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 100), 0
         state_filters = []
         state_filters_count = n
         for _ in range(state_filters_count):
@@ -178,7 +181,7 @@ def decode_list_transactions_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("producer_id_filters")
         room -= n * 32
         if room < 0:
-            room = verify(ListTransactionsRequest, version, buf, start, pos + n)
+            room, limit = verify(ListTransactionsRequest, version, buf, start, pos + n, limit - n * 32), 0
         producer_id_filters = list(unpack_from(f">{n}q", buf, pos))
         pos += n * 8
         transactional_id_pattern: str | None

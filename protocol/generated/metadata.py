@@ -86,6 +86,7 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
@@ -93,7 +94,7 @@ def decode_metadata_request_v0(buf: bytes, pos: int, version: int = 0) -> tuple[
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(MetadataRequest, version, buf, start, pos + n)
+            room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_left, topics_step = n, 8
         while topics_left:
@@ -138,6 +139,7 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
@@ -146,7 +148,7 @@ def decode_metadata_request_v1(buf: bytes, pos: int, version: int = 1) -> tuple[
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -197,6 +199,7 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
@@ -205,7 +208,7 @@ def decode_metadata_request_v4(buf: bytes, pos: int, version: int = 4) -> tuple[
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -259,6 +262,7 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[MetadataRequestTopic] | None
@@ -267,7 +271,7 @@ def decode_metadata_request_v8(buf: bytes, pos: int, version: int = 8) -> tuple[
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -312,6 +316,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -323,7 +328,7 @@ def decode_metadata_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -376,6 +381,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -387,7 +393,7 @@ def decode_metadata_request_v10(buf: bytes, pos: int, version: int = 10) -> tupl
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:
@@ -448,6 +454,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
     n: int
     try:
         room = 45872 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -459,7 +466,7 @@ def decode_metadata_request_v11(buf: bytes, pos: int, version: int = 11) -> tupl
         else:
             room -= n * 128
             if room < 0:
-                room = verify(MetadataRequest, version, buf, start, pos + n)
+                room, limit = verify(MetadataRequest, version, buf, start, pos + n, limit - n * 128), 0
             topics = []
             topics_left, topics_step = n, 8
             while topics_left:

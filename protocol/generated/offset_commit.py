@@ -69,6 +69,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
     n: int
     try:
         room = 45616 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -94,7 +95,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -114,7 +115,7 @@ def decode_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) -> t
                 raise BadField("topics.partitions")
             room -= n * 176
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 176), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -168,6 +169,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
     n: int
     try:
         room = 45664 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -193,7 +195,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -213,7 +215,7 @@ def decode_offset_commit_request_v5(buf: bytes, pos: int, version: int = 5) -> t
                 raise BadField("topics.partitions")
             room -= n * 176
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 176), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -261,6 +263,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
     n: int
     try:
         room = 45664 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -286,7 +289,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -306,7 +309,7 @@ def decode_offset_commit_request_v6(buf: bytes, pos: int, version: int = 6) -> t
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -354,6 +357,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
     n: int
     try:
         room = 45584 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -390,7 +394,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
             raise BadField("topics")
         room -= n * 208
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 208), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -410,7 +414,7 @@ def decode_offset_commit_request_v7(buf: bytes, pos: int, version: int = 7) -> t
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -458,6 +462,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
     n: int
     try:
         room = 45584 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -509,7 +514,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
             raise BadField("topics")
         room -= n * 220
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 220), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -534,7 +539,7 @@ def decode_offset_commit_request_v8(buf: bytes, pos: int, version: int = 8) -> t
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -603,6 +608,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
     n: int
     try:
         room = 45584 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -654,7 +660,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -668,7 +674,7 @@ def decode_offset_commit_request_v10(buf: bytes, pos: int, version: int = 10) ->
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(OffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:

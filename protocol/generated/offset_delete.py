@@ -33,6 +33,7 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -49,7 +50,7 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(OffsetDeleteRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetDeleteRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -69,7 +70,7 @@ def decode_offset_delete_request_v0(buf: bytes, pos: int, version: int = 0) -> t
                 raise BadField("topics.partitions")
             room -= n * 72
             if room < 0:
-                room = verify(OffsetDeleteRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetDeleteRequest, version, buf, start, pos + n, limit - n * 72), 0
             end = pos + n * 4
             topics_partitions = list(starmap(OffsetDeleteRequestPartition, rows_i(buf[pos:end])))
             pos = end

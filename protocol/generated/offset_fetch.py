@@ -71,6 +71,7 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
     n: int
     try:
         room = 45712 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -87,7 +88,7 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -107,7 +108,7 @@ def decode_offset_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tu
                 raise BadField("topics.partition_indexes")
             room -= n * 40
             if room < 0:
-                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
@@ -123,6 +124,7 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
     n: int
     try:
         room = 45712 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -140,7 +142,7 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
         else:
             room -= n * 192
             if room < 0:
-                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -160,7 +162,7 @@ def decode_offset_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tu
                     raise BadField("topics.partition_indexes")
                 room -= n * 40
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 topics.append(OffsetFetchRequestTopic(topics_name, topics_partition_indexes))
@@ -185,6 +187,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
     n: int
     try:
         room = 45712 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -207,7 +210,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
         else:
             room -= n * 204
             if room < 0:
-                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 204), 0
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -232,7 +235,7 @@ def decode_offset_fetch_request_v6(buf: bytes, pos: int, version: int = 6) -> tu
                     raise BadField("topics.partition_indexes")
                 room -= n * 40
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -254,6 +257,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
     n: int
     try:
         room = 45712 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -276,7 +280,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
         else:
             room -= n * 204
             if room < 0:
-                room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 204), 0
             topics = []
             topics_count = n
             for _ in range(topics_count):
@@ -301,7 +305,7 @@ def decode_offset_fetch_request_v7(buf: bytes, pos: int, version: int = 7) -> tu
                     raise BadField("topics.partition_indexes")
                 room -= n * 40
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                 topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -323,6 +327,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -333,7 +338,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             raise BadField("groups")
         room -= n * 220
         if room < 0:
-            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 220), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -359,7 +364,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
             else:
                 room -= n * 220
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 220), 0
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -384,7 +389,7 @@ def decode_offset_fetch_request_v8(buf: bytes, pos: int, version: int = 8) -> tu
                         raise BadField("groups.topics.partition_indexes")
                     room -= n * 40
                     if room < 0:
-                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                        room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -411,6 +416,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -421,7 +427,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             raise BadField("groups")
         room -= n * 312
         if room < 0:
-            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 312), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -466,7 +472,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
             else:
                 room -= n * 220
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 220), 0
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -491,7 +497,7 @@ def decode_offset_fetch_request_v9(buf: bytes, pos: int, version: int = 9) -> tu
                         raise BadField("groups.topics.partition_indexes")
                     room -= n * 40
                     if room < 0:
-                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                        room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]
@@ -518,6 +524,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
     n: int
     try:
         room = 45792 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -528,7 +535,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             raise BadField("groups")
         room -= n * 312
         if room < 0:
-            room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 312), 0
         groups = []
         groups_count = n
         for _ in range(groups_count):
@@ -573,7 +580,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
             else:
                 room -= n * 128
                 if room < 0:
-                    room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 128), 0
                 groups_topics = []
                 groups_topics_count = n
                 for _ in range(groups_topics_count):
@@ -587,7 +594,7 @@ def decode_offset_fetch_request_v10(buf: bytes, pos: int, version: int = 10) -> 
                         raise BadField("groups.topics.partition_indexes")
                     room -= n * 40
                     if room < 0:
-                        room = verify(OffsetFetchRequest, version, buf, start, pos + n)
+                        room, limit = verify(OffsetFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
                     groups_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                     pos += n * 4
                     n = buf[pos]

@@ -49,6 +49,7 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_i(buf, pos)
         pos += 4
         topics: list[OffsetForLeaderTopic]
@@ -56,7 +57,7 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -76,7 +77,7 @@ def decode_offset_for_leader_epoch_request_v2(buf: bytes, pos: int, version: int
                 raise BadField("topics.partitions")
             room -= n * 120
             if room < 0:
-                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 120), 0
             end = pos + n * 12
             topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iii(buf[pos:end])))
             pos = end
@@ -93,6 +94,7 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 45856 - 2 * len(buf)
+        limit = 16777216
         replica_id, n = unpack_ii(buf, pos)
         pos += 8
         topics: list[OffsetForLeaderTopic]
@@ -100,7 +102,7 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -120,7 +122,7 @@ def decode_offset_for_leader_epoch_request_v3(buf: bytes, pos: int, version: int
                 raise BadField("topics.partitions")
             room -= n * 120
             if room < 0:
-                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 120), 0
             end = pos + n * 12
             topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iii(buf[pos:end])))
             pos = end
@@ -137,6 +139,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 45856 - 2 * len(buf)
+        limit = 16777216
         replica_id, n = unpack_iB(buf, pos)
         pos += 5
         if n >= 0x80:
@@ -147,7 +150,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+            room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -172,7 +175,7 @@ def decode_offset_for_leader_epoch_request_v4(buf: bytes, pos: int, version: int
                 raise BadField("topics.partitions")
             room -= n * 116
             if room < 0:
-                room = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n)
+                room, limit = verify(OffsetForLeaderEpochRequest, version, buf, start, pos + n, limit - n * 116), 0
             end = pos + n * 13
             if buf[pos + 12 : end : 13].count(0) == n:
                 topics_partitions = list(starmap(OffsetForLeaderPartition, rows_iiix(buf[pos:end])))

@@ -77,6 +77,7 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
     n: int
     try:
         room = 45728 - 2 * len(buf)
+        limit = 16777216
         transactional_id: str | None
         (n,) = unpack_h(buf, pos)
         if n < 0:
@@ -95,7 +96,7 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
             raise BadField("topic_data")
         room -= n * 208
         if room < 0:
-            room = verify(ProduceRequest, version, buf, start, pos + n)
+            room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 208), 0
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -115,7 +116,7 @@ def decode_produce_request_v3(buf: bytes, pos: int, version: int = 3) -> tuple[P
                 raise BadField("topic_data.partition_data")
             room -= n * 104
             if room < 0:
-                room = verify(ProduceRequest, version, buf, start, pos + n)
+                room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 104), 0
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:
@@ -174,6 +175,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
     n: int
     try:
         room = 45728 - 2 * len(buf)
+        limit = 16777216
         transactional_id: str | None
         n = buf[pos]
         if not n:
@@ -203,7 +205,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
             raise BadField("topic_data")
         room -= n * 220
         if room < 0:
-            room = verify(ProduceRequest, version, buf, start, pos + n)
+            room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 220), 0
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -228,7 +230,7 @@ def decode_produce_request_v9(buf: bytes, pos: int, version: int = 9) -> tuple[P
                 raise BadField("topic_data.partition_data")
             room -= n * 112
             if room < 0:
-                room = verify(ProduceRequest, version, buf, start, pos + n)
+                room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 112), 0
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:
@@ -303,6 +305,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
     n: int
     try:
         room = 45728 - 2 * len(buf)
+        limit = 16777216
         transactional_id: str | None
         n = buf[pos]
         if not n:
@@ -332,7 +335,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
             raise BadField("topic_data")
         room -= n * 128
         if room < 0:
-            room = verify(ProduceRequest, version, buf, start, pos + n)
+            room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 128), 0
         topic_data = []
         topic_data_count = n
         for _ in range(topic_data_count):
@@ -346,7 +349,7 @@ def decode_produce_request_v13(buf: bytes, pos: int, version: int = 13) -> tuple
                 raise BadField("topic_data.partition_data")
             room -= n * 112
             if room < 0:
-                room = verify(ProduceRequest, version, buf, start, pos + n)
+                room, limit = verify(ProduceRequest, version, buf, start, pos + n, limit - n * 112), 0
             topic_data_partition_data = []
             topic_data_partition_data_left, topic_data_partition_data_step = n, 8
             while topic_data_partition_data_left:

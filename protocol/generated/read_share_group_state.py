@@ -47,6 +47,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -68,7 +69,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ReadShareGroupStateRequest, version, buf, start, pos + n)
+            room, limit = verify(ReadShareGroupStateRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -82,7 +83,7 @@ def decode_read_share_group_state_request_v0(buf: bytes, pos: int, version: int 
                 raise BadField("topics.partitions")
             room -= n * 84
             if room < 0:
-                room = verify(ReadShareGroupStateRequest, version, buf, start, pos + n)
+                room, limit = verify(ReadShareGroupStateRequest, version, buf, start, pos + n, limit - n * 84), 0
             end = pos + n * 9
             if buf[pos + 8 : end : 9].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_iix(buf[pos:end])))

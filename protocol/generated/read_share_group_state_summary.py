@@ -50,6 +50,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -71,7 +72,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n)
+            room, limit = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -85,7 +86,7 @@ def decode_read_share_group_state_summary_request_v0(buf: bytes, pos: int, versi
                 raise BadField("topics.partitions")
             room -= n * 84
             if room < 0:
-                room = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n)
+                room, limit = verify(ReadShareGroupStateSummaryRequest, version, buf, start, pos + n, limit - n * 84), 0
             end = pos + n * 9
             if buf[pos + 8 : end : 9].count(0) == n:
                 topics_partitions = list(starmap(PartitionData, rows_iix(buf[pos:end])))

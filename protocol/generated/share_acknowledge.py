@@ -51,6 +51,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
     n: int
     try:
         room = 45664 - 2 * len(buf)
+        limit = 16777216
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -99,7 +100,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -113,7 +114,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("topics.partitions")
             room -= n * 144
             if room < 0:
-                room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 144), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -127,7 +128,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                     raise BadField("topics.partitions.acknowledgement_batches")
                 room -= n * 160
                 if room < 0:
-                    room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                    room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 160), 0
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -141,7 +142,7 @@ def decode_share_acknowledge_request_v1(buf: bytes, pos: int, version: int = 1) 
                         raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
                     room -= n * 52
                     if room < 0:
-                        room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                        room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 52), 0
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -173,6 +174,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
     n: int
     try:
         room = 45664 - 2 * len(buf)
+        limit = 16777216
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -221,7 +223,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -235,7 +237,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("topics.partitions")
             room -= n * 144
             if room < 0:
-                room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 144), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -249,7 +251,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                     raise BadField("topics.partitions.acknowledgement_batches")
                 room -= n * 160
                 if room < 0:
-                    room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                    room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 160), 0
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -263,7 +265,7 @@ def decode_share_acknowledge_request_v2(buf: bytes, pos: int, version: int = 2) 
                         raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
                     room -= n * 52
                     if room < 0:
-                        room = verify(ShareAcknowledgeRequest, version, buf, start, pos + n)
+                        room, limit = verify(ShareAcknowledgeRequest, version, buf, start, pos + n, limit - n * 52), 0
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]

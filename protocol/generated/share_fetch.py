@@ -72,6 +72,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
     n: int
     try:
         room = 45376 - 2 * len(buf)
+        limit = 16777216
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -120,7 +121,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ShareFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -134,7 +135,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("topics.partitions")
             room -= n * 160
             if room < 0:
-                room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 160), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -148,7 +149,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                     raise BadField("topics.partitions.acknowledgement_batches")
                 room -= n * 160
                 if room < 0:
-                    room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 160), 0
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -162,7 +163,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                         raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
                     room -= n * 52
                     if room < 0:
-                        room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                        room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 52), 0
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -190,7 +191,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(ShareFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -204,7 +205,7 @@ def decode_share_fetch_request_v1(buf: bytes, pos: int, version: int = 1) -> tup
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]
@@ -226,6 +227,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
     n: int
     try:
         room = 45344 - 2 * len(buf)
+        limit = 16777216
         group_id: str | None
         n = buf[pos]
         if not n:
@@ -274,7 +276,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(ShareFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -288,7 +290,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("topics.partitions")
             room -= n * 160
             if room < 0:
-                room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 160), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -302,7 +304,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                     raise BadField("topics.partitions.acknowledgement_batches")
                 room -= n * 160
                 if room < 0:
-                    room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                    room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 160), 0
                 topics_partitions_acknowledgement_batches = []
                 topics_partitions_acknowledgement_batches_count = n
                 for _ in range(topics_partitions_acknowledgement_batches_count):
@@ -316,7 +318,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                         raise BadField("topics.partitions.acknowledgement_batches.acknowledge_types")
                     room -= n * 52
                     if room < 0:
-                        room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                        room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 52), 0
                     topics_partitions_acknowledgement_batches_acknowledge_types = list(unpack_from(f">{n}b", buf, pos))
                     pos += n * 1
                     n = buf[pos]
@@ -344,7 +346,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
             raise BadField("forgotten_topics_data")
         room -= n * 128
         if room < 0:
-            room = verify(ShareFetchRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 128), 0
         forgotten_topics_data = []
         forgotten_topics_data_count = n
         for _ in range(forgotten_topics_data_count):
@@ -358,7 +360,7 @@ def decode_share_fetch_request_v2(buf: bytes, pos: int, version: int = 2) -> tup
                 raise BadField("forgotten_topics_data.partitions")
             room -= n * 40
             if room < 0:
-                room = verify(ShareFetchRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareFetchRequest, version, buf, start, pos + n, limit - n * 40), 0
             forgotten_topics_data_partitions = list(unpack_from(f">{n}i", buf, pos))
             pos += n * 4
             n = buf[pos]

@@ -45,6 +45,7 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -55,7 +56,7 @@ def decode_share_group_describe_request_v1(buf: bytes, pos: int, version: int = 
             raise BadField("group_ids")
         room -= n * 100
         if room < 0:
-            room = verify(ShareGroupDescribeRequest, version, buf, start, pos + n)
+            room, limit = verify(ShareGroupDescribeRequest, version, buf, start, pos + n, limit - n * 100), 0
         group_ids = []
         group_ids_count = n
         for _ in range(group_ids_count):

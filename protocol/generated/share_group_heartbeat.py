@@ -41,6 +41,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
     n: int
     try:
         room = 45584 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -93,7 +94,7 @@ def decode_share_group_heartbeat_request_v1(buf: bytes, pos: int, version: int =
         else:
             room -= n * 100
             if room < 0:
-                room = verify(ShareGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(ShareGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
             subscribed_topic_names = []
             subscribed_topic_names_count = n
             for _ in range(subscribed_topic_names_count):

@@ -79,6 +79,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 44576 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -153,7 +154,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                 raise BadField("topology.subtopologies")
             room -= n * 632
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 632), 0
             topology_subtopologies = []
             topology_subtopologies_count = n
             for _ in range(topology_subtopologies_count):
@@ -178,7 +179,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.source_topics")
                 room -= n * 100
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
                 topology_subtopologies_source_topics = []
                 topology_subtopologies_source_topics_count = n
                 for _ in range(topology_subtopologies_source_topics_count):
@@ -204,7 +205,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.source_topic_regex")
                 room -= n * 100
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
                 topology_subtopologies_source_topic_regex = []
                 topology_subtopologies_source_topic_regex_count = n
                 for _ in range(topology_subtopologies_source_topic_regex_count):
@@ -230,7 +231,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.state_changelog_topics")
                 room -= n * 260
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 260), 0
                 topology_subtopologies_state_changelog_topics = []
                 topology_subtopologies_state_changelog_topics_count = n
                 for _ in range(topology_subtopologies_state_changelog_topics_count):
@@ -255,7 +256,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.state_changelog_topics.topic_configs")
                     room -= n * 204
                     if room < 0:
-                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                        room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
                     topology_subtopologies_state_changelog_topics_topic_configs = []
                     topology_subtopologies_state_changelog_topics_topic_configs_left, topology_subtopologies_state_changelog_topics_topic_configs_step = n, 8
                     while topology_subtopologies_state_changelog_topics_topic_configs_left:
@@ -314,7 +315,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.repartition_sink_topics")
                 room -= n * 100
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 100), 0
                 topology_subtopologies_repartition_sink_topics = []
                 topology_subtopologies_repartition_sink_topics_count = n
                 for _ in range(topology_subtopologies_repartition_sink_topics_count):
@@ -340,7 +341,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.repartition_source_topics")
                 room -= n * 260
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 260), 0
                 topology_subtopologies_repartition_source_topics = []
                 topology_subtopologies_repartition_source_topics_count = n
                 for _ in range(topology_subtopologies_repartition_source_topics_count):
@@ -365,7 +366,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.repartition_source_topics.topic_configs")
                     room -= n * 204
                     if room < 0:
-                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                        room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
                     topology_subtopologies_repartition_source_topics_topic_configs = []
                     topology_subtopologies_repartition_source_topics_topic_configs_left, topology_subtopologies_repartition_source_topics_topic_configs_step = n, 8
                     while topology_subtopologies_repartition_source_topics_topic_configs_left:
@@ -424,7 +425,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topology.subtopologies.copartition_groups")
                 room -= n * 296
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 296), 0
                 topology_subtopologies_copartition_groups = []
                 topology_subtopologies_copartition_groups_count = n
                 for _ in range(topology_subtopologies_copartition_groups_count):
@@ -438,7 +439,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.copartition_groups.source_topics")
                     room -= n * 48
                     if room < 0:
-                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                        room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 48), 0
                     topology_subtopologies_copartition_groups_source_topics = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -451,7 +452,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.copartition_groups.source_topic_regex")
                     room -= n * 48
                     if room < 0:
-                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                        room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 48), 0
                     topology_subtopologies_copartition_groups_source_topic_regex = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -464,7 +465,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                         raise BadField("topology.subtopologies.copartition_groups.repartition_source_topics")
                     room -= n * 48
                     if room < 0:
-                        room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                        room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 48), 0
                     topology_subtopologies_copartition_groups_repartition_source_topics = list(unpack_from(f">{n}h", buf, pos))
                     pos += n * 2
                     n = buf[pos]
@@ -493,7 +494,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 204
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
             active_tasks = []
             active_tasks_count = n
             for _ in range(active_tasks_count):
@@ -518,7 +519,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("active_tasks.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 40), 0
                 active_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -537,7 +538,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 204
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
             standby_tasks = []
             standby_tasks_count = n
             for _ in range(standby_tasks_count):
@@ -562,7 +563,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("standby_tasks.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 40), 0
                 standby_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -581,7 +582,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 204
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
             warmup_tasks = []
             warmup_tasks_count = n
             for _ in range(warmup_tasks_count):
@@ -606,7 +607,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("warmup_tasks.partitions")
                 room -= n * 40
                 if room < 0:
-                    room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                    room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 40), 0
                 warmup_tasks_partitions = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -664,7 +665,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 204
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 204), 0
             client_tags = []
             client_tags_left, client_tags_step = n, 8
             while client_tags_left:
@@ -719,7 +720,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 160
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 160), 0
             task_offsets = []
             task_offsets_left, task_offsets_step = n, 8
             while task_offsets_left:
@@ -766,7 +767,7 @@ def decode_streams_group_heartbeat_request_v0(buf: bytes, pos: int, version: int
         else:
             room -= n * 160
             if room < 0:
-                room = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n)
+                room, limit = verify(StreamsGroupHeartbeatRequest, version, buf, start, pos + n, limit - n * 160), 0
             task_end_offsets = []
             task_end_offsets_left, task_end_offsets_step = n, 8
             while task_end_offsets_left:

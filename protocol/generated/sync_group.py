@@ -39,6 +39,7 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
     n: int
     try:
         room = 45648 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -64,7 +65,7 @@ def decode_sync_group_request_v0(buf: bytes, pos: int, version: int = 0) -> tupl
             raise BadField("assignments")
         room -= n * 160
         if room < 0:
-            room = verify(SyncGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(SyncGroupRequest, version, buf, start, pos + n, limit - n * 160), 0
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -113,6 +114,7 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
     n: int
     try:
         room = 45568 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("group_id")
@@ -149,7 +151,7 @@ def decode_sync_group_request_v3(buf: bytes, pos: int, version: int = 3) -> tupl
             raise BadField("assignments")
         room -= n * 160
         if room < 0:
-            room = verify(SyncGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(SyncGroupRequest, version, buf, start, pos + n, limit - n * 160), 0
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -192,6 +194,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
     n: int
     try:
         room = 45568 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -243,7 +246,7 @@ def decode_sync_group_request_v4(buf: bytes, pos: int, version: int = 4) -> tupl
             raise BadField("assignments")
         room -= n * 172
         if room < 0:
-            room = verify(SyncGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(SyncGroupRequest, version, buf, start, pos + n, limit - n * 172), 0
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:
@@ -301,6 +304,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
     n: int
     try:
         room = 45408 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -390,7 +394,7 @@ def decode_sync_group_request_v5(buf: bytes, pos: int, version: int = 5) -> tupl
             raise BadField("assignments")
         room -= n * 172
         if room < 0:
-            room = verify(SyncGroupRequest, version, buf, start, pos + n)
+            room, limit = verify(SyncGroupRequest, version, buf, start, pos + n, limit - n * 172), 0
         assignments = []
         assignments_left, assignments_step = n, 8
         while assignments_left:

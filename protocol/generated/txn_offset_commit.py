@@ -67,6 +67,7 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
     n: int
     try:
         room = 45600 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
@@ -92,7 +93,7 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -112,7 +113,7 @@ def decode_txn_offset_commit_request_v0(buf: bytes, pos: int, version: int = 0) 
                 raise BadField("topics.partitions")
             room -= n * 176
             if room < 0:
-                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 176), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -163,6 +164,7 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
     n: int
     try:
         room = 45600 - 2 * len(buf)
+        limit = 16777216
         (n,) = unpack_h(buf, pos)
         if n < 0:
             raise BadField("transactional_id")
@@ -188,7 +190,7 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("topics")
         room -= n * 192
         if room < 0:
-            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -208,7 +210,7 @@ def decode_txn_offset_commit_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:
@@ -256,6 +258,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
     n: int
     try:
         room = 45408 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             transactional_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -318,7 +321,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
             raise BadField("topics")
         room -= n * 204
         if room < 0:
-            room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+            room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 204), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -343,7 +346,7 @@ def decode_txn_offset_commit_request_v3(buf: bytes, pos: int, version: int = 3) 
                 raise BadField("topics.partitions")
             room -= n * 192
             if room < 0:
-                room = verify(TxnOffsetCommitRequest, version, buf, start, pos + n)
+                room, limit = verify(TxnOffsetCommitRequest, version, buf, start, pos + n, limit - n * 192), 0
             topics_partitions = []
             topics_partitions_left, topics_partitions_step = n, 8
             while topics_partitions_left:

@@ -51,6 +51,7 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -72,7 +73,7 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+            room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -86,7 +87,7 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                 raise BadField("topics.partitions")
             room -= n * 224
             if room < 0:
-                room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+                room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 224), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -100,7 +101,7 @@ def decode_write_share_group_state_request_v0(buf: bytes, pos: int, version: int
                     raise BadField("topics.partitions.state_batches")
                 room -= n * 136
                 if room < 0:
-                    room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+                    room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 136), 0
                 end = pos + n * 20
                 if buf[pos + 19 : end : 20].count(0) == n:
                     topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))
@@ -138,6 +139,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
     n: int
     try:
         room = 45808 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         if 0 < n < 0x80:
             group_id = buf[pos + 1 : (pos := pos + n)].decode()
@@ -159,7 +161,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
             raise BadField("topics")
         room -= n * 128
         if room < 0:
-            room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+            room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 128), 0
         topics = []
         topics_count = n
         for _ in range(topics_count):
@@ -173,7 +175,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                 raise BadField("topics.partitions")
             room -= n * 240
             if room < 0:
-                room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+                room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 240), 0
             topics_partitions = []
             topics_partitions_count = n
             for _ in range(topics_partitions_count):
@@ -187,7 +189,7 @@ def decode_write_share_group_state_request_v1(buf: bytes, pos: int, version: int
                     raise BadField("topics.partitions.state_batches")
                 room -= n * 136
                 if room < 0:
-                    room = verify(WriteShareGroupStateRequest, version, buf, start, pos + n)
+                    room, limit = verify(WriteShareGroupStateRequest, version, buf, start, pos + n, limit - n * 136), 0
                 end = pos + n * 20
                 if buf[pos + 19 : end : 20].count(0) == n:
                     topics_partitions_state_batches = list(starmap(StateBatch, rows_qqbhx(buf[pos:end])))

@@ -46,6 +46,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -56,7 +57,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
             raise BadField("markers")
         room -= n * 212
         if room < 0:
-            room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+            room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 212), 0
         markers = []
         markers_count = n
         for _ in range(markers_count):
@@ -70,7 +71,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                 raise BadField("markers.topics")
             room -= n * 204
             if room < 0:
-                room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+                room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 204), 0
             markers_topics = []
             markers_topics_count = n
             for _ in range(markers_topics_count):
@@ -95,7 +96,7 @@ def decode_write_txn_markers_request_v1(buf: bytes, pos: int, version: int = 1) 
                     raise BadField("markers.topics.partition_indexes")
                 room -= n * 40
                 if room < 0:
-                    room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+                    room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 40), 0
                 markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
@@ -122,6 +123,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
     n: int
     try:
         room = 45888 - 2 * len(buf)
+        limit = 16777216
         n = buf[pos]
         pos += 1
         if n >= 0x80:
@@ -132,7 +134,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
             raise BadField("markers")
         room -= n * 240
         if room < 0:
-            room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+            room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 240), 0
         markers = []
         markers_count = n
         for _ in range(markers_count):
@@ -146,7 +148,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                 raise BadField("markers.topics")
             room -= n * 204
             if room < 0:
-                room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+                room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 204), 0
             markers_topics = []
             markers_topics_count = n
             for _ in range(markers_topics_count):
@@ -171,7 +173,7 @@ def decode_write_txn_markers_request_v2(buf: bytes, pos: int, version: int = 2) 
                     raise BadField("markers.topics.partition_indexes")
                 room -= n * 40
                 if room < 0:
-                    room = verify(WriteTxnMarkersRequest, version, buf, start, pos + n)
+                    room, limit = verify(WriteTxnMarkersRequest, version, buf, start, pos + n, limit - n * 40), 0
                 markers_topics_partition_indexes = list(unpack_from(f">{n}i", buf, pos))
                 pos += n * 4
                 n = buf[pos]
