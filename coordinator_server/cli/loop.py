@@ -28,6 +28,7 @@ from coordinator_server.server.composition import Place
 from coordinator_server.server.control import run_operation
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.slow_turns import SlowTurns
 from coordinator_server.server.supervisor.messages import (
     Listen,
     Listening,
@@ -96,6 +97,7 @@ class _Loop:
         self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
         place = Place(order.loop, order.ports, order.serving, order.incarnation)
         self._daemon = Daemon(order.config, Path(order.data_dir), die, place)
+        self._slow_turns = SlowTurns()
 
     async def run(self, channel: socket.socket) -> int:
         daemon = self._daemon
@@ -110,12 +112,14 @@ class _Loop:
                 log.info("loop-listening", port=self._order.ports[self._order.loop])
                 if await unless(self._stopping, daemon.finish_loading()):
                     calm_the_collector()
+                    self._slow_turns.start()
                     self._link.send(Serving())
                     log.info("loop-serving", port=self._order.ports[self._order.loop])
         except (StartError, LogError) as failure:
             await daemon.stop()
             return complain(failure, 1)
         await self._stopping.wait()
+        self._slow_turns.stop()
         await daemon.stop()
         return 0
 

@@ -98,16 +98,18 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     from coordinator_server.server.daemon import Daemon
+    from coordinator_server.server.slow_turns import SlowTurns
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load creates millions of objects and no garbage.
     gc.disable()
-    daemon = Daemon(config, data_dir, die)
+    daemon, slow_turns = Daemon(config, data_dir, die), SlowTurns()
     try:
         address = _address(*await daemon.open(host, port))
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
+            slow_turns.start()
             print(f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})", flush=True)
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
@@ -115,6 +117,7 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
         return complain(failure, 1)
     await stopping.wait()
     log.info("stopping")
+    slow_turns.stop()
     await daemon.stop()
     log.info("stopped")
     return 0

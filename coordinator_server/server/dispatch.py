@@ -65,12 +65,6 @@ class LoggedReply(PendingReply[Any]):
         )
 
 
-class LoggedLargeReply(LargeReply[Any], LoggedReply):
-    """A reply to a large request that logs one line."""
-
-    __slots__ = ()
-
-
 class Dispatcher:
     """Runs requests by the table of served APIs."""
 
@@ -85,7 +79,7 @@ class Dispatcher:
         self._apis = {api.key: api for api in apis}
         self._background = background
         self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
-        self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
+        self._large_reply: type[PendingReply[Any]] = LoggedReply if logs_requests else LargeReply
         self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:

@@ -1,0 +1,86 @@
+"""SlowTurns: what is counted and said of a turn that took long. Only the least is asserted on time: machines are noisy."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import serve_row
+from coordinator_server.server.apis.groups import LIST_GROUPS_API
+from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at
+from protocol.frames import encode_request
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from tests.support.turns import ManualLoop
+
+SLOW_S = 0.4
+
+
+def slow_handler(_context: RequestContext, _request: Any, reply: PendingReply[ListGroupsResponse]) -> None:
+    time.sleep(SLOW_S)
+    reply.complete(ListGroupsResponse())
+
+
+def watched(work: Any) -> tuple[SlowTurns, list[Any]]:
+    """Watch a loop that does ``work`` in one turn, again until a turn was found slow: a busy machine may hide one."""
+    slow = SlowTurns()
+
+    async def play() -> None:
+        slow.start()
+        for _ in range(50):
+            await asyncio.sleep(0.1)
+            work()
+            await asyncio.sleep(0.2)
+            if slow.counts:
+                break
+        await asyncio.to_thread(slow.stop)
+
+    with capture_logs() as lines:
+        asyncio.run(play())
+    return slow, lines
+
+
+def test_a_slow_turn_is_counted_and_logged_with_its_api() -> None:
+    loop = ManualLoop()
+    connection, _ = loop.connect(Dispatcher([serve_row(LIST_GROUPS_API, slow_handler)], loop.background))
+    frame = encode_request(16, 4, 1, "client", ListGroupsRequest())
+    slow, lines = watched(lambda: connection.data_received(frame))
+
+    assert slow.counts["ListGroups"] >= 1
+    line = next(line for line in lines if line["event"] == "slow-turn")
+    assert (line["api"], line["count"], line["log_level"]) == ("ListGroups", 1, "warning")
+    assert line["ms"] >= 100
+
+
+def test_other_slow_work_has_no_api() -> None:
+    slow, lines = watched(lambda: time.sleep(SLOW_S))
+
+    assert set(slow.counts) == {NO_API}
+    assert lines[0]["api"] == NO_API
+
+
+def test_quick_turns_are_not_counted() -> None:
+    slow = SlowTurns(look=lambda _thread: Seen("never", "called"))
+
+    async def play() -> None:
+        slow.start()
+        await asyncio.sleep(0.3)
+        await asyncio.to_thread(slow.stop)
+
+    asyncio.run(play())
+
+    assert slow.counts["never"] <= 1  # one only if the machine was busy
+
+
+def test_a_thread_that_has_ended_is_in_no_function() -> None:
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+
+    assert look_at(thread.ident or 0) == Seen(NO_API, "")
