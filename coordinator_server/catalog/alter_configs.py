@@ -29,8 +29,7 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-
-LONGEST_VALUE: Final = 32_767
+from protocol.wire import MAX_STRING
 
 
 class ResourceType(IntEnum):
@@ -145,8 +144,8 @@ def _edited(resource_type: int, name: str, operation: Operation, given: str, own
 def _changes(resource: Resource, wanted: Own, own: Own, topics: Collection[str]) -> list[CoordinatorRecord]:
     """Return the records that change the present settings to the wanted ones. Raises CoordinatorError."""
     for name, value in wanted.items():
-        if len(value) > LONGEST_VALUE and value != own.get(name):
-            too_large = f"it exceeds the maximum value size of {LONGEST_VALUE} bytes."
+        if len(value.encode()) > MAX_STRING and value != own.get(name):
+            too_large = f"it exceeds the maximum value size of {MAX_STRING} bytes."
             raise invalid(f"The configuration value cannot be added because {too_large}")
     kind, name = resource
     _check_name(kind, name)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from protocol.error_codes import ErrorCode
+from protocol.wire import MAX_STRING
 
 # From Kafka's CoordinatorOperationExceptionHelper; appendGroupMetadataErrorToResponseError has the same mapping.
 OPERATION_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
@@ -34,10 +35,16 @@ def operation_error(error: ErrorCode) -> ErrorCode:
     return OPERATION_ERRORS.get(error, error)
 
 
+def fitting(text: str) -> str:
+    """Return the text, or as much of it as a string of Kafka's protocol may have: messages and lists of names can be longer."""
+    raw = text.encode() if len(text) > MAX_STRING // 4 else b""
+    return text if len(raw) <= MAX_STRING else raw[:MAX_STRING].decode(errors="ignore")
+
+
 class CoordinatorError(Exception):
-    """A refusal of a request, with one of Kafka's error codes."""
+    """A refusal of a request, with one of Kafka's error codes. The message fits into a response."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:
         super().__init__(f"{error.name}: {message}" if message else error.name)
         self.error = error
-        self.message = message
+        self.message = message and fitting(message)

@@ -25,9 +25,12 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
-from protocol.messages.join_group import JoinGroupRequest
+from protocol.wire import MAX_STRING
 
 UNKNOWN_MEMBER_ID = ""
+
+# What a new member's id has after its client id or group instance id: a dash and a UUID.
+_ID_SUFFIX_BYTES = 37
 
 # Session timeout of a new member while its first JoinGroup waits: it cannot send heartbeats, and its client may have given up.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
@@ -36,7 +39,7 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
     """Run a JoinGroup, and answer the attempt now or at the end of the join phase."""
     request = attempt.request
-    refusal = _refusal(classic, request)
+    refusal = _refusal(classic, attempt)
     if refusal is not ErrorCode.NONE:
         return _refuse(attempt, refusal, request.member_id)
     try:
@@ -61,13 +64,23 @@ def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
     return result
 
 
-def _refusal(classic: ClassicContext, request: JoinGroupRequest) -> ErrorCode:
+def _refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
+    request = attempt.request
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     config = classic.config
     if not config.group_min_session_timeout_ms <= request.session_timeout_ms <= config.group_max_session_timeout_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
+    if request.member_id == UNKNOWN_MEMBER_ID and len(_id_prefix(attempt).encode()) + _ID_SUFFIX_BYTES > MAX_STRING:
+        # Neither an answer nor a record could have the member's id. In Kafka all members of the group would get errors.
+        return ErrorCode.INVALID_REQUEST
     return ErrorCode.NONE
+
+
+def _id_prefix(attempt: JoinAttempt) -> str:
+    """Return what the id of a new member begins with."""
+    instance_id = attempt.request.group_instance_id
+    return attempt.context.client_id if instance_id is None else instance_id
 
 
 def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
@@ -105,8 +118,7 @@ def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
 
 def _join_new_member(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     instance_id = attempt.request.group_instance_id
-    name = attempt.context.client_id if instance_id is None else instance_id
-    member_id = f"{name}-{classic.new_id()}"
+    member_id = f"{_id_prefix(attempt)}-{classic.new_id()}"
     if instance_id is not None:
         known = group.static_members.get(instance_id)
         if known is not None:

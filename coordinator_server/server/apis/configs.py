@@ -20,7 +20,7 @@ from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETT
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.catalog.topics import name_problem
 from coordinator_server.config import Config
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
@@ -223,7 +223,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
     for place, (resource, each) in enumerate(zip(asked, request.resources, strict=True)):
         problem = "Each resource must appear at most once." if times[resource] > 1 else _problem(node, each, nulls[place])
         if problem is not None:
-            refused[place] = answer(ErrorCode.INVALID_REQUEST, problem, *resource)
+            refused[place] = answer(ErrorCode.INVALID_REQUEST, fitting(problem), *resource)
     request.resources = [each for place, each in enumerate(request.resources) if place not in refused]
 
     def answered(response: Any) -> None:
