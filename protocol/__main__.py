@@ -20,6 +20,7 @@ from protocol.errors import BadJson, DecodeError, ProtocolError
 from protocol.fields import Message
 from protocol.json_form import from_json, to_json
 from protocol.messages.headers import RequestHeader, ResponseHeader
+from protocol.printable import printable, printable_json
 from protocol.schema import all_messages
 
 Line = dict[str, Any]
@@ -43,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
             lines = _each(_text(options.file), decode_line)
         return _write(lines)
     except (OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{printable(str(error))}\n")
         return 2
 
 
@@ -179,9 +180,9 @@ def _write(lines: Iterable[Line]) -> int:
     for line in lines:
         status = 1 if "error" in line else status
         if "line" in line:
-            sys.stderr.write(f"line {line['line']}: {line['error']}\n")
+            sys.stderr.write(f"line {line['line']}: {printable(line['error'])}\n")
         else:
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            sys.stdout.write(printable_json(json.dumps(line, ensure_ascii=False)) + "\n")
     return status
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.output import complain
 from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError

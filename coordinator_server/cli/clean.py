@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.log.errors import LogError

@@ -13,10 +13,8 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-import msgspec
-
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
@@ -77,11 +75,14 @@ def run(options: argparse.Namespace) -> int:
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     for reason in result.left_alone:
-        print(f"coordinator-server: {reason}", file=sys.stderr)
+        note(reason)
     for layer in result.layers:
         if layer.no_checkpoint:
-            print(f"coordinator-server: {layer.shard}: {layer.no_checkpoint}", file=sys.stderr)
-    print(_as_json(options, result) if options.json else _as_text(result, time.monotonic() - started_s))
+            note(f"{layer.shard}: {layer.no_checkpoint}")
+    if options.json:
+        say_json(_as_json(options, result))
+    else:
+        say([_as_text(result, time.monotonic() - started_s)])
     return 0
 
 
@@ -106,10 +107,9 @@ def _as_text(result: CompactResult, seconds: float) -> str:
     return f"{shards}: {read:,} records ({before:,} bytes) became {kept:,} ({after:,} bytes) in {seconds:.1f} s"
 
 
-def _as_json(options: argparse.Namespace, result: CompactResult) -> str:
+def _as_json(options: argparse.Namespace, result: CompactResult) -> dict[str, object]:
     layers = [_layer(layer) for layer in result.layers]
-    whole = {"engine": options.engine, "layers": layers, "left_alone": result.left_alone}
-    return msgspec.json.encode(whole).decode()
+    return {"engine": options.engine, "layers": layers, "left_alone": result.left_alone}
 
 
 def _layer(result: ShardResult) -> dict[str, object]:

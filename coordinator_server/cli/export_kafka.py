@@ -13,10 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
-
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir
 from coordinator_server.pipeline.kafka.exporter import export_kafka
@@ -58,10 +56,9 @@ def run(options: argparse.Namespace) -> int:
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     if options.json:
-        print(msgspec.json.encode(result).decode())
+        say_json(result)
     else:
         took = f"{time.monotonic() - started_s:.1f} s"
-        print(
-            f"{result.partitions} partitions: {result.records:,} records ({result.bytes:,} bytes) in {took}; the broker can be started"
-        )
+        records = f"{result.records:,} records ({result.bytes:,} bytes)"
+        say([f"{result.partitions} partitions: {records} in {took}; the broker can be started"])
     return 0

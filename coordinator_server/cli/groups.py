@@ -7,15 +7,12 @@ open segments) or not. They go back as far as segments are kept: log.history.ret
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_log_argument
+from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -197,6 +194,6 @@ def _table_of_changes(changes: Sequence[dict[str, Any]], restored: dict[str, int
 
 def _print(options: argparse.Namespace, answer: object, lines: Iterator[str]) -> None:
     if options.json:
-        print(msgspec.json.encode(answer).decode())
+        say_json(answer)
     else:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        say(lines)

@@ -12,10 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
-
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
+from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
@@ -79,11 +77,11 @@ def _run(options: argparse.Namespace, data_dir: Path) -> int:
                 result = job.write_history(found, output, runner_on(spark), progress, tasks_on(spark))
     for gap in result.gaps:
         lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
-        print(
-            f"coordinator-server: {lost}: the history has only what compaction kept; run this more often than log.history.retention.ms",
-            file=sys.stderr,
-        )
-    print(msgspec.json.encode(result).decode() if options.json else _as_text(result.rows, time.monotonic() - started_s))
+        note(f"{lost}: the history has only what compaction kept; run this more often than log.history.retention.ms")
+    if options.json:
+        say_json(result)
+    else:
+        say([_as_text(result.rows, time.monotonic() - started_s)])
     return 0
 
 

@@ -13,10 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-import msgspec
-
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.config import Config
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -80,24 +78,24 @@ def run(options: argparse.Namespace) -> int:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
         return complain(error, 1)
-    for note in result.notes:
-        print(f"coordinator-server: {note}", file=sys.stderr)
+    for each in result.notes:
+        note(each)
     if options.json:
-        print(msgspec.json.encode(result).decode())
+        say_json(result)
     else:
-        print(_as_text(result, options.node_id, time.monotonic() - started_s))
+        say(_as_text(result, options.node_id, time.monotonic() - started_s))
     return 0
 
 
-def _as_text(result: ImportResult, node_id: int, seconds: float) -> str:
+def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
     if not result.is_new:
-        return f"{result.data_dir} already has this import: nothing was changed"
+        return [f"{result.data_dir} already has this import: nothing was changed"]
     groups = ", ".join(f"{count:,} {kind}" for kind, count in sorted(result.groups.items())) or "none"
-    return (
-        f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s\n"
-        f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}\n"
-        f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result.partitions, node_id)}"
-    )
+    return [
+        f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s",
+        f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}",
+        f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result.partitions, node_id)}",
+    ]
 
 
 def _overrides(partitions: int, node_id: int) -> str:

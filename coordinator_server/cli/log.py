@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Progress, Report
@@ -56,10 +56,9 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         return complain(error, 1)
     if options.json:
-        print(_as_json(report, saved))
+        say_json(_as_json(report, saved))
     else:
-        for line in [*_as_text(report), *(_saved(options.salvage, saved) if saved else ())]:
-            print(line)
+        say([*_as_text(report), *(_saved(options.salvage, saved) if saved else ())])
     return 1 if report.damage else 0
 
 
@@ -84,11 +83,11 @@ def _saved(out: Path, saved: Salvaged) -> Iterator[str]:
     yield f"saved to {out}: {saved.shards} shards, {saved.batches:,} batches, {saved.bytes:,} bytes; {missing:,} offsets are missing"
 
 
-def _as_json(report: Report, saved: Salvaged | None) -> str:
-    whole = msgspec.to_builtins(report) | {"damage": [_finding(finding) for finding in report.damage]}
+def _as_json(report: Report, saved: Salvaged | None) -> dict[str, object]:
+    whole: dict[str, object] = msgspec.to_builtins(report) | {"damage": [_finding(finding) for finding in report.damage]}
     if saved is not None:
         whole["salvaged"] = msgspec.to_builtins(saved)
-    return msgspec.json.encode(whole).decode()
+    return whole
 
 
 def _finding(finding: Finding) -> dict[str, object]:
@@ -106,6 +105,7 @@ def _progress() -> Progress:
         if done - shown >= _SHOW_EVERY or done >= of:
             shown = done
             end = "\n" if done >= of else ""
-            print(f"\rread {done >> 20} of {of >> 20} MiB", end=end, file=sys.stderr, flush=True)
+            sys.stderr.write(f"\rread {done >> 20} of {of >> 20} MiB{end}")
+            sys.stderr.flush()
 
     return show

@@ -18,7 +18,7 @@ from typing import NoReturn
 import msgspec
 import structlog
 
-from coordinator_server.cli.complaint import complain
+from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.serve import calm_the_collector, die, stop_signals, unless
 from coordinator_server.log.errors import LogError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.cli import compact, history, verify
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.output import complain
 from coordinator_server.pipeline.errors import CannotRun
 
 JOBS: Final = {"compact": compact.run, "history": history.run, "verify": verify.run}

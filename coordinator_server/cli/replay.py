@@ -9,13 +9,12 @@ except that it recovers the log of a server that was killed.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 
 import msgspec
 
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_log_argument
+from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
@@ -76,17 +75,13 @@ def run(options: argparse.Namespace) -> int:
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     if options.json:
-        print(msgspec.json.encode(states).decode())
+        say_json(states)
     else:
-        for line in _digests(states) if options.digest else _table(states):
-            print(line)
+        say(_digests(states) if options.digest else _table(states))
     unseen = [f"{state.shard} from {state.seen_to}" for state in states if not state.is_whole]
     if unseen and not options.seal:
         first = ", ".join(unseen[:3]) + (f" and {len(unseen) - 3} more shards" if len(unseen) > 3 else "")
-        print(
-            f"coordinator-server: the server runs: records in its open segments are not shown ({first}); use --seal to include them",
-            file=sys.stderr,
-        )
+        note(f"the server runs: records in its open segments are not shown ({first}); use --seal to include them")
     return 0
 
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import structlog
 
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files
 from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
 from coordinator_server.log.errors import LogError
@@ -110,7 +110,8 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
             slow_turns.start()
-            print(f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})", flush=True)
+            say([f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})"])
+            sys.stdout.flush()
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
         await daemon.stop()
@@ -135,7 +136,8 @@ async def _supervise(config: Config, host: str, port: int, options: argparse.Nam
         return complain(failure, 1)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
         addresses = ",".join(_address(host, each) for each in supervisor.ports)
-        print(f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})", flush=True)
+        say([f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})"])
+        sys.stdout.flush()
         log.info("serving", address=addresses, data_dir=str(options.data_dir), node_id=config.node_id)
     if await _first(supervisor.failed, stopping) is stopping:
         log.info("stopping")

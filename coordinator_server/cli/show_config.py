@@ -6,6 +6,7 @@ import argparse
 
 import msgspec
 
+from coordinator_server.cli.output import say, say_json
 from coordinator_server.config import load, parse_overrides
 
 EPILOG = """\
@@ -25,8 +26,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the properties."""
     values = msgspec.to_builtins(load(parse_overrides(options.override)))
     if options.json:
-        print(msgspec.json.encode(values).decode())
+        say_json(values)
     else:
-        for name, value in values.items():
-            print(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+        say(f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items())
     return 0

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.complaint import complain
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
+from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import input_bytes
@@ -56,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     if options.json:
-        print(msgspec.json.encode(verdicts).decode())
+        say_json(verdicts)
     else:
-        print(_as_text(verdicts, live is not None, time.monotonic() - started_s))
+        say(_as_text(verdicts, live is not None, time.monotonic() - started_s))
     return 0 if all(verdict.is_proven for verdict in verdicts) else 1
 
 
@@ -77,7 +77,7 @@ def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progre
         progress.stop()
 
 
-def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> str:
+def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> list[str]:
     lines = []
     for verdict in verdicts:
         lines += [f"{verdict.shard} at offset {verdict.offset}: {difference}" for difference in verdict.differences]
@@ -91,7 +91,7 @@ def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> st
         lines.append(f"{against} agree on {_counted(verdicts)} in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
     if shortened:
         lines.append(f"the history of {shortened} shards begins with a layer: the segments before it were removed")
-    return "\n".join(lines)
+    return lines
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:

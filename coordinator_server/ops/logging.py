@@ -1,4 +1,8 @@
-"""Configuration of logs, which go to stderr: readable text on a terminal, otherwise one JSON object per line."""
+"""Configuration of logs, which go to stderr: readable text on a terminal, otherwise one JSON object per line.
+
+Values may come from clients. In JSON, everything that is not printable ASCII is escaped. In text, ``_printable`` escapes it, and the
+lines of a traceback are indented, so that no client can forge a line.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import Literal
 
 import structlog
 
+from protocol.printable import printable
+
 LogFormat = Literal["auto", "console", "json"]
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -15,11 +21,11 @@ LEVELS = ("debug", "info", "warning", "error")
 def configure(level: str, log_format: LogFormat, loop: int | None = None) -> None:
     """Configure the process's logging. Call it once. Every line has the number ``loop``, because several loops share one log."""
     is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
-    renderers: list[structlog.typing.Processor]
+    renderers: list[structlog.typing.Processor] = [structlog.processors.format_exc_info]
     if is_console:
-        renderers = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        renderers += [_printable, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
     else:
-        renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        renderers += [structlog.processors.JSONRenderer()]
 
     def say_loop(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         event["loop"] = loop
@@ -36,3 +42,26 @@ def configure(level: str, log_format: LogFormat, loop: int | None = None) -> Non
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    # For what asyncio has to say of callbacks that failed.
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_PrintableFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def _printable(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = _indented(value) if name == "exception" else printable(value)
+    return event
+
+
+class _PrintableFormatter(logging.Formatter):
+    """Formats what is logged without structlog."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message, and its traceback indented."""
+        return _indented(super().format(record)).lstrip()
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {printable(line)}" for line in text.split("\n"))

@@ -1,0 +1,144 @@
+"""Ids, names and metadata with control codes: no terminal and no log line gets one raw, whichever command shows them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.cli import COMMANDS, main
+from coordinator_server.cli.times import shown
+from protocol.error_codes import ErrorCode
+from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.support.client import Client
+from tests.support.server import Server
+
+# Clears a screen, sets its title, forges a line, ends a C string, moves back, changes direction; C0, DEL, C1 and format characters.
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\nforged line\x00\x08\x7f\x9b31m\x85\u200e\u202e\u2028\u2066\ufeff\U000e0041"
+GROUP, SIMPLE, CLIENT, INSTANCE = (f"{name}{HOSTILE}{name}" for name in ("group", "simple", "client", "instance"))
+COMMITTED = 5
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that logs every request as text, with groups whose every text is hostile."""
+    server = Server(tmp_path_factory.mktemp("server"), {"topics": "orders:2"})
+    server.words = ["--log-level", "debug", "--log-format", "console"]
+    with server:
+        live(server)
+        yield server
+
+
+def live(server: Server) -> None:
+    protocols = [JoinGroupRequestProtocol(HOSTILE, b"")]
+    with Client(server.address, client_id=CLIENT) as client:
+        joining = JoinGroupRequest(GROUP, 6000, 6000, "", INSTANCE, HOSTILE, protocols, HOSTILE)
+        joined = client.ask(joining, 9, JoinGroupResponse)
+        assert joined.error_code == ErrorCode.NONE, ErrorCode(joined.error_code)
+        member = joined.member_id
+        synced = SyncGroupRequest(GROUP, joined.generation_id, member, INSTANCE, HOSTILE, HOSTILE)
+        synced.assignments = [SyncGroupRequestAssignment(member, HOSTILE.encode())]
+        assert client.ask(synced, 5, SyncGroupResponse).error_code == ErrorCode.NONE
+        for group, generation, who in ((GROUP, joined.generation_id, member), (SIMPLE, -1, "")):
+            position = OffsetCommitRequestPartition(1, COMMITTED, committed_metadata=HOSTILE)
+            commit = OffsetCommitRequest(
+                group, generation, who, topics=[OffsetCommitRequestTopic("orders", partitions=[position])]
+            )
+            answer = client.ask(commit, 9, OffsetCommitResponse)
+            assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+        [described] = client.ask(DescribeGroupsRequest([GROUP]), 5, DescribeGroupsResponse).groups
+        assert described.members[0].client_id == CLIENT
+        leaving = LeaveGroupRequest(SIMPLE, members=[MemberIdentity(HOSTILE, HOSTILE, HOSTILE)])
+        client.ask(leaving, 5, LeaveGroupResponse)
+
+
+def is_clean(text: str) -> bool:
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def run(*words: str, capsys: pytest.CaptureFixture[str], code: int | None = 0) -> str:
+    """Run a command that ends with that exit code, or with any; everything that it printed."""
+    ended = main(words)
+    printed = capsys.readouterr()
+
+    assert code is None or ended == code, printed.err
+    assert is_clean(printed.out), ascii(printed.out)
+    assert is_clean(printed.err), ascii(printed.err)
+    return printed.out + printed.err
+
+
+# Every command, with everything that it can show of groups: {data}, {out} and {then} are filled in.
+COMMAND_LINES = [
+    "replay --data-dir {data} --seal",
+    "replay --data-dir {data} --why",
+    "replay --data-dir {data} --digest",
+    "groups why {group} --data-dir {data}",
+    "groups why {missing} --data-dir {data}",
+    "groups at {group} {then} --data-dir {data}",
+    "groups at {group} 2001-01-01 --data-dir {data}",
+    "groups restore {simple} --at {then} --data-dir {data}",
+    "groups restore {group} --at {then} --data-dir {data} --execute",
+    "groups expiring {simple} --data-dir {data}",
+    "verify --data-dir {data} --engine python",
+    "compact --data-dir {data} --engine python",
+    "history --data-dir {data} --out {out} --engine python",
+    "pipeline compact history verify --data-dir {data} --out {out} --engine python",
+    "log verify --data-dir {data}",
+    "import --from {data} --data-dir {out}",
+    "export --data-dir {data} --to {out}",
+    "config --override topics={topics}",
+    "serve --data-dir {out} --override topics={topics}",
+]
+FAILING = re.compile("missing|2001|--execute|^import|^export|topics=")
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_no_command_prints_a_control_code(
+    line: str, as_json: bool, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Texts of clients are shown with escapes, and so are those of the command line in an error."""
+    if as_json and line.split(maxsplit=1)[0] in ("serve", "config", "export", "import"):
+        return
+    then = shown(2**41)
+    values = {"data": str(server.data_dir), "out": str(tmp_path / "out"), "then": then, "topics": f"{HOSTILE}:0"}
+    values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}"}
+    words = [word.format(**values) for word in line.split()] + (["--json"] if as_json else [])
+    run(*words, capsys=capsys, code=None if FAILING.search(line) else 0)
+
+
+def test_every_command_is_walked() -> None:
+    assert {line.split()[0] for line in COMMAND_LINES} == set(COMMANDS)
+
+
+def test_what_is_shown_can_be_recognised(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text has the whole id with escapes, and JSON the id itself."""
+    shown_text = run("replay", "--data-dir", str(server.data_dir), "--seal", capsys=capsys)
+    states = json.loads(run("replay", "--data-dir", str(server.data_dir), "--seal", "--json", capsys=capsys))
+    groups = {group["group_id"]: group for state in states for group in state["groups"]}
+
+    assert "\\x1b[2J\\x1b]0;owned\\x07\\x0d\\x0aforged line\\x00\\x08\\x7f\\x9b31m\\x85\\u200e\\u202e\\u2028" in shown_text
+    assert groups.keys() == {GROUP, SIMPLE}
+    assert groups[SIMPLE]["offsets"][0]["metadata"] == HOSTILE
+    assert groups[GROUP]["members"][0]["client_id"] == CLIENT
+
+
+def test_no_log_line_has_a_control_code(server: Server) -> None:
+    """One line for each request, and none that a client made."""
+    text = (server.data_dir.parent / "server.log").read_bytes().decode()
+
+    assert "forged line" in text
+    assert is_clean(text), ascii(text)
+    assert not [each for each in text.split("\n") if each.startswith("forged")]

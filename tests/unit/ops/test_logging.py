@@ -1,0 +1,46 @@
+"""Log lines: one for each event, whatever a client calls itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Literal
+
+import pytest
+
+from tests.support.server import ROOT
+
+# Without a space or a line end, which a console would quote by itself.
+HOSTILE = "\x1b[2J\x9b31m\u202e"
+PROGRAM = """
+import logging, sys
+import structlog
+from coordinator_server.ops.logging import configure
+
+configure("debug", sys.argv[1])
+hostile = sys.argv[2]
+log = structlog.get_logger()
+log.info("request", client_id=hostile, group_ids=[hostile])
+try:
+    raise ValueError(f"{hostile}\\nforged {hostile}")
+except ValueError:
+    log.exception("request-failed", client_id=f"a\\nb{hostile}")
+    logging.getLogger("asyncio").exception("callback failed: %s", hostile)
+"""
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_a_client_cannot_write_to_the_terminal_nor_forge_a_line(form: Literal["console", "json"]) -> None:
+    """Also by an exception that has its text, and by what asyncio logs."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM, form, HOSTILE], cwd=ROOT, capture_output=True, check=True)
+    lines = done.stderr.decode().split("\n")
+
+    assert all(line.isprintable() for line in lines), ascii(lines)
+    assert not [line for line in lines if line.startswith("forged")]
+    if form == "json":
+        assert json.loads(lines[0])["client_id"] == HOSTILE
+        assert "ValueError" in json.loads(lines[1])["exception"]
+    else:
+        assert "client_id=\\x1b[2J\\x9b31m\\u202e" in lines[0]
+        assert [line for line in lines if line.lstrip().startswith("ValueError: \\x1b[2J")]
