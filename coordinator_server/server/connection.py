@@ -441,8 +441,9 @@ class Connection(asyncio.Protocol):
         return self._is_blocked or self._is_ending or len(self._waiting) >= self._max_waiting
 
     def _balance(self) -> None:
-        # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed.
-        is_full = self._held_bytes > HELD_MAX_BYTES if self._is_holding else bool(self._backlog)
+        # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed. The rest
+        # of a frame is always read if no whole one is there.
+        is_full = bool(self._backlog) and (not self._is_holding or self._held_bytes > HELD_MAX_BYTES)
         must_pause = self._must_wait() or is_full
         if must_pause != self._is_paused and self._transport is not None and not self.is_closed:
             self._is_paused = must_pause

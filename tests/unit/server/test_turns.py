@@ -159,6 +159,20 @@ def test_what_waits_for_a_step_is_read_up_to_a_bound(server: Server) -> None:
     assert peer.answers[-1] == 1
 
 
+def test_a_large_frame_after_an_expensive_one_is_read_to_its_end(server: Server) -> None:
+    """Nothing else would let the reading go on: its first part is nothing that waits."""
+    peer = server.connect()
+    peer.send(heartbeat(1, "g" * 20_000))
+    frame = describe(2, *("g" * 30_000 for _ in range(3)))
+    peer.connection.data_received(frame[:80_000])
+    was_read = not peer.transport.is_reading_paused
+    peer.connection.data_received(frame[80_000:] + heartbeat(3))
+    server.loop.work()
+
+    assert was_read
+    assert peer.answers == [1, 2, 3]
+
+
 def test_steps_of_a_connection_that_ended_do_nothing(server: Server) -> None:
     peer = server.connect()
     peer.send(*map(heartbeat, range(MANY)))
