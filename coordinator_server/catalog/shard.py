@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -43,6 +44,9 @@ class CatalogShard(CoordinatorShard):
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
         self._own: TimelineDict[Resource, Own] = TimelineDict(registry)
+        # The result of ``all_topics`` as of an offset.
+        self._listed: list[Topic] = []
+        self._listed_at = -1
         # Called with every topic that a record removes, durable or not.
         self.on_removed: Callable[[DeletedTopic], None] = lambda _topic: None
 
@@ -121,8 +125,11 @@ class CatalogShard(CoordinatorShard):
         return self._topics.get_at(topic_id, committed_offset)
 
     def all_topics(self, committed_offset: int) -> list[Topic]:
-        """Return every topic, by name."""
-        return sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=lambda topic: topic.name)
+        """Return every topic, by name. Sorted once for each committed state."""
+        if committed_offset != self._listed_at or committed_offset == LATEST:
+            self._listed = sorted((topic for _, topic in self._topics.items_at(committed_offset)), key=attrgetter("name"))
+            self._listed_at = committed_offset
+        return self._listed
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """Return the digest. It is never split into steps, because topics are few."""

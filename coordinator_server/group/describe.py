@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
+from typing import Final, NamedTuple
+
 from coordinator_server.group.registry import Groups
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
@@ -12,14 +15,32 @@ def describe_group(groups: Groups, committed_offset: int, group_id: str) -> Desc
     return groups.type_at(group_id, committed_offset).described(group_id, committed_offset)
 
 
-def list_groups(groups: Groups, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
-    """Return all groups with one of ``states`` and one of ``types``. An empty filter matches all. Case is ignored."""
-    wanted_types = {name.lower() for name in types}
-    wanted = {name.lower().strip() for name in states}
-    return [
-        listed
-        for group_type in groups.types.values()
-        if not types or group_type.name in wanted_types
-        for listed in group_type.listed(committed_offset)
-        if not states or listed.group_state.lower() in wanted
-    ]
+class GroupFilter(NamedTuple):
+    """The filters of ListGroups. An empty filter matches all. Names are in lower case."""
+
+    states: Set[str]
+    types: Set[str]
+
+    @classmethod
+    def of(cls, states: Iterable[str], types: Iterable[str]) -> GroupFilter:
+        """Return the filters of a request, where case is ignored."""
+        return cls({name.lower().strip() for name in states}, {name.lower() for name in types})
+
+    def has(self, group: ListedGroup) -> bool:
+        """Return whether a group matches both filters."""
+        return (not self.types or group.group_type in self.types) and (
+            not self.states or group.group_state.lower() in self.states
+        )
+
+
+EVERY_GROUP: Final = GroupFilter.of((), ())
+
+
+def list_groups(groups: Groups, committed_offset: int, group_ids: Iterable[str], wanted: GroupFilter) -> list[ListedGroup]:
+    """Return the entries of those of the groups that exist and match."""
+    found = []
+    for group_id in group_ids:
+        listed = groups.type_at(group_id, committed_offset).listed(group_id, committed_offset)
+        if listed is not None and wanted.has(listed):
+            found.append(listed)
+    return found

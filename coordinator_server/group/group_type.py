@@ -6,7 +6,7 @@ The shard has the offsets, because groups of any type may have some. Methods ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
@@ -86,8 +86,8 @@ class GroupType(Protocol):
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
         """Return when the group's offsets expire, or None for never."""
 
-    def listed(self, committed_offset: int) -> Iterable[ListedGroup]:
-        """Yield the ListGroups entry of each group."""
+    def listed(self, group_id: str, committed_offset: int) -> ListedGroup | None:
+        """Return the ListGroups entry of a group, or None if the group did not exist."""
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         """Return the DescribeGroups answer for a group."""

@@ -8,7 +8,7 @@ tombstones of the group's records. All other joins, and commits by members of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -159,11 +159,13 @@ class ImportedType:
         """Return None: the offsets never expire, because their use is unknown."""
         return None
 
-    def listed(self, committed_offset: int) -> Iterable[ListedGroup]:
-        """Yield all groups. The state of a group with members is unknown."""
-        for group_id, records in self.by_id.items_at(committed_offset):
-            has_members = any(record_type is self._records.member for (record_type, _), _ in records.items_at(committed_offset))
-            yield ListedGroup(group_id, self.name, _UNKNOWN if has_members else _EMPTY, self.name)
+    def listed(self, group_id: str, committed_offset: int) -> ListedGroup | None:
+        """Return the entry. The state of a group with members is unknown."""
+        records = self.by_id.get_at(group_id, committed_offset)
+        if records is None:
+            return None
+        has_members = any(record_type is self._records.member for (record_type, _), _ in records.items_at(committed_offset))
+        return ListedGroup(group_id, self.name, _UNKNOWN if has_members else _EMPTY, self.name)
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from coordinator_server.group.classic.type import ClassicType
@@ -65,6 +66,15 @@ class Groups:
         known = {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
         return known.union(self.offsets.groups_at(committed_offset))
 
+    def count(self) -> int:
+        """Return an upper bound of the number of groups."""
+        return sum(len(table) for table in self.tables) + self.offsets.checkpoint_count()
+
+    def candidates_at(self, committed_offset: int) -> Iterator[str]:
+        """Return, each once, the groups that may have existed as of ``committed_offset``. Groups may change meanwhile."""
+        copies = [table.keys_at(committed_offset) for table in self.tables]
+        return _each_once(chain(*copies, self.offsets.checkpoint_groups()))
+
     @property
     def tables(self) -> list[TimelineDict[str, Any]]:
         """The containers of hard state whose keys are group ids."""
@@ -101,3 +111,11 @@ class Groups:
                 del self.others[group_id]
             else:
                 self.others[group_id] = found
+
+
+def _each_once(group_ids: Iterable[str]) -> Iterator[str]:
+    seen: set[str] = set()
+    for group_id in group_ids:
+        if group_id not in seen:
+            seen.add(group_id)
+            yield group_id

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from coordinator_server.group import delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit
+from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.group_type import GroupContext
@@ -188,9 +189,21 @@ class GroupShard:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""
         return describe.describe_group(self.groups, committed_offset, group_id)
 
-    def list_groups(self, committed_offset: int, states: list[str], types: list[str]) -> list[ListedGroup]:
-        """Return the groups of this shard that match both filters."""
-        return describe.list_groups(self.groups, committed_offset, states, types)
+    def list_groups(
+        self, committed_offset: int, wanted: GroupFilter = EVERY_GROUP, group_ids: Iterable[str] | None = None
+    ) -> list[ListedGroup]:
+        """Return the groups that match the filters: of this shard, or of some ``candidates``."""
+        if group_ids is None:
+            group_ids = self.groups.candidates_at(committed_offset)
+        return describe.list_groups(self.groups, committed_offset, group_ids, wanted)
+
+    def candidates(self, committed_offset: int) -> Iterator[str]:
+        """Return, each once, the ids to list the groups of, for a list in steps. Groups may change meanwhile."""
+        return self.groups.candidates_at(committed_offset)
+
+    def group_count(self, committed_offset: int) -> int:
+        """Return an upper bound of the number of groups."""
+        return self.groups.count()
 
     def digest(self, committed_offset: int, max_items: int, with_parts: bool = True) -> StateDigest | None:
         """Return the digest of all groups, or None if more than about ``max_items`` items are left to hash: call again."""

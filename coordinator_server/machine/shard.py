@@ -107,6 +107,8 @@ class CheckpointState(Protocol):
     def __iter__(self) -> Iterator[str]:
         """Yield all keys, in no particular order."""
 
+    def __len__(self) -> int: ...
+
     def bounds(self, key: str, /) -> tuple[int, int]:
         """Return the two numbers stored in the index for an existing key, without reading its block.
 

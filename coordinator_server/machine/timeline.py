@@ -188,6 +188,16 @@ class TimelineDict(dict[K, V]):
         present = [(key, value) for key, value in self.items() if key not in past]
         return present + [(key, value) for key, value in past.items() if value is not _ABSENT]
 
+    def keys_at(self, epoch: int) -> list[K]:
+        """Return the keys in the state of ``epoch``, in no particular order."""
+        past: dict[K, Any] = {}
+        for snapshot in self._registry.since(epoch):
+            for key, value in snapshot.before.get(self, {}).items():
+                past.setdefault(key, value)
+        if not past:
+            return list(self)
+        return [key for key in self if key not in past] + [key for key, value in past.items() if value is not _ABSENT]
+
     def _note(self, key: K) -> None:
         snapshot = self._registry.newest
         assert snapshot is not None

@@ -44,6 +44,14 @@ class RestingGroups:
     def __iter__(self) -> Iterator[str]:
         return (group_id for group_id in self._checkpoint if group_id not in self._taken)
 
+    def __len__(self) -> int:
+        """Return the number of groups in the checkpoint, whether they still rest or not."""
+        return len(self._checkpoint)
+
+    def ever(self) -> Iterator[str]:
+        """Yield the groups in the checkpoint, whether they still rest or not. Groups may change meanwhile."""
+        return iter(self._checkpoint)
+
     def bounds(self, group_id: str) -> ExpiryBounds | None:
         """Return the expiry bounds of a resting group, or None if it has newer commits."""
         return None if group_id in self._newer else ExpiryBounds(*self._checkpoint.bounds(group_id))

@@ -62,6 +62,10 @@ class OffsetStore:
         if self._resting is not None:
             yield from self._resting
 
+    def has_group_at(self, group_id: str, committed_offset: int) -> bool:
+        """Return whether a group had offsets as of ``committed_offset``, without reading the checkpoint."""
+        return self.by_group.get_at(group_id, committed_offset) is not None or self._is_resting(group_id)
+
     def of_group_at(self, group_id: str, committed_offset: int) -> GroupOffsets | None:
         """Return a group's offsets if it had any as of ``committed_offset``, for reads at the same offset."""
         found = self.by_group.get_at(group_id, committed_offset)
@@ -129,7 +133,15 @@ class OffsetStore:
 
     def resting_groups(self) -> Iterator[str]:
         """Yield the groups of the checkpoint that rest when they are reached. Groups may change meanwhile."""
-        return iter(self._resting or ())
+        return iter(()) if self._resting is None else iter(self._resting)
+
+    def checkpoint_groups(self) -> Iterator[str]:
+        """Yield the groups of the checkpoint, whether they still rest or not. Groups may change meanwhile."""
+        return iter(()) if self._resting is None else self._resting.ever()
+
+    def checkpoint_count(self) -> int:
+        """Return the number of groups in the checkpoint."""
+        return 0 if self._resting is None else len(self._resting)
 
     def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
         """Return the expiry bounds of a resting group without newer commits, otherwise None."""

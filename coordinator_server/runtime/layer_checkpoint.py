@@ -30,6 +30,9 @@ class LayerCheckpoint:
     def __iter__(self) -> Iterator[str]:
         return self._checkpoint.keys()
 
+    def __len__(self) -> int:
+        return len(self._checkpoint)
+
     def bounds(self, key: str, /) -> tuple[int, int]:
         """Return the two numbers stored in the index for an existing key."""
         return self._checkpoint.summary(key).bounds

@@ -242,7 +242,7 @@ class GroupMachine(RuleBasedStateMachine):
             assert {
                 (topic.name, each.partition_index): each.committed_offset for topic in fetched.topics for each in topic.partitions
             } == {position: each.committed_offset for position, each in offsets.items()}
-        listed = {row.group_id for row in log.shard.list_groups(log.committed_offset, [], [])}
+        listed = {row.group_id for row in log.shard.list_groups(log.committed_offset)}
         assert listed == set(hard_state(again))
         found, expected = log.shard.digest(log.committed_offset, LATEST), again.digest(LATEST, LATEST)
         assert found is not None

@@ -248,7 +248,7 @@ def _state_of(records: list[CoordinatorRecord], missing: Set[int] = frozenset())
         if offset not in missing:
             shard.replay(offset, record)
     shard.on_loaded()
-    return hard_state(shard), [(row.group_id, row.group_type) for row in shard.list_groups(LATEST, [], [])]
+    return hard_state(shard), [(row.group_id, row.group_type) for row in shard.list_groups(LATEST)]
 
 
 def _offsets(log: GroupLog) -> list[int]:
@@ -257,4 +257,4 @@ def _offsets(log: GroupLog) -> list[int]:
 
 
 def _listed(log: GroupLog) -> list[tuple[str, str]]:
-    return [(row.group_id, row.group_type) for row in log.shard.list_groups(log.committed_offset, [], [])]
+    return [(row.group_id, row.group_type) for row in log.shard.list_groups(log.committed_offset)]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coordinator_server.config import Config, load
+from coordinator_server.group.describe import GroupFilter
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Provenance
@@ -132,6 +133,6 @@ class Script(Player):
 
     def _list(self, words: Words) -> None:
         states, types = ([part for part in words.get(key, "").split(",") if part] for key in ("states", "types"))
-        groups = self._log.shard.list_groups(self._log.committed_offset, states, types)
+        groups = self._log.shard.list_groups(self._log.committed_offset, GroupFilter.of(states, types))
         rows = sorted(f"{row.group_id}:{row.group_state}:{row.group_type}:{row.protocol_type}" for row in groups)
         self._say(f"list [{' '.join(rows)}]")

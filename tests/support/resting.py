@@ -31,6 +31,9 @@ class MemoryCheckpoint:
     def __iter__(self) -> Iterator[str]:
         return iter(self._blocks)
 
+    def __len__(self) -> int:
+        return len(self._blocks)
+
     def block(self, key: str, /) -> bytes | None:
         self.read.append(key)
         return None if key in self._damaged else self._blocks[key].block

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from coordinator_server.group.classic.group import ClassicGroup
-from coordinator_server.group.classic.groups import ClassicGroups, StoredGroup, restored_group
+from coordinator_server.group.classic.groups import ClassicGroups, restored_group
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import EMPTY, STABLE, ClassicGroupState
 from coordinator_server.machine.errors import CoordinatorError
@@ -31,16 +29,18 @@ def described(groups: ClassicGroups, group_id: str, committed_offset: int) -> De
     )
 
 
-def listed(groups: ClassicGroups, committed_offset: int) -> Iterator[ListedGroup]:
-    """Yield groups with a GroupMetadata record first, then those that only have offsets."""
-    stored = dict(groups.stored.items_at(committed_offset))
-    for group_id, record in stored.items():
-        yield _listed_group(groups, group_id, record)
-    known = stored.keys() | {group_id for group_id, _ in groups.others.items_at(committed_offset)}
-    # dict.fromkeys, because its order is the same in every process and it removes duplicates.
-    for group_id in dict.fromkeys([*groups.offsets.groups_at(committed_offset), *groups.pending.groups_at(committed_offset)]):
-        if group_id not in known:
-            yield _listed_group(groups, group_id, None)
+def listed(groups: ClassicGroups, group_id: str, committed_offset: int) -> ListedGroup | None:
+    """Return the entry of a group, or None if it did not exist."""
+    stored = groups.stored.get_at(group_id, committed_offset)
+    if stored is None and not groups.existed_at(group_id, committed_offset):
+        return None
+    group = groups.living(group_id)
+    if group is not None:
+        return _row(group_id, group.protocol_type, group.state)
+    # The group was not used since the load, so it is listed from its record without building a ClassicGroup.
+    if stored is None:
+        return _row(group_id, None, EMPTY)
+    return _row(group_id, stored.value.protocol_type, STABLE if stored.value.members else EMPTY)
 
 
 def _as_it_was(groups: ClassicGroups, committed_offset: int, group_id: str) -> ClassicGroup:
@@ -58,16 +58,6 @@ def _described(group: ClassicGroup, member: ClassicGroupMember, is_stable: bool)
         member.metadata(group.protocol_name) if is_stable else b"",
         member.assignment,
     )
-
-
-def _listed_group(groups: ClassicGroups, group_id: str, record: StoredGroup | None) -> ListedGroup:
-    group = groups.living(group_id)
-    if group is not None:
-        return _row(group_id, group.protocol_type, group.state)
-    # The group was not used since the load, so it is listed from its record without building a ClassicGroup.
-    if record is None:
-        return _row(group_id, None, EMPTY)
-    return _row(group_id, record.value.protocol_type, STABLE if record.value.members else EMPTY)
 
 
 def _row(group_id: str, protocol_type: str | None, state: ClassicGroupState) -> ListedGroup:

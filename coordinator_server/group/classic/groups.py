@@ -64,8 +64,8 @@ class ClassicGroups:
         """Return whether the group existed as of ``committed_offset``."""
         return (
             self.stored.get_at(group_id, committed_offset) is not None
-            or self.offsets.of_group_at(group_id, committed_offset) is not None
-            or bool(self.pending.open_at(group_id, committed_offset))
+            or self.offsets.has_group_at(group_id, committed_offset)
+            or self.pending.by_group.get_at(group_id, committed_offset) is not None
         )
 
     def depends_on(self, group_id: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -99,8 +99,8 @@ class ClassicType:
             is_empty,
         )
 
-    def listed(self, committed_offset: int) -> Iterable[ListedGroup]:
-        return describe.listed(self.groups, committed_offset)
+    def listed(self, group_id: str, committed_offset: int) -> ListedGroup | None:
+        return describe.listed(self.groups, group_id, committed_offset)
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         return describe.described(self.groups, group_id, committed_offset)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic, name_problem
@@ -13,6 +12,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
@@ -40,6 +40,13 @@ LEADER_EPOCH = 0
 # As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).
 TOLD_FROM = {0: 0}
 BROKERS, CONTROLLERS = 1, 2
+# The first version of FindCoordinator with several keys.
+FIRST_WITH_KEYS = 4
+# The work of FindCoordinator.
+UNITS_PER_KEY = 2
+CHARACTERS_PER_UNIT = 500
+# The work of Metadata, besides the partitions.
+UNITS_PER_TOPIC = 2
 
 # The characters that KIP-511 allows in the name and version of a client's software.
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
@@ -77,10 +84,10 @@ def find_coordinator(
     if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
     if node.internal.named(topic.name) is not None or node.catalog.topic(topic.name) is not None:
-        reply.complete(_coordinators(node, topic, context, request, reply))
+        _coordinators(node, topic, context, request, reply)
         return
     created = CallbackReply(
-        lambda _: reply.complete(_coordinators(node, topic, context, request, reply)),
+        lambda _: _coordinators(node, topic, context, request, reply),
         # Clients retry only this error.
         lambda _error, message: reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, message),
     )
@@ -88,12 +95,21 @@ def find_coordinator(
 
 
 def _coordinators(
-    node: Node, topic: Topic, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[Any]
-) -> FindCoordinatorResponse:
-    if context.api_version < 4:
+    node: Node,
+    topic: Topic,
+    context: RequestContext,
+    request: FindCoordinatorRequest,
+    reply: PendingReply[FindCoordinatorResponse],
+) -> None:
+    if context.api_version < FIRST_WITH_KEYS:
         found = _coordinator(node, topic, reply, request.key)
-        return FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE")
-    return FindCoordinatorResponse(coordinators=[_coordinator(node, topic, reply, key) for key in request.coordinator_keys])
+        reply.complete(FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE"))
+        return
+
+    def find(key: str) -> tuple[Coordinator, int]:
+        return _coordinator(node, topic, reply, key), UNITS_PER_KEY + len(key) // CHARACTERS_PER_UNIT
+
+    answer_list(node.steps, reply, request.coordinator_keys, find, lambda found: FindCoordinatorResponse(coordinators=found))
 
 
 def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str) -> Coordinator:
@@ -105,7 +121,7 @@ def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str) -
 def refuse_find_coordinator(
     context: RequestContext, request: FindCoordinatorRequest, error: ErrorCode, message: str | None
 ) -> FindCoordinatorResponse:
-    if context.api_version < 4:
+    if context.api_version < FIRST_WITH_KEYS:
         return FindCoordinatorResponse(error_code=error, error_message=message, node_id=-1, host="", port=-1)
     refused = [Coordinator(key, -1, "", -1, error, message) for key in request.coordinator_keys]
     return FindCoordinatorResponse(coordinators=refused)
@@ -122,13 +138,13 @@ def metadata(node: Node, context: RequestContext, request: MetadataRequest, repl
     _check_topic_ids(context, request)
     missing = _missing_topics(node, context, request)
     if not missing:
-        reply.complete(_metadata(node, context, request, reply))
+        _describe_topics(node, context, request, reply)
         return
     creation = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1) for name in missing])
     # Whether the creation succeeds or not, the answer describes the topics that exist afterwards.
     done = CallbackReply(
-        lambda _: reply.complete(_metadata(node, context, request, reply)),
-        lambda _error, _message: reply.complete(_metadata(node, context, request, reply)),
+        lambda _: _describe_topics(node, context, request, reply),
+        lambda _error, _message: _describe_topics(node, context, request, reply),
     )
     node.catalog.write(AUTO_CREATE_TOPICS, context, creation, done)
 
@@ -156,46 +172,68 @@ def _wants_all(context: RequestContext, request: MetadataRequest) -> bool:
     return request.topics is None or (context.api_version == 0 and not request.topics)
 
 
+def _asked_ids(request: MetadataRequest) -> list[bytes]:
+    """Return the requested topic ids, each once. If there are any, the requested names are ignored, as in Kafka."""
+    return list(dict.fromkeys(topic.topic_id for topic in request.topics or [] if topic.topic_id != ZERO_UUID))
+
+
+def _asked_names(request: MetadataRequest) -> list[str]:
+    """Return the requested names, each once."""
+    return list(dict.fromkeys(topic.name or "" for topic in request.topics or []))
+
+
 def _missing_topics(node: Node, context: RequestContext, request: MetadataRequest) -> list[str]:
     if not (node.config.auto_create_topics_enable and request.allow_auto_topic_creation) or _wants_all(context, request):
         return []
-    names = {topic.name for topic in request.topics or [] if topic.name and topic.topic_id == ZERO_UUID}
-    return sorted(name for name in names if name_problem(name) is None and node.topic(name) is None)
+    if _asked_ids(request):
+        return []
+    return sorted(name for name in _asked_names(request) if name and name_problem(name) is None and node.topic(name) is None)
+
+
+def _describe_topics(
+    node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]
+) -> None:
+    def respond(topics: list[MetadataResponseTopic]) -> MetadataResponse:
+        return _metadata(node, request, reply, topics)
+
+    def describe(topic: Topic) -> tuple[MetadataResponseTopic, int]:
+        return _sized(_describe(node, topic))
+
+    def describe_id(topic_id: bytes) -> tuple[MetadataResponseTopic, int]:
+        known = node.topic_by_id(topic_id)
+        return _sized(_describe(node, known) if known else MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id))
+
+    def describe_name(name: str) -> tuple[MetadataResponseTopic, int]:
+        known = node.topic(name)
+        return _sized(_describe(node, known) if known else MetadataResponseTopic(_absent(node, name), name))
+
+    if _wants_all(context, request):
+        answer_list(node.steps, reply, node.all_topics(), describe, respond)
+    elif ids := _asked_ids(request):
+        answer_list(node.steps, reply, ids, describe_id, respond)
+    else:
+        answer_list(node.steps, reply, _asked_names(request), describe_name, respond)
+
+
+def _sized(topic: MetadataResponseTopic) -> tuple[MetadataResponseTopic, int]:
+    return topic, UNITS_PER_TOPIC + len(topic.partitions)
 
 
 def _metadata(
-    node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]
+    node: Node, request: MetadataRequest, reply: PendingReply[Any], topics: list[MetadataResponseTopic]
 ) -> MetadataResponse:
     response = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id, *there) for node_id, there in _brokers(node, reply)],
         cluster_id=node.cluster_id,
         controller_id=node.nodes.controller_id,
-        topics=list(_topics(node, context, request)),
+        topics=topics,
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = CLUSTER_OPERATIONS
     if request.include_topic_authorized_operations:
-        for topic in response.topics:
+        for topic in topics:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
     return response
-
-
-def _topics(node: Node, context: RequestContext, request: MetadataRequest) -> Iterable[MetadataResponseTopic]:
-    if _wants_all(context, request):
-        for topic in node.all_topics():
-            yield _describe(node, topic)
-        return
-    for asked in request.topics or []:
-        if asked.topic_id != ZERO_UUID:
-            known = node.topic_by_id(asked.topic_id)
-            yield _describe(node, known) if known else MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id)
-            continue
-        name = asked.name or ""
-        known = node.topic(name)
-        if known is not None:
-            yield _describe(node, known)
-        else:
-            yield MetadataResponseTopic(_absent(node, name), name)
 
 
 def _absent(node: Node, name: str) -> ErrorCode:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -24,6 +24,7 @@ from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.callback_reply import CallbackReply
@@ -60,6 +61,8 @@ DOCUMENTATION: Final = {
     ResourceType.BROKER: "A property of this server, read at its start: 'coordinator-server config' lists all.",
     ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
 }
+# The work of DescribeConfigs for a resource with all its settings.
+UNITS_PER_RESOURCE: Final = 100
 # The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
@@ -71,7 +74,12 @@ _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: Settin
 def describe_configs(
     node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: PendingReply[DescribeConfigsResponse]
 ) -> None:
-    reply.complete(DescribeConfigsResponse(results=[_describe(node, request, asked) for asked in request.resources]))
+    broker = topic_synonyms(node.config)
+
+    def describe(asked: DescribeConfigsResource) -> tuple[DescribeConfigsResult, int]:
+        return _describe(node, request, asked, broker), UNITS_PER_RESOURCE
+
+    answer_list(node.steps, reply, request.resources, describe, lambda results: DescribeConfigsResponse(results=results))
 
 
 DESCRIBE_CONFIGS_API = ApiRow(
@@ -83,14 +91,16 @@ DESCRIBE_CONFIGS_API = ApiRow(
 )
 
 
-def _describe(node: Node, request: DescribeConfigsRequest, asked: DescribeConfigsResource) -> DescribeConfigsResult:
+def _describe(
+    node: Node, request: DescribeConfigsRequest, asked: DescribeConfigsResource, broker: Mapping[str, str]
+) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
     try:
-        configs = _settings(node, asked.resource_type, asked.resource_name)
+        configs = _settings(node, asked.resource_type, asked.resource_name, broker)
     except CoordinatorError as refused:
         result.error_code, result.error_message = refused.error, refused.message or ""
         return result
-    wanted = asked.configuration_keys
+    wanted = set(asked.configuration_keys or ())
     result.configs = [config for config in configs if not wanted or config.name in wanted]
     for config in result.configs:
         if not request.include_synonyms:
@@ -99,10 +109,10 @@ def _describe(node: Node, request: DescribeConfigsRequest, asked: DescribeConfig
     return result
 
 
-def _settings(node: Node, kind: int, name: str) -> list[DescribeConfigsResourceResult]:
+def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:
     match kind:
         case ResourceType.TOPIC:
-            return _topic_settings(node, name)
+            return _topic_settings(node, name, broker)
         case ResourceType.GROUP:
             if not name:
                 raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
@@ -113,7 +123,7 @@ def _settings(node: Node, kind: int, name: str) -> list[DescribeConfigsResourceR
             raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
 
 
-def _topic_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
+def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:
     problem = name_problem(name)
     if problem is not None:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
@@ -123,7 +133,7 @@ def _topic_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult
     own = node.catalog.settings((ResourceType.TOPIC, name))
     if name in node.internal:
         own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.offsets_topic_segment_bytes)}
-    return described(TOPIC_SETTINGS, own, Source.TOPIC, topic_synonyms(node.config))
+    return described(TOPIC_SETTINGS, own, Source.TOPIC, broker)
 
 
 def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:

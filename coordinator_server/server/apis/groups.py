@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from coordinator_server.group.describe import GroupFilter
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
@@ -9,19 +12,27 @@ from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
+from coordinator_server.server.apis.lists import answer_list, in_portions
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 UNKNOWN_GENERATION = -1
+# Of DescribeGroups.
+UNITS_PER_GROUP: Final = 4
+UNITS_PER_MEMBER: Final = 4
+# Of ListGroups.
+GROUPS_PER_STEP: Final = 1_000
+NAMES_PER_STEP: Final = 5_000
 
 JOIN = WriteOperation("classic-group-join", GroupShard.join_group)
 SYNC = WriteOperation("classic-group-sync", GroupShard.sync_group)
@@ -87,16 +98,16 @@ LEAVE_GROUP_API = ApiRow(
 def describe_groups(
     node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply[DescribeGroupsResponse]
 ) -> None:
-    groups = []
-    for group_id in request.groups:
+    def describe(group_id: str) -> tuple[DescribedGroup, int]:
         try:
             group = node.groups.read(node.partition_of(group_id), GroupShard.describe_group, group_id)
         except CoordinatorError as refused:
             group = _undescribed(context, group_id, refused.error, refused.message)
         if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
             group.authorized_operations = GROUP_OPERATIONS
-        groups.append(group)
-    reply.complete(DescribeGroupsResponse(groups=groups))
+        return group, UNITS_PER_GROUP + UNITS_PER_MEMBER * len(group.members)
+
+    answer_list(node.steps, reply, request.groups, describe, lambda groups: DescribeGroupsResponse(groups=groups))
 
 
 def refuse_describe_groups(
@@ -118,8 +129,14 @@ def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, messa
 
 
 def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply[ListGroupsResponse]) -> None:
+    counts = node.groups.read_all("count-groups", GroupShard.group_count)
+    if isinstance(reply, LargeReply) or sum(count for count in counts if isinstance(count, int)) > GROUPS_PER_STEP:
+        reply.connection.use_up()
+        node.steps.run(reply, _list_in_steps(node, request))
+        return
+    wanted = GroupFilter.of(request.states_filter, request.types_filter)
     groups = []
-    for answer in node.groups.read_all("list-groups", GroupShard.list_groups, request.states_filter, request.types_filter):
+    for answer in node.groups.read_all("list-groups", GroupShard.list_groups, wanted):
         if isinstance(answer, Refused):
             # Shards of other loops are listed there. A shard that is still loading would make the list incomplete.
             if answer.error != ErrorCode.NOT_COORDINATOR:
@@ -132,3 +149,26 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
 LIST_GROUPS_API = ApiRow(
     ListGroupsRequest, ListGroupsResponse, list_groups, error_only(ListGroupsResponse, OPERATION_ERRORS), Order.READ
 )
+
+
+def _list_in_steps(node: Node, request: ListGroupsRequest) -> Work[ListGroupsResponse]:
+    states: set[str] = set()
+    types: set[str] = set()
+    for names in in_portions(request.states_filter, NAMES_PER_STEP):
+        states.update(GroupFilter.of(names, ()).states)
+        yield
+    for names in in_portions(request.types_filter, NAMES_PER_STEP):
+        types.update(GroupFilter.of((), names).types)
+        yield
+    wanted = GroupFilter(states, types)
+    groups: list[ListedGroup] = []
+    for partition in range(node.partitions):
+        try:
+            candidates = node.groups.read(partition, GroupShard.candidates)
+            for group_ids in in_portions(candidates, GROUPS_PER_STEP):
+                groups += node.groups.read(partition, GroupShard.list_groups, wanted, group_ids)
+                yield
+        except CoordinatorError as refused:
+            if refused.error != ErrorCode.NOT_COORDINATOR:
+                raise
+    return ListGroupsResponse(groups=groups)

@@ -7,10 +7,12 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import TOPIC_OPERATIONS
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_topic_partitions import (
     Cursor,
@@ -21,6 +23,7 @@ from protocol.messages.describe_topic_partitions import (
 )
 
 LEADER_EPOCH = 0
+UNITS_PER_TOPIC = 2
 
 
 def describe_topic_partitions(
@@ -34,24 +37,19 @@ def describe_topic_partitions(
     A page has at most ``response_partition_limit`` partitions, limited by ``max.request.partition.size.limit``.
     """
     cursor = request.cursor or Cursor()
-    named = {topic.name for topic in request.topics} or {topic.name for topic in node.all_topics()}
+    named = {topic.name for topic in request.topics} or [topic.name for topic in node.all_topics()]
     names = sorted(name for name in named if name >= cursor.topic_name)
     _check_cursor(request, names)
-    room = max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
-    response = DescribeTopicPartitionsResponse()
+    page = _Page(node, cursor, max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit)))
+    if len(names) > UNITS_PER_STEP or isinstance(reply, LargeReply):
+        reply.connection.use_up()
+        node.steps.run(reply, _fill_in_steps(page, names))
+        return
     for name in names:
-        if room == 0:
-            response.next_cursor = Cursor(name, 0)
+        if page.is_full(name):
             break
-        first = cursor.partition_index if name == cursor.topic_name else 0
-        topic = _describe(node, name, first, room)
-        response.topics.append(topic)
-        room -= len(topic.partitions)
-        known = node.topic(name)
-        if known is not None and first + len(topic.partitions) < known.partitions:
-            response.next_cursor = Cursor(name, first + len(topic.partitions))
-            break
-    reply.complete(response)
+        page.add(name)
+    reply.complete(page.response)
 
 
 DESCRIBE_TOPIC_PARTITIONS_API = ApiRow(
@@ -61,6 +59,46 @@ DESCRIBE_TOPIC_PARTITIONS_API = ApiRow(
     each_refused(DescribeTopicPartitionsResponse, "topics", DescribeTopicPartitionsResponseTopic, of="topics", by=("name",)),
     Order.READ,
 )
+
+
+class _Page:
+    """A response that is being filled."""
+
+    def __init__(self, node: Node, cursor: Cursor, room: int) -> None:
+        self.response = DescribeTopicPartitionsResponse()
+        self._node = node
+        self._cursor = cursor
+        self._room = room
+
+    def is_full(self, name: str) -> bool:
+        """Return whether the page ends before the topic ``name``. If so, the next one begins with it."""
+        if self._room == 0 and self.response.next_cursor is None:
+            self.response.next_cursor = Cursor(name, 0)
+        return self.response.next_cursor is not None
+
+    def add(self, name: str) -> int:
+        """Describe a topic, or as many of its partitions as have room. Return their number."""
+        first = self._cursor.partition_index if name == self._cursor.topic_name else 0
+        topic = _describe(self._node, name, first, self._room)
+        self.response.topics.append(topic)
+        count = len(topic.partitions)
+        self._room -= count
+        known = self._node.topic(name)
+        if known is not None and first + count < known.partitions:
+            self.response.next_cursor = Cursor(name, first + count)
+        return count
+
+
+def _fill_in_steps(page: _Page, names: list[str]) -> Work[DescribeTopicPartitionsResponse]:
+    left = UNITS_PER_STEP
+    for name in names:
+        if page.is_full(name):
+            break
+        left -= UNITS_PER_TOPIC + page.add(name)
+        if left <= 0:
+            yield
+            left = UNITS_PER_STEP
+    return page.response
 
 
 def _check_cursor(request: DescribeTopicPartitionsRequest, names: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.group.describe import GroupFilter
 from coordinator_server.group.imported import CONSUMER_RECORDS, SHARE_RECORDS, STREAMS_RECORDS, ImportedRecords
 from coordinator_server.group.restore import Restore, RestoredOffset
 from coordinator_server.group.shard import GroupShard
@@ -49,7 +50,7 @@ def log_of(*keys: Message) -> GroupLog:
 
 
 def listed(log: GroupLog, types: list[str] | None = None) -> list[tuple[str, str, str]]:
-    rows = log.shard.list_groups(log.end_offset, [], types or [])
+    rows = log.shard.list_groups(log.end_offset, GroupFilter.of((), types or ()))
     return [(row.group_id, row.group_state, row.group_type) for row in rows]
 
 

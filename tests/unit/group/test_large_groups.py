@@ -9,11 +9,14 @@ import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.values import OffsetAndMetadata
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from tests.support.group import GroupLog
+from tests.support.resting import MemoryCheckpoint
 
 HOUR_MS = 3_600_000
 OLD, NEW = bytes(15) + b"\1", bytes(15) + b"\2"
@@ -178,3 +181,49 @@ def test_offsets_of_a_new_topic_committed_between_the_steps_of_a_deletion_stay()
     delete_topic(log, between)
 
     assert left(log, "g") == {("t", MANY - 1)}
+
+
+def test_groups_are_listed_while_they_change() -> None:
+    """Each at most once, as it is when its step comes; a group that exists all the time is never missed."""
+    log = GroupLog()
+    for group in ("simple", "gone", "joined"):
+        commit(log, group, "t", 0)
+    candidates = log.shard.candidates(log.committed_offset)
+
+    first = [next(candidates)]
+    log.run(GroupShard.delete_groups, ["gone"], version=2)
+    commit(log, "new", "t", 0)
+    metadata = GroupMetadataValue("consumer", 3, None, None, 0, [])
+    log.shard.groups.classic.replay(log.end_offset, GroupMetadataKey("joined"), metadata)
+    listed = [
+        group.group_id
+        for group_ids in (first, candidates)
+        for group in log.shard.list_groups(log.committed_offset, EVERY_GROUP, group_ids)
+    ]
+
+    assert sorted(set(listed) - {"gone"}) == ["joined", "simple"]
+    assert len(listed) == len(set(listed))
+
+
+def test_a_group_whose_deletion_is_not_durable_is_listed() -> None:
+    """Also in steps that begin meanwhile."""
+    log = GroupLog()
+    commit(log, "g", "t", 0)
+    log.is_holding = True
+    log.run(GroupShard.delete_groups, ["g"], version=2)
+
+    candidates = log.shard.candidates(log.committed_offset)
+
+    assert [group.group_id for group in log.shard.list_groups(log.committed_offset, EVERY_GROUP, candidates)] == ["g"]
+
+
+def test_a_list_of_groups_reads_nothing_of_a_checkpoint() -> None:
+    """That a group is in it is all that the list needs; a description of a simple group, too."""
+    log = GroupLog()
+    checkpoint = MemoryCheckpoint([(0, OffsetCommitKey("g", "t", 0), OffsetCommitValue(7))], set())
+    log.shard = log.build(log.registry)
+    log.shard.use_checkpoint(checkpoint)
+
+    assert [group.group_id for group in log.shard.list_groups(log.committed_offset)] == ["g"]
+    assert log.shard.describe_group(log.committed_offset, "g").group_state == "Empty"
+    assert checkpoint.read == []

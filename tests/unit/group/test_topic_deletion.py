@@ -88,5 +88,5 @@ def test_a_simple_group_outlives_its_last_offset() -> None:
 
     log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
 
-    assert [group.group_state for group in log.shard.list_groups(log.committed_offset, [], [])] == ["Empty", "Empty"]
+    assert [group.group_state for group in log.shard.list_groups(log.committed_offset)] == ["Empty", "Empty"]
     assert [type(record.key).__name__ for record in log.committed].count("GroupMetadataKey") == 1

@@ -64,7 +64,7 @@ class Log:
         return [(p.partition_index, p.committed_offset, p.error_code) for topic in answer.topics for p in topic.partitions]
 
     def listed(self) -> list[str]:
-        return [group.group_id for group in self.shard.list_groups(LATEST, [], [])]
+        return [group.group_id for group in self.shard.list_groups(LATEST)]
 
 
 def offset(partition: int, position: int) -> CoordinatorRecord:

@@ -1,0 +1,70 @@
+"""Answers to requests about many things: at once if that is little work, otherwise in steps (``server/steps.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Final, TypeVar
+
+from coordinator_server.server.connection import LargeReply, PendingReply
+from coordinator_server.server.steps import Steps, Work
+
+T = TypeVar("T")
+A = TypeVar("A")
+R = TypeVar("R")
+
+UNITS_PER_STEP: Final = 1_000
+"""The work of a step, about 2 ms. A unit is about a partition in an answer."""
+
+
+def answer_list(
+    steps: Steps,
+    reply: PendingReply[R],
+    items: Sequence[T],
+    answer: Callable[[T], tuple[A, int]],
+    respond: Callable[[list[A]], R],
+) -> None:
+    """Answer each item, and complete the reply with the response. ``answer`` also returns the units of its work.
+
+    If this is more than one step, it starts anew in steps: until then, only the request is kept.
+    """
+    if not isinstance(reply, LargeReply):
+        answers = []
+        left = UNITS_PER_STEP
+        for item in items:
+            found, units = answer(item)
+            answers.append(found)
+            left -= units
+            if left < 0:
+                reply.connection.use_up()
+                break
+        else:
+            reply.complete(respond(answers))
+            return
+    steps.run(reply, _in_steps(items, answer, respond))
+
+
+def _in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]], respond: Callable[[list[A]], R]) -> Work[R]:
+    answers = yield from each_in_steps(items, answer)
+    return respond(answers)
+
+
+def each_in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]]) -> Work[list[A]]:
+    """Answer each item, in steps."""
+    answers = []
+    left = UNITS_PER_STEP
+    for item in items:
+        found, units = answer(item)
+        answers.append(found)
+        left -= units
+        if left <= 0:
+            yield
+            left = UNITS_PER_STEP
+    return answers
+
+
+def in_portions(items: Iterable[T], size: int) -> Iterable[list[T]]:
+    """Yield the items in lists of ``size``; the last may be shorter."""
+    left = iter(items)
+    while portion := list(islice(left, size)):
+        yield portion

@@ -1,0 +1,98 @@
+"""Requests about very many things get whole answers, and others are answered meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
+from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    TopicRequest,
+)
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from tests.support.client import Client
+
+INTERNAL = "__consumer_offsets"
+
+
+@pytest.mark.parametrize("count", [3, 5_000])
+def test_metadata_answers_a_repeated_name_once(client: Client, count: int) -> None:
+    """As Kafka does, which makes a set of the names."""
+    asked = [MetadataRequestTopic(name=name) for _ in range(count) for name in (INTERNAL, "nowhere-at-all")]
+    answer = client.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False), 9, MetadataResponse)
+
+    assert [topic.name for topic in answer.topics] == [INTERNAL, "nowhere-at-all"]
+    assert len(answer.topics[0].partitions) == 50
+
+
+def test_metadata_ignores_names_beside_ids(client: Client) -> None:
+    """As Kafka does; an id that is named twice is answered once."""
+    known = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=INTERNAL)]), 12, MetadataResponse).topics[0].topic_id
+    asked = [
+        MetadataRequestTopic(name="nowhere-at-all"),
+        *[MetadataRequestTopic(topic_id=topic_id, name=None) for topic_id in (bytes(15) + b"x", known, known)],
+    ]
+    answer = client.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=True), 12, MetadataResponse)
+
+    found = [(topic.error_code, topic.topic_id) for topic in answer.topics]
+    assert sorted(found) == sorted([(ErrorCode.UNKNOWN_TOPIC_ID, bytes(15) + b"x"), (ErrorCode.NONE, known)])
+
+
+def test_many_groups_are_described(client: Client) -> None:
+    """Kafka answers each name as often as it is asked for."""
+    groups = [f"nobody-{each % 3_000}" for each in range(6_000)]
+    answer = client.ask(DescribeGroupsRequest(groups), 6, DescribeGroupsResponse)
+
+    assert [group.group_id for group in answer.groups] == groups
+    assert {group.error_code for group in answer.groups} == {ErrorCode.GROUP_ID_NOT_FOUND}
+
+
+def test_many_coordinators_are_found(client: Client) -> None:
+    keys = [f"nobody-{each}" for each in range(5_000)]
+    answer = client.ask(FindCoordinatorRequest(key_type=0, coordinator_keys=keys), 4, FindCoordinatorResponse)
+
+    assert [(found.key, found.error_code) for found in answer.coordinators] == [(key, 0) for key in keys]
+
+
+def test_many_resources_are_described(client: Client) -> None:
+    asked = [DescribeConfigsResource(32, f"nobody-{each}", None) for each in range(300)]
+    answer = client.ask(DescribeConfigsRequest(asked), 4, DescribeConfigsResponse)
+
+    assert [result.resource_name for result in answer.results] == [each.resource_name for each in asked]
+    assert all(result.configs for result in answer.results)
+
+
+def test_a_page_of_many_topics(client: Client) -> None:
+    """Topics that do not exist take no room on it."""
+    names = sorted(f"NOWHERE-{each}" for each in range(3_000))
+    request = DescribeTopicPartitionsRequest([TopicRequest(name) for name in [*names, INTERNAL]], response_partition_limit=20)
+    answer = client.ask(request, 0, DescribeTopicPartitionsResponse)
+
+    assert [topic.name for topic in answer.topics] == [*names, INTERNAL]
+    assert len(answer.topics[-1].partitions) == 20
+    assert answer.next_cursor is not None
+    assert (answer.next_cursor.topic_name, answer.next_cursor.partition_index) == (INTERNAL, 20)
+
+
+def test_very_many_filters(client: Client) -> None:
+    """Unknown states match nothing, as in Kafka."""
+    states = [f"state-{each}" for each in range(50_000)]
+
+    assert client.ask(ListGroupsRequest(states), 4, ListGroupsResponse).groups == []
+
+
+def test_requests_behind_a_long_one_are_answered_in_order(client: Client) -> None:
+    """Those of the same connection wait for it."""
+    client.send(DescribeGroupsRequest([f"nobody-{each}" for each in range(5_000)]), 6)
+    client.send(ApiVersionsRequest("test", "1"), 3)
+
+    described, served = client.receive(), client.receive()
+    assert isinstance(described, DescribeGroupsResponse)
+    assert len(described.groups) == 5_000
+    assert isinstance(served, ApiVersionsResponse)
