@@ -20,30 +20,47 @@ _LENGTH_SIZE: Final = 4
 
 
 class FrameSplitter:
-    """Splits a stream, received in any pieces, into frames. The work is linear in the number of bytes."""
+    """Splits a stream, received in any pieces, into frames. The work is linear in the number of bytes.
 
-    __slots__ = ("_max_frame_bytes", "_partial", "_wanted")
+    A frame is copied once out of the pieces that were collected, so at most twice its size is in memory.
+    """
+
+    __slots__ = ("_max_frame_bytes", "_partial", "_wanted", "held")
 
     def __init__(self, max_frame_bytes: int) -> None:
+        self.held = 0
+        """The number of bytes received of a frame that is not complete."""
         self._max_frame_bytes = max_frame_bytes
         self._partial = bytearray()
+        # The size of the frame of which ``_partial`` is the beginning, with its length; 0 while that is not known.
         self._wanted = 0
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the frames that ``data`` completes, without their lengths. Raises Malformed for a length out of bounds."""
-        if not self._partial:
+        frames: list[bytes] = []
+        if not self.held:
             if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self._max_frame_bytes:
                 # The common case: exactly one frame.
-                return [data[_LENGTH_SIZE:]]
+                frames.append(data[_LENGTH_SIZE:])
+                return frames
         else:
-            self._partial += data
-            if len(self._partial) < self._wanted:
-                return []
-            data = bytes(self._partial)
+            partial = self._partial
+            partial += data
+            if len(partial) < self._wanted:
+                self.held = len(partial)
+                return frames
+            if self._wanted:
+                with memoryview(partial) as view:
+                    frames.append(bytes(view[_LENGTH_SIZE : self._wanted]))
+            data = bytes(partial[self._wanted :])
             self._partial = bytearray()
-        frames: list[bytes] = []
+        self._split(data, frames)
+        return frames
+
+    def _split(self, data: bytes, frames: list[bytes]) -> None:
+        """Append the complete frames in ``data``, and keep the rest."""
         pos, end = 0, len(data)
-        self._wanted = _LENGTH_SIZE
+        self._wanted = 0
         while end - pos >= _LENGTH_SIZE:
             (size,) = _INT32.unpack_from(data, pos)
             if not 0 <= size <= self._max_frame_bytes:
@@ -54,9 +71,9 @@ class FrameSplitter:
                 break
             pos = start + size
             frames.append(data[start:pos])
-        if pos < end:
+        self.held = end - pos
+        if self.held:
             self._partial += data[pos:]
-        return frames
 
 
 _REQUEST_HEADERS = {version: decoder(RequestHeader, version) for version in RequestHeader.kafka.versions}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from itertools import pairwise
 
 import pytest
@@ -18,6 +19,7 @@ from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.support.oracle import schema
 
 FRAMES = [b"", b"one", b"x" * 300, b"", b"last"]
+FRAMES_AFTER = struct.pack(">i", 3) + b"end"
 STREAM = b"".join(struct.pack(">i", len(frame)) + frame for frame in FRAMES)
 
 
@@ -46,6 +48,37 @@ def test_a_stream_cut_anywhere(cuts: list[int]) -> None:
     fed = [splitter.feed(STREAM[low:high]) for low, high in pairwise(edges)]
 
     assert [frame for frames in fed for frame in frames] == FRAMES
+
+
+@pytest.mark.parametrize("piece", [1 << 10, 1 << 16, 5_000_000])
+def test_a_large_frame_is_in_memory_twice_at_most(piece: int) -> None:
+    """Once in the pieces that were collected, once as the frame."""
+    size = 8 << 20
+    splitter = FrameSplitter(size)
+    stream = struct.pack(">i", size) + bytes(size)
+    pieces = [stream[at : at + piece] for at in range(0, len(stream), piece)]
+    pieces[-1] += FRAMES_AFTER
+    tracemalloc.start()
+    try:
+        frames = [frame for each in pieces for frame in splitter.feed(each)]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert [len(frame) for frame in frames] == [size, 3]
+    assert splitter.held == 0
+    # A bytearray grows by an eighth.
+    assert peak < 2.25 * size + piece
+
+
+def test_what_is_held_of_an_incomplete_frame_is_known() -> None:
+    splitter = FrameSplitter(1000)
+    held = []
+    for at in range(len(STREAM)):
+        splitter.feed(STREAM[at : at + 1])
+        held.append(splitter.held)
+
+    assert held == [at for frame in FRAMES for at in [*range(1, len(frame) + 4), 0]]
 
 
 @pytest.mark.parametrize("length", [-1, -(2**31), 1001, 2**31 - 1])
