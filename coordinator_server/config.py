@@ -18,9 +18,10 @@ from coordinator_server.kinds import KINDS, partition_counts
 
 MAX_LOOPS = 64
 LAST_PORT = 65535
+UNLIMITED = 2**31 - 1
 
 Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Positive = Annotated[int, Meta(ge=1, le=UNLIMITED)]
 Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -108,6 +109,22 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     fetch_max_bytes: Annotated[int, Meta(ge=1024)] = 1 << 20
     # Ours: number of unanswered requests at which the server stops reading from a connection.
     max_pending_requests_per_connection: Positive = 1000
+    # Bytes of requests of all connections that are received in part, or wait in large pieces; at least socket.request.max.bytes. Beyond
+    # them, the connections that make no progress for the longest time are closed. -1: unlimited, Kafka's default; Kafka stops reading.
+    queued_max_request_bytes: Annotated[int, Meta(ge=-1)] = 64 << 20
+    # Ours: time without a byte in the middle of a request after which its connection is closed.
+    socket_request_stalled_after_ms: Annotated[int, Meta(ge=1000)] = 30_000
+    # Time without a byte in either direction after which a connection is closed; -1: never.
+    connections_max_idle_ms: Annotated[int, Meta(ge=-1)] = 600_000
+
+    # Limits of connections, of each loop: it is a broker for its clients. The limit of open files, less the files of the log, is a limit of
+    # connections, too. Connections beyond a limit are closed at once.
+    max_connections: Positive = UNLIMITED
+    max_connections_per_ip: Annotated[int, Meta(ge=0, le=UNLIMITED)] = UNLIMITED
+    # "host:limit,address:limit"
+    max_connections_per_ip_overrides: str = ""
+    # New connections per second, on average over ten seconds. Faster ones are accepted later.
+    max_connection_creation_rate: Positive = UNLIMITED
 
 
 def load(properties: Mapping[str, str]) -> Config:
@@ -127,6 +144,7 @@ def load(properties: Mapping[str, str]) -> Config:
     declared_topics(config)
     loop_count(config)
     advertised_address(config)
+    connection_overrides(config)
     return config
 
 
@@ -171,6 +189,18 @@ def advertised_address(config: Config) -> tuple[str, int] | None:
             f"advertised.listeners={text}: {loop_count(config)} loops need ports up to {last}, and {LAST_PORT} is the last one"
         )
     return host.strip("[]"), int(port)
+
+
+def connection_overrides(config: Config) -> dict[str, int]:
+    """Return the ``max.connections.per.ip.overrides`` property as host → limit. Raises ConfigError."""
+    text = config.max_connections_per_ip_overrides
+    overrides = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        host, _, limit = item.rpartition(":")
+        if not host or not limit.isdecimal() or int(limit) > UNLIMITED:
+            raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
+        overrides[host] = int(limit)
+    return overrides
 
 
 def loop_count(config: Config, cores: int = 1) -> int:

@@ -57,6 +57,11 @@ class FrameSplitter:
         self._split(data, frames)
         return frames
 
+    def clear(self) -> None:
+        """Forget what was received of an incomplete frame."""
+        self.held = self._wanted = 0
+        self._partial = bytearray()
+
     def _split(self, data: bytes, frames: list[bytes]) -> None:
         """Append the complete frames in ``data``, and keep the rest."""
         pos, end = 0, len(data)

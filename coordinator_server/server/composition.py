@@ -32,6 +32,7 @@ from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.admission import connection_limits
 from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
@@ -50,7 +51,7 @@ from coordinator_server.server.environment import Environment
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.internal import InternalTopics
-from coordinator_server.server.listener import Listener
+from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
@@ -153,7 +154,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         deletions,
         background,
         node,
-        Listener(loop, config, dispatcher, turns, background),
+        Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store)),
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -260,6 +261,18 @@ def _node(
         InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in hosted.runtimes}),
         Fetches(store, services.flusher, delays, readers, post),
         steps,
+    )
+
+
+def _listener_services(site: Site, services: LoopServices, store: LocalLogStore) -> ListenerServices:
+    loops = 1 if site.place is None else len(site.place.ports)
+    shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
+    open_files = site.environment.open_files()
+    return ListenerServices(
+        services.clock,
+        ShardTimers(services.timers, services.clock, _run),
+        site.environment.make_acceptor,
+        connection_limits(site.config, open_files, -(-shards // loops)),
     )
 
 

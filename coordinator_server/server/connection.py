@@ -153,8 +153,12 @@ class Connection(asyncio.Protocol):
         self.introduced: dict[bytes, Introduction] = {}
         # The class of the last request that is not FREE. All unanswered ones have it, except those that were overtaken.
         self.order = Order.FREE
-        # A large request is being decoded: until that is done, only FREE ones may start behind it.
-        self.is_decoding = False
+        # The size of a large request that is being decoded, or 0: until that is done, only FREE ones may start behind it.
+        self.decoding_bytes = 0
+        # Called after a read that leaves a part of a request, or a large one that waits (``Receiving.received``).
+        self.received: Callable[[Connection, int, int], bool] = _not_counted
+        # Called for what is counted and logged (``Incidents.report``).
+        self.report: Callable[..., None] = _not_reported
         self._dispatch = dispatch
         self._write_later = write_later
         self._when_closed = when_closed
@@ -178,6 +182,9 @@ class Connection(asyncio.Protocol):
         self._is_ending = False  # we do not read any more requests
         self._is_holding = False  # the backlog waits for an earlier answer or for a step, or the next pass must be a step
         self._held_bytes = 0  # received since then
+        self._is_counted = False  # ``received`` is called after each read
+        self._is_used = True  # bytes were received or written since the last call of ``was_used``
+        self._unsent_bytes = 0  # as of that call
         self._needs_step = False  # the next pass must be a step
         self._is_queued = False  # the step is queued
 
@@ -192,6 +199,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_closed = True
         self._transport = None
+        # A request that is parked keeps its connection: a half-received one must not stay with it.
+        self._frames.clear()
         self._waiting.clear()
         self._backlog.clear()
         parked, self._parked = self._parked, {}
@@ -207,6 +216,7 @@ class Connection(asyncio.Protocol):
         except ProtocolError as bad:
             self.refuse(bad)
             return
+        self._is_used = True
         self._backlog.extend(frames)
         if self._is_holding:
             self._held_bytes += len(data)
@@ -215,6 +225,9 @@ class Connection(asyncio.Protocol):
             self._balance()
         else:
             self._run()
+        partial = self._frames.held
+        if partial or self._is_counted:
+            self._is_counted = self.received(self, partial, len(data))
 
     def pause_writing(self) -> None:
         self._is_stalled = True
@@ -233,7 +246,7 @@ class Connection(asyncio.Protocol):
         order = api.order
         if order is Order.FREE:
             return Turn.NOW
-        if self.is_decoding:
+        if self.decoding_bytes:
             return Turn.LATER
         left = [each.api for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
         if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
@@ -319,15 +332,46 @@ class Connection(asyncio.Protocol):
 
     def decoded(self) -> None:
         """The large request has been decoded and handled."""
-        self.is_decoding = False
+        self.decoding_bytes = 0
         self._write_later(self)
 
     def refuse(self, why: Exception) -> None:
         """Close the connection for what the peer sent."""
-        log.info("connection-refused", peer=f"{self.peer_host}:{self.peer_port}", why=str(why))
+        self.report("connection-refused", peer=self.peer, why=str(why), action="closed: no answer could be read")
         self._backlog.clear()
         self._waiting.clear()
         self.close()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether bytes of the peer are read at the moment."""
+        return not self._is_paused
+
+    @property
+    def is_mid_request(self) -> bool:
+        """Whether the last request has not arrived completely."""
+        return self._frames.held > 0
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether requests that have arrived completely wait."""
+        return bool(self._backlog or self.decoding_bytes)
+
+    def unhandled_bytes(self) -> int:
+        """Return the number of bytes received of requests that are not handled."""
+        return self._frames.held + self.decoding_bytes + sum(map(len, self._backlog))
+
+    @property
+    def peer(self) -> str:
+        """The peer's address, for log lines."""
+        return f"{self.peer_host}:{self.peer_port}"
+
+    def was_used(self) -> bool:
+        """Return whether a byte was received or sent since the last call."""
+        unsent = self._transport.get_write_buffer_size() if self._is_stalled and self._transport is not None else 0
+        was_used = self._is_used or unsent != self._unsent_bytes
+        self._is_used, self._unsent_bytes = False, unsent
+        return was_used
 
     def stop_reading(self) -> None:
         """Accept no more requests. Requests already accepted are still answered."""
@@ -435,6 +479,7 @@ class Connection(asyncio.Protocol):
     def _flush(self) -> None:
         if self._out and self._transport is not None:
             out, self._out = self._out, bytearray()
+            self._is_used = True
             self._transport.write(out)
 
     def _must_wait(self) -> bool:
@@ -451,3 +496,11 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
             else:
                 self._transport.resume_reading()
+
+
+def _not_reported(_name: str, **_fields: object) -> None:
+    pass
+
+
+def _not_counted(_connection: Connection, _partial: int, _more: int) -> bool:
+    return False

@@ -84,7 +84,7 @@ class Daemon:
         """
         parts = self._open_log()
         try:
-            endpoint = Endpoint(*await parts.listener.bind(host, port))
+            endpoint = Endpoint(*await parts.listener.acceptor.bind(host, port))
         except OSError as refused:
             reason = refused.strerror or str(refused)
             raise StartError(
@@ -96,7 +96,7 @@ class Daemon:
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> None:
         """Open the log, and use sockets that are already bound. Raises LogError; call ``stop`` then, too."""
-        await self._open_log().listener.adopt(sockets)
+        await self._open_log().listener.acceptor.adopt(sockets)
 
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""
@@ -118,7 +118,7 @@ class Daemon:
         """Accept connections of clients and tools."""
         if self.parts.control is not None:
             await self.parts.control.start()
-        await self.parts.listener.start()
+        await self.parts.listener.acceptor.start()
 
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, logging the progress, and start cleaning and retention.

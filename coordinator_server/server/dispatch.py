@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from struct import Struct as Layout
 from typing import Any, Final
 
@@ -123,19 +122,28 @@ class Dispatcher:
     def _decode_beside(self, known: Introduction, frame: bytes, reply: PendingReply[Any]) -> None:
         """Decode a request in the thread, then handle it."""
         connection = reply.connection
-        connection.is_decoding, connection.order = True, _ALONE
+        connection.decoding_bytes, connection.order = len(frame), _ALONE
+        # Many of these may wait for the thread. When a connection ends, its frame goes.
+        frames = [frame]
+        connection.park(reply, frames.clear)
+        # Not ``known.decode``: it may remember the connection's last request.
+        decode = known.api.decode[known.context.api_version]
 
-        def decoded(result: tuple[Any, int] | Exception) -> None:
+        def decode_frame() -> Any:
+            return decode(frames.pop(), known.position)[0]
+
+        def decoded(result: Any) -> None:
+            if connection.is_closed:
+                return
+            connection.unpark(reply)
             if isinstance(result, Exception):
                 connection.refuse(result)
-            elif not connection.is_closed:
-                reply.request = result[0]
+            else:
+                reply.request = result
                 _handle(reply)
                 connection.decoded()
 
-        # Not ``known.decode``: it may remember the connection's last request.
-        decode = known.api.decode[known.context.api_version]
-        self._background.run(partial(decode, frame, known.position), decoded)
+        self._background.run(decode_frame, decoded)
 
     def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
         """Decode a request header and cache it for later requests of the connection with the same header fields.

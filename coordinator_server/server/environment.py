@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import resource
 import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
+from coordinator_server.config import UNLIMITED
 from coordinator_server.log.storage import Storage
 from coordinator_server.log.write.journal_writer import Post, Sync, Writer, make_writer
 from coordinator_server.log.write.worker import Worker
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
+from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
 from coordinator_server.server.executor import start_executor
 from coordinator_server.server.unix import Sockets, UnixSockets
+
+
+def open_files_allowed() -> int:
+    """Return the limit of open files of this process."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return UNLIMITED if soft == resource.RLIM_INFINITY else soft
 
 
 class Environment(NamedTuple):
@@ -24,6 +33,10 @@ class Environment(NamedTuple):
     storage: Storage | None = None
     make_worker: Callable[[], Worker] | None = None
     make_writer: Callable[[Sync, Post], Writer] = make_writer
+    # Accepts the connections of clients.
+    make_acceptor: MakeAcceptor = SocketAcceptor
+    # The number of files and sockets that the process may have open.
+    open_files: Callable[[], int] = open_files_allowed
     # Connect the loops of a server.
     sockets: Sockets = UnixSockets()
     # Starts the child process for a loop's tasks.

@@ -1,65 +1,72 @@
-"""The listener: accepts connections, writes their ready answers once per turn of the loop, and shuts down gracefully."""
+"""The listener: has the connections of a loop, writes their ready answers once per turn of the loop, and shuts down gracefully."""
 
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import Sequence
-
-import structlog
+from typing import NamedTuple
 
 from coordinator_server.config import Config
+from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
+from coordinator_server.server.acceptor import MakeAcceptor
+from coordinator_server.server.admission import Admission
+from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, Dispatch, Limits
+from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.receiving import Receiving
 from coordinator_server.server.turns import Turns
 
-log = structlog.get_logger(__name__)
-
-BACKLOG = 1024
 DRAIN_SECONDS = 2.0
+LONGEST_SWEEP_MS = 5_000
+# The part of an idle time or deadline by which a connection may be closed late.
+SWEEPS_PER_DEADLINE = 6
+
+
+class ListenerServices(NamedTuple):
+    """What a listener uses besides its event loop."""
+
+    clock: Clock
+    timers: CoordinatorTimer
+    make_acceptor: MakeAcceptor
+    limits: ConnectionLimits
 
 
 class Listener:
-    """Listening sockets and their connections."""
+    """The connections of one loop."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, config: Config, dispatch: Dispatch, turns: Turns, background: Background
+        self,
+        loop: asyncio.AbstractEventLoop,
+        config: Config,
+        dispatch: Dispatch,
+        turns: Turns,
+        background: Background,
+        services: ListenerServices,
     ) -> None:
         self._loop = loop
         self._limits = Limits(config.socket_request_max_bytes, config.max_pending_requests_per_connection)
         self._dispatch = dispatch
         self._turns = turns
         self._background = background
-        # In order of arrival.
-        self._connections: dict[Connection, None] = {}
+        self._timers = services.timers
+        self.incidents = Incidents(services.clock.now_ms)
+        self.acceptor = services.make_acceptor(loop, self, self.incidents)
+        self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
+        stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms
+        shortest_ms = min(stalled_ms, idle_ms) if idle_ms >= 0 else stalled_ms
+        self._sweep_ms = max(1, min(LONGEST_SWEEP_MS, shortest_ms // SWEEPS_PER_DEADLINE))
+        self._idle_sweeps = -(-idle_ms // self._sweep_ms) if idle_ms >= 0 else None
+        self._receiving = Receiving(_queued_bytes(config), -(-stalled_ms // self._sweep_ms), self.incidents)
+        # The number of the sweep after which each was last used, in order of arrival.
+        self._connections: dict[Connection, int] = {}
+        self._hosts: dict[Connection, str] = {}
+        self._sweep = 0
         self._to_write: dict[Connection, None] = {}
-        self._servers: list[asyncio.Server] = []
         self._all_closed = asyncio.Event()
-
-    async def bind(self, host: str, port: int) -> tuple[str, int]:
-        """Bind without accepting connections yet. Return the bound address. Port 0 selects a free port. Raises OSError."""
-        server = await self._loop.create_server(
-            self._connection, host, port, backlog=BACKLOG, start_serving=False, family=socket.AF_UNSPEC
-        )
-        self._servers.append(server)
-        address: tuple[str, int] = server.sockets[0].getsockname()[:2]
-        return address
-
-    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Use sockets that the supervisor has bound and keeps open. Clients that connect before ``start`` wait."""
-        for each in sockets:
-            server = await self._loop.create_server(self._connection, sock=each, backlog=BACKLOG, start_serving=False)
-            self._servers.append(server)
-
-    async def start(self) -> None:
-        """Accept connections."""
-        for server in self._servers:
-            await server.start_serving()
 
     def stop_reading(self) -> None:
         """Stop accepting and reading. Requests already read are still answered."""
-        for server in self._servers:
-            server.close()
+        self.acceptor.close()
         for connection in self._connections:
             connection.stop_reading()
 
@@ -74,18 +81,61 @@ class Listener:
             for connection in list(self._connections):
                 connection.abort()
 
-    def _connection(self) -> Connection:
+    # Called by the acceptor
+
+    def delay_ms(self) -> int:
+        """Return the time until the next connection may be accepted; 0 for now."""
+        return self._admission.delay_ms()
+
+    def enter(self, host: str) -> Connection | None:
+        """Return a new connection, or None if it is refused."""
+        if not self._admission.enter(host):
+            self._sweep_later()
+            return None
         connection = Connection(self._dispatch, self._write_later, self._closed, self._limits, self._turns, self._background)
-        self._connections[connection] = None
+        connection.received, connection.report = self._receiving.received, self.incidents.report
+        self._connections[connection] = self._sweep
+        self._hosts[connection] = host
+        self._sweep_later()
         return connection
 
+    def lost(self, connection: asyncio.Protocol) -> None:
+        """The connection ended before it had a transport."""
+        connection.connection_lost(None)
+
+    # Internal
+
     def _closed(self, connection: Connection) -> None:
-        self._connections.pop(connection, None)
+        del self._connections[connection]
+        self._admission.leave(self._hosts.pop(connection))
+        self._receiving.ended(connection)
         self._watch_the_last()
 
     def _watch_the_last(self) -> None:
         if not self._connections:
             self._all_closed.set()
+
+    def _sweep_later(self) -> None:
+        if not self._timers.is_scheduled(_SWEEP):
+            self._timers.schedule(_SWEEP, self._sweep_ms, self._sweep_all)
+
+    def _sweep_all(self) -> CoordinatorResult[None]:
+        """Close the connections that are idle, or stalled in the middle of a request."""
+        self._sweep += 1
+        self._receiving.sweep()
+        idle: list[Connection] = []
+        for connection, last_used in self._connections.items():
+            if connection.was_used():
+                self._connections[connection] = self._sweep
+            elif self._idle_sweeps is not None and self._sweep - last_used > self._idle_sweeps:
+                idle.append(connection)
+        for connection in idle:
+            self.incidents.count("connections-idle")
+            connection.abort()
+        self.incidents.review()
+        if self._connections or self.incidents.has_open:
+            self._sweep_later()
+        return CoordinatorResult(None)
 
     def _write_later(self, connection: Connection) -> None:
         if not self._to_write:
@@ -96,3 +146,12 @@ class Listener:
         connections, self._to_write = self._to_write, {}
         for connection in connections:
             connection.write()
+
+
+_SWEEP = "sweep"
+
+
+def _queued_bytes(config: Config) -> int | None:
+    """Return the bound of bytes that are received and wait, or None."""
+    most = config.queued_max_request_bytes
+    return max(most, config.socket_request_max_bytes) if most > 0 else None

@@ -1,4 +1,4 @@
-"""The listening sockets of several loops, on consecutive ports, bound before any loop starts."""
+"""Listening sockets: of one loop, or of several on consecutive ports, bound before any loop starts."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
         raise StartError(
             f"cannot listen on {at}: {reason}; loop {len(bound) - 1} of {loops} needs it. {_remedy(port, last)}"
         ) from None
+    return bound
+
+
+def bind_port(host: str, port: int) -> list[socket.socket]:
+    """Bind a port on each address of ``host``; port 0 selects a free one. The sockets do not listen yet. Raises OSError."""
+    bound: list[socket.socket] = []
+    try:
+        _bind(host, port, bound)
+    except OSError:
+        for each in bound:
+            each.close()
+        raise
     return bound
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import socket
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context
 from typing import Any, TypeVar
+
+from coordinator_server.server.acceptor import Door
+from coordinator_server.server.incidents import Incidents
 
 T = TypeVar("T")
 
@@ -146,33 +150,25 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         if not self.is_over:
             raise AssertionError(f"nobody took an exception: {context}") from context.get("exception")
 
-    async def create_server(  # type: ignore[override]
-        self, protocol_factory: Callable[[], asyncio.BaseProtocol], host: str, port: int, **_options: Any
-    ) -> SimulatedServer:
-        server = SimulatedServer(self, protocol_factory, (host, port))
-        self.servers.append(server)
-        return server
-
 
 class SimulatedServer:
-    """A listening socket. Who connects before ``start_serving`` waits."""
+    """A listening socket, as an ``Acceptor``. Who connects before ``start`` waits."""
 
-    def __init__(self, loop: SimulatedLoop, factory: Callable[[], asyncio.BaseProtocol], address: tuple[str, int]) -> None:
+    def __init__(self, loop: SimulatedLoop, door: Door, _incidents: Incidents) -> None:
         self._loop = loop
-        self._factory = factory
-        self._address = address
+        self._door = door
         self._backlog: list[Callable[[asyncio.BaseProtocol], None]] = []
         self._is_serving = False
         self.is_open = True
 
-    @property
-    def sockets(self) -> list[SimulatedServer]:
-        return [self]
+    async def bind(self, host: str, port: int) -> tuple[str, int]:
+        self._loop.servers.append(self)
+        return host, port
 
-    def getsockname(self) -> tuple[str, int]:
-        return self._address
+    async def adopt(self, _sockets: Sequence[socket.socket]) -> None:
+        pass
 
-    async def start_serving(self) -> None:
+    async def start(self) -> None:
         self._is_serving = True
         if self._backlog:
             self._loop.read_soon(self._accept)
@@ -188,4 +184,6 @@ class SimulatedServer:
 
     def _accept(self) -> None:
         while self._backlog and self.is_open:
-            self._backlog.pop(0)(self._factory())
+            protocol = self._door.enter("192.0.2.1")
+            assert protocol is not None, "the simulation has few connections"
+            self._backlog.pop(0)(protocol)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from coordinator_server.config import Config
+from coordinator_server.config import UNLIMITED, Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File
 from coordinator_server.log.write.journal_writer import Done, Post, write_durably
@@ -20,7 +20,7 @@ from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError
 from tests.simulation.links import Child, LoopSockets, Neighbourhood
-from tests.simulation.loop import SimulatedLoop
+from tests.simulation.loop import SimulatedLoop, SimulatedServer
 from tests.simulation.network import Network
 from tests.simulation.world import MS, Event, World
 from tests.support.storage import PowerCut, SimulatedDisk, SimulatedHold, _Inode
@@ -277,6 +277,8 @@ class Process:
             storage=self._disk,
             make_worker=lambda: Worker(self),
             make_writer=lambda sync, post: self.machine.make_writer(self, post),
+            make_acceptor=lambda _loop, door, incidents: SimulatedServer(self.loop, door, incidents),
+            open_files=lambda: UNLIMITED,
             sockets=LoopSockets(self.machine.neighbourhood, self),
             start_child=lambda done, lost: Child(self, self.machine.child_death_odds, done, lost),
             has_tools=False,

@@ -279,6 +279,9 @@ class ServerTransport(asyncio.Transport):
     def is_closing(self) -> bool:
         return self._is_closing
 
+    def get_write_buffer_size(self) -> int:
+        return len(self._unsent)
+
     def close(self) -> None:
         if not self._is_closing:
             self._is_closing = True

@@ -25,9 +25,10 @@ class Closed(ConnectionError):
 class Client:
     """A connection. Answers are taken in the order of the requests, and their correlation ids are checked."""
 
-    def __init__(self, address: tuple[str, int], client_id: str = "tests", timeout_s: float = 30) -> None:
+    def __init__(self, address: tuple[str, int], client_id: str = "tests", timeout_s: float = 30, host: str = "") -> None:
+        """``host`` is the client's own address, if it matters."""
         self.client_id = client_id
-        self._socket = socket.create_connection(address, timeout=timeout_s)
+        self._socket = socket.create_connection(address, timeout_s, (host, 0) if host else None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray()
         self._correlation_id = 0

@@ -1,0 +1,51 @@
+"""Cases of one kind take one line, and one more per minute while they last."""
+
+from __future__ import annotations
+
+from structlog.testing import capture_logs
+
+from coordinator_server.server.incidents import EPISODE_MS, Incidents
+from tests.support.clock import ManualClock
+
+
+def test_many_cases_are_counted_and_take_one_line_a_minute() -> None:
+    clock = ManualClock()
+    incidents = Incidents(clock.now_ms)
+    with capture_logs() as lines:
+        for n in range(1000):
+            incidents.report("refused", peer=n)
+        incidents.review()
+        clock.advance(EPISODE_MS)
+        incidents.review()
+        incidents.review()
+
+    assert [(line["event"], line["peer"], line.get("more"), line.get("in_all")) for line in lines] == [
+        ("refused", 0, None, None),
+        ("refused", 999, 999, 1000),
+    ]
+    assert incidents.counts == {"refused": 1000}
+
+
+def test_an_episode_ends_with_a_minute_without_a_case() -> None:
+    clock = ManualClock()
+    incidents = Incidents(clock.now_ms)
+    with capture_logs() as lines:
+        incidents.report("refused")
+        was_open = incidents.has_open
+        clock.advance(EPISODE_MS)
+        incidents.review()
+        is_open = incidents.has_open
+        incidents.report("refused")
+
+    assert (was_open, is_open, len(lines)) == (True, False, 2)
+
+
+def test_names_have_episodes_of_their_own_and_normal_cases_have_none() -> None:
+    incidents = Incidents(ManualClock().now_ms)
+    with capture_logs() as lines:
+        incidents.report("refused")
+        incidents.report("shed")
+        incidents.count("idle")
+
+    assert [line["event"] for line in lines] == ["refused", "shed"]
+    assert incidents.counts == {"refused": 1, "shed": 1, "idle": 1}

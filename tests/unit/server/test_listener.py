@@ -1,0 +1,219 @@
+"""The connections of a listener: how many there are, and when one that is idle is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from coordinator_server.config import Config
+from coordinator_server.log.write.worker import ThreadWorker
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.acceptor import SocketAcceptor
+from coordinator_server.server.admission import Limits
+from coordinator_server.server.api_row import serve_row
+from coordinator_server.server.apis.groups import HEARTBEAT_API
+from coordinator_server.server.background import Background
+from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.listener import Listener, ListenerServices
+from coordinator_server.server.turns import Turns
+from protocol.frames import encode_request
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from tests.support.clock import ManualClock
+from tests.support.transport import MemoryTransport
+
+HEARTBEAT = 12
+IDLE_MS = 60_000
+STALLED_MS = 6_000
+SWEEP_MS = 1_000
+
+
+class Transport(MemoryTransport):
+    """Ends its connection at once."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection = connection
+        self.unsent = 0
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
+
+    def abort(self) -> None:
+        self.is_closed = True
+        self._connection.connection_lost(None)
+
+
+class Place:
+    """A listener whose time is moved by hand. Its heartbeats are parked."""
+
+    def __init__(self, config: Config, limits: Limits) -> None:
+        self.clock = ManualClock()
+        self.queue = TimerQueue()
+        self.parked: list[PendingReply[Any]] = []
+        self.loop = asyncio.new_event_loop()
+        background, turns = Background(ThreadWorker(lambda: None), self._run_now), Turns(self._run_now)
+        timers = ShardTimers(self.queue, self.clock, self._fire)
+        services = ListenerServices(self.clock, timers, SocketAcceptor, limits)
+        dispatch = Dispatcher([serve_row(HEARTBEAT_API, self._park)], background)
+        self.listener = Listener(self.loop, config, dispatch, turns, background, services)
+
+    def _fire(self, timer: Timer) -> None:
+        timer.operation()
+
+    def _park(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+        self.parked.append(reply)
+
+    def _run_now(self, call: Callable[[], None]) -> None:
+        call()
+
+    def connect(self, host: str = "192.0.2.1") -> tuple[Connection, Transport] | None:
+        connection = self.listener.enter(host)
+        if connection is None:
+            return None
+        transport = Transport(connection)
+        connection.connection_made(transport)
+        return connection, transport
+
+    def opened(self) -> tuple[Connection, Transport]:
+        found = self.connect()
+        assert found is not None
+        return found
+
+    def advance(self, ms: int) -> None:
+        for _ in range(ms // SWEEP_MS):
+            self.clock.advance(SWEEP_MS)
+            self.queue.run(self.clock.now_ms())
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    place = Place(Config(connections_max_idle_ms=IDLE_MS, socket_request_stalled_after_ms=STALLED_MS), Limits(connections=2))
+    yield place
+    place.loop.close()
+
+
+def heartbeat() -> bytes:
+    return encode_request(HEARTBEAT, 4, 7, "client", HeartbeatRequest("group", 1, "member"))
+
+
+def test_a_connection_that_ends_makes_room(place: Place) -> None:
+    (_, first), _ = place.opened(), place.opened()
+    assert place.connect() is None
+    first.abort()
+
+    assert place.connect() is not None
+    assert place.listener.incidents.counts == {"connection-limit-reached": 1}
+
+
+def test_a_connection_without_a_byte_is_closed_when_it_is_idle(place: Place) -> None:
+    _, transport = place.opened()
+    place.advance(IDLE_MS)
+    was_closed = transport.is_closed
+    place.advance(2 * SWEEP_MS)
+
+    assert (was_closed, transport.is_closed) == (False, True)
+    assert place.listener.incidents.counts == {"connections-idle": 1}
+
+
+def test_a_request_that_waits_does_not_keep_its_connection_open(place: Place) -> None:
+    """As in Kafka: only bytes count."""
+    connection, transport = place.opened()
+    connection.data_received(heartbeat())
+    place.advance(IDLE_MS + 2 * SWEEP_MS)
+
+    assert len(place.parked) == 1
+    assert transport.is_closed
+
+
+def test_bytes_of_either_side_keep_a_connection_open(place: Place) -> None:
+    connection, transport = place.opened()
+    connection.data_received(heartbeat())
+    place.advance(IDLE_MS - SWEEP_MS)
+    place.parked[0].complete(HeartbeatResponse())
+    connection.write()
+    place.advance(IDLE_MS - SWEEP_MS)
+    assert not transport.is_closed
+    connection.data_received(heartbeat()[:1])
+    place.advance(SWEEP_MS)
+
+    assert not transport.is_closed
+
+
+def test_a_peer_that_reads_slowly_is_not_idle(place: Place) -> None:
+    connection, transport = place.opened()
+    transport.unsent = 1 << 20
+    connection.pause_writing()
+    for _ in range(5):
+        place.advance(IDLE_MS - SWEEP_MS)
+        transport.unsent -= 1000
+        place.advance(SWEEP_MS)
+    was_closed = transport.is_closed
+    place.advance(IDLE_MS + 2 * SWEEP_MS)
+
+    assert (was_closed, transport.is_closed) == (False, True)
+
+
+def test_half_a_request_without_progress_ends_its_connection(place: Place) -> None:
+    (stalled, stalled_transport), (slow, slow_transport) = place.opened(), place.opened()
+    request = heartbeat()
+    stalled.data_received(request[:10])
+    slow.data_received(request[:3])
+    for byte in request[3:-1]:
+        place.advance(SWEEP_MS)
+        slow.data_received(bytes([byte]))
+    slow.data_received(request[-1:])
+    place.advance(STALLED_MS + 2 * SWEEP_MS)
+
+    assert (stalled_transport.is_closed, slow_transport.is_closed) == (True, False)
+    assert len(place.parked) == 1
+    assert place.listener.incidents.counts == {"request-stalled": 1}
+
+
+def test_peers_that_send_nonsense_are_counted_and_take_one_line(place: Place) -> None:
+    with capture_logs() as lines:
+        for _ in range(100):
+            connection, transport = place.opened()
+            connection.data_received(b"GET / HTTP/1.1")
+            assert transport.is_closed
+            transport.abort()
+
+    assert [line["event"] for line in lines] == ["connection-refused"]
+    assert place.listener.incidents.counts == {"connection-refused": 100}
+
+
+def test_half_a_request_goes_with_its_connection(place: Place) -> None:
+    """Though a parked request of the connection stays."""
+    connection, transport = place.opened()
+    connection.data_received(heartbeat())
+    connection.data_received((1 << 20).to_bytes(4) + bytes(1000))
+    assert connection.unhandled_bytes() == 1004
+    transport.abort()
+
+    assert len(place.parked) == 1
+    assert connection.unhandled_bytes() == 0
+
+
+def test_without_connections_no_timer_is_armed(place: Place) -> None:
+    _, transport = place.opened()
+    transport.abort()
+    place.advance(10 * SWEEP_MS)
+
+    assert len(place.queue) == 0
+
+
+def test_large_requests_in_pieces_are_bounded_in_all() -> None:
+    place = Place(Config(queued_max_request_bytes=1000, socket_request_max_bytes=1000), Limits())
+    (first, first_transport), (second, second_transport) = place.opened(), place.opened()
+    frame = (900).to_bytes(4) + bytes(900)
+    first.data_received(frame[:600])
+    second.data_received(frame[:600])
+    place.loop.close()
+
+    assert (first_transport.is_closed, second_transport.is_closed) == (True, False)
+    assert place.listener.incidents.counts == {"request-shed": 1}
