@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
-from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
-from coordinator_server.offsets.delete import delete_all, delete_offsets
+from coordinator_server.offsets.delete import LEAST_TOMBSTONE_BYTES, delete_all, delete_offsets
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 
 
-def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[list[DeletableGroupResult]]:
-    """Delete groups without members together with their offsets, in one operation. Each group has its own answer."""
+def delete_groups(
+    groups: Groups, group_ids: Iterable[str], max_batch_bytes: int
+) -> CoordinatorResult[list[DeletableGroupResult]]:
+    """Delete groups without members together with their offsets, in one operation. Each group has its own answer.
+
+    A group whose tombstones cannot fit into a batch is refused before they are made.
+    """
     results: list[DeletableGroupResult] = []
     records: list[CoordinatorRecord] = []
     deleted: list[str] = []
@@ -25,6 +31,8 @@ def delete_groups(groups: Groups, group_ids: list[str]) -> CoordinatorResult[lis
         group_type = groups.type_of(group_id)
         try:
             group_type.admit_delete(group_id)
+            if groups.offsets_of(group_id) * LEAST_TOMBSTONE_BYTES > max_batch_bytes:
+                raise CoordinatorError(operation_error(ErrorCode.MESSAGE_TOO_LARGE))
         except CoordinatorError as refused:
             results.append(DeletableGroupResult(group_id, refused.error))
             continue

@@ -151,7 +151,7 @@ class GroupShard:
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:
         """Delete groups of this shard. Each has its own answer."""
-        return delete.delete_groups(self.groups, group_ids)
+        return delete.delete_groups(self.groups, group_ids, self._context.config.message_max_bytes)
 
     def delete_offsets(
         self, context: RequestContext, request: OffsetDeleteRequest, reply: Reply[OffsetDeleteResponse]
@@ -200,6 +200,10 @@ class GroupShard:
     def candidates(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the ids to list the groups of, for a list in steps. Groups may change meanwhile."""
         return self.groups.candidates_at(committed_offset)
+
+    def deletion_size(self, committed_offset: int, group_ids: Iterable[str]) -> int:
+        """Return about how many records the deletion of the groups writes in the present state."""
+        return sum(1 + self.groups.offsets_of(group_id) for group_id in group_ids)
 
     def group_count(self, committed_offset: int) -> int:
         """Return an upper bound of the number of groups."""

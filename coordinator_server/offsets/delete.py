@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
+from typing import Final
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.pending import PendingOffsets
@@ -17,6 +19,9 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 
+LEAST_TOMBSTONE_BYTES: Final = 40
+"""A lower bound of the bytes that the runtime allows for a tombstone in a batch, without the names of group and topic."""
+
 
 def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
     """Return the tombstone of one committed offset."""
@@ -25,7 +30,7 @@ def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
 
 def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[CoordinatorRecord]:
     """Return the tombstones of all offsets of a group, including those of open transactions."""
-    positions = dict.fromkeys([*(store.of_group_at(group_id, LATEST) or ()), *pending.open_at(group_id, LATEST)])
+    positions = dict.fromkeys(chain(store.of_group_at(group_id, LATEST) or (), pending.open_now(group_id)))
     return [tombstone(group_id, topic, partition) for topic, partition in positions]
 
 
@@ -36,13 +41,15 @@ def delete_offsets(
 
     An offset that does not exist is no error.
     """
-    known = {*(store.of_group_at(request.group_id, LATEST) or ()), *pending.open_at(request.group_id, LATEST)}
+    committed, opened = store.of_group_at(request.group_id, LATEST) or (), pending.open_now(request.group_id)
     topics, records = [], []
     for topic in request.topics:
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE
         asked = [partition.partition_index for partition in topic.partitions]
         topics.append(OffsetDeleteResponseTopic(topic.name, [OffsetDeleteResponsePartition(index, error) for index in asked]))
         if error == ErrorCode.NONE:
-            there = [index for index in dict.fromkeys(asked) if (topic.name, index) in known]
-            records += [tombstone(request.group_id, topic.name, index) for index in there]
+            for index in dict.fromkeys(asked):
+                position = (topic.name, index)
+                if position in committed or position in opened:
+                    records.append(tombstone(request.group_id, topic.name, index))
     return OffsetDeleteResponse(topics=topics), records

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -58,6 +59,18 @@ class Steps:
         connection.park(self, partial(self._forget, connection))
         self._ready.append(connection)
         self._start()
+
+    def run_on(self, work: Work[None]) -> None:
+        """Run work that changes state, a step a turn. It goes on when the connection that asked for it has ended.
+
+        An API that uses it must be ALONE: a connection then has one such request in progress.
+        """
+        self._turns.queue(partial(self._step_on, work))
+
+    def _step_on(self, work: Work[None]) -> None:
+        with suppress(StopIteration):
+            next(work)
+            self.run_on(work)
 
     def _start(self) -> None:
         while self._ready and len(self._in_progress) < MOST_IN_PROGRESS:

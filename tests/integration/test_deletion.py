@@ -37,6 +37,25 @@ def told(answer: OffsetDeleteResponse) -> dict[tuple[str, int], ErrorCode]:
     return {(topic.name, one.partition_index): ErrorCode(one.error_code) for topic in answer.topics for one in topic.partitions}
 
 
+def test_very_many_groups_are_deleted(address: tuple[str, int], client: Client, fresh_name: str) -> None:
+    """Each is answered once. The deletion goes on when its connection ends, as a commit does."""
+    make_topic(client, fresh_name, 1)
+    first, second = ([f"{fresh_name}-{each}-{number}" for number in range(40)] for each in ("a", "b"))
+    for name in (*first, *second):
+        commit_alone(client, name, fresh_name, {0: 5})
+    nobody = [f"nobody-{number}" for number in range(3_000)]
+
+    asked = [*nobody, *first, *first]
+    answer = client.ask(DeleteGroupsRequest(asked), 2, DeleteGroupsResponse).results
+    with Client(address) as other:
+        other.send(DeleteGroupsRequest([*nobody, *second]), 2)
+
+    assert sorted(result.group_id for result in answer) == sorted({*asked})
+    assert {result.group_id for result in answer if result.error_code == ErrorCode.NONE} == {*first}
+    assert [committed(client, name) for name in first] == [{}] * 40
+    eventually(lambda: [committed(client, name) for name in second] == [{}] * 40)
+
+
 def test_groups_of_many_shards_are_deleted_for_good(tmp_path: Path) -> None:
     """One request, many shards; gone after a kill -9 too, while the group with a member stays."""
     with Server(tmp_path) as server:

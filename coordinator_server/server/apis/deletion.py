@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+from itertools import chain
 from operator import attrgetter
+from typing import Final
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
+from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.offset_delete import (
@@ -28,28 +33,102 @@ from protocol.messages.offset_delete import (
 DELETE_GROUPS = WriteOperation("delete-groups", GroupShard.delete_groups)
 DELETE_OFFSETS = WriteOperation("delete-offsets", GroupShard.delete_offsets)
 
+# The work of a step of DeleteGroups.
+GROUPS_PER_STEP: Final = 500
+RECORDS_PER_STEP: Final = 500
+
 
 def delete_groups(
     node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply[DeleteGroupsResponse]
 ) -> None:
-    """Run one operation per shard; answer when each is durable or has failed."""
-    by_shard: dict[int, list[str]] = {}
-    for group_id in dict.fromkeys(request.groups_names):
-        by_shard.setdefault(node.partition_of(group_id), []).append(group_id)
-    asked = list(by_shard.items())
+    """Run one operation per shard; answer when each is durable or has failed. Large requests take more operations, in steps."""
+    names = request.groups_names
+    if isinstance(reply, LargeReply) or len(names) > GROUPS_PER_STEP:
+        node.steps.run_on(_delete_in_steps(node, request, _Deletions(node, context, reply)))
+        return
+    by_shard = _by_shard(node, dict.fromkeys(names))
+    if sum(_size(node, *each) for each in by_shard.items()) > RECORDS_PER_STEP:
+        node.steps.run_on(_delete_in_steps(node, request, _Deletions(node, context, reply)))
+        return
+    deletions = _Deletions(node, context, reply)
+    for partition, group_ids in by_shard.items():
+        deletions.run(partition, group_ids)
+    deletions.end()
 
-    def gathered(answers: list[list[DeletableGroupResult] | Refused]) -> None:
+
+class _Deletions:
+    """The operations of a request, and their results in the order of the operations."""
+
+    def __init__(self, node: Node, context: RequestContext, reply: PendingReply[DeleteGroupsResponse]) -> None:
+        self._node = node
+        self._context = context
+        self._reply = reply
+        self._results: list[list[DeletableGroupResult]] = []
+        # One for each operation without an answer, and one until ``end``.
+        self._missing = 1
+
+    def run(self, partition: int, group_ids: list[str]) -> None:
+        """Delete groups of one shard."""
         results: list[DeletableGroupResult] = []
-        for (_, group_ids), answer in zip(asked, answers, strict=True):
-            if isinstance(answer, Refused):
-                code = operation_error(answer.error)
-                answer = [DeletableGroupResult(group_id, code) for group_id in group_ids]
-            results += answer
-        reply.complete(DeleteGroupsResponse(results=results))
+        self._results.append(results)
+        self._missing += 1
 
-    gather = Gather(len(asked), gathered)
-    for place, (partition, group_ids) in enumerate(asked):
-        node.groups.write(partition, DELETE_GROUPS, context, group_ids, gather.reply(place))
+        def answered(answers: list[DeletableGroupResult]) -> None:
+            results.extend(answers)
+            self.end()
+
+        def failed(error: ErrorCode, message: str | None) -> None:
+            code = operation_error(error)
+            answered([DeletableGroupResult(group_id, code) for group_id in group_ids])
+
+        self._node.groups.write(partition, DELETE_GROUPS, self._context, group_ids, CallbackReply(answered, failed))
+
+    def end(self) -> None:
+        """Count an answer, or the end of the operations. Answer the request after the last."""
+        self._missing -= 1
+        if self._missing == 0:
+            response = DeleteGroupsResponse(results=list(chain.from_iterable(self._results)))
+            if len(response.results) <= GROUPS_PER_STEP:
+                self._reply.complete(response)
+            else:
+                self._reply.connection.answer_beside(self._reply, partial(self._reply.encoded, response))
+
+
+def _delete_in_steps(node: Node, request: DeleteGroupsRequest, deletions: _Deletions) -> Work[None]:
+    """Run operations with about RECORDS_PER_STEP records, or with one group that has more."""
+    by_shard: dict[int, list[str]] = {}
+    for names in in_portions(dict.fromkeys(request.groups_names), GROUPS_PER_STEP):
+        for partition, group_ids in _by_shard(node, names).items():
+            by_shard.setdefault(partition, []).extend(group_ids)
+        yield
+    for partition, group_ids in by_shard.items():
+        portion: list[str] = []
+        size = 0
+        for group_id in group_ids:
+            size += (own := _size(node, partition, (group_id,)))
+            if portion and size > RECORDS_PER_STEP:
+                deletions.run(partition, portion)
+                yield
+                portion, size = [], own
+            portion.append(group_id)
+        deletions.run(partition, portion)
+        yield
+    deletions.end()
+
+
+def _by_shard(node: Node, group_ids: Iterable[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for group_id in group_ids:
+        found.setdefault(node.partition_of(group_id), []).append(group_id)
+    return found
+
+
+def _size(node: Node, partition: int, group_ids: Iterable[str]) -> int:
+    """Return about how many records the deletion of groups of one shard writes."""
+    try:
+        return node.groups.read(partition, GroupShard.deletion_size, group_ids)
+    except CoordinatorError:
+        return 1  # The operation will say why.
 
 
 def refuse_delete_groups(

@@ -13,8 +13,10 @@ from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.values import OffsetAndMetadata
+from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from tests.support.group import GroupLog
 from tests.support.resting import MemoryCheckpoint
 
@@ -227,3 +229,32 @@ def test_a_list_of_groups_reads_nothing_of_a_checkpoint() -> None:
     assert [group.group_id for group in log.shard.list_groups(log.committed_offset)] == ["g"]
     assert log.shard.describe_group(log.committed_offset, "g").group_state == "Empty"
     assert checkpoint.read == []
+
+
+def test_a_group_too_large_to_be_deleted_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tombstones would not fit into a batch, as in Kafka; they are not made. Other groups are deleted."""
+    log = GroupLog()
+    offsets_in(log, "g", "t", 30_000)
+    offsets_in(log, "h", "t", 3)
+    looks = Looks(monkeypatch)
+
+    reply = log.run(GroupShard.delete_groups, ["g", "h"], version=2)
+
+    assert [(each.group_id, each.error_code) for each in reply.response] == [
+        ("g", ErrorCode.UNKNOWN_SERVER_ERROR),
+        ("h", ErrorCode.NONE),
+    ]
+    assert (len(left(log, "g")), len(left(log, "h"))) == (30_000, 0)
+    assert looks.listed == 3
+
+
+def test_an_offset_of_a_large_group_is_deleted_without_listing_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = GroupLog()
+    offsets_in(log, "g", "t", MANY)
+    looks = Looks(monkeypatch)
+
+    asked = OffsetDeleteRequestTopic("t", [OffsetDeleteRequestPartition(index) for index in (1, MANY, 1)])
+    log.run(GroupShard.delete_offsets, OffsetDeleteRequest("g", [asked]), version=0)
+
+    assert looks.listed == 0
+    assert len(left(log, "g")) == MANY - 1
