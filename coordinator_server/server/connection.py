@@ -418,7 +418,7 @@ class Connection(asyncio.Protocol):
                 frame = backlog.popleft()
                 if not dispatch(self, frame):
                     backlog.appendleft(frame)
-                    self._is_holding, self._held_bytes = True, 0
+                    self._hold()
                     break
                 if backlog:  # of a single request only the size counts: ``use_up``
                     left -= REQUEST_UNITS + len(frame)
@@ -440,8 +440,14 @@ class Connection(asyncio.Protocol):
     def _rest(self) -> None:
         """Go on in a later turn: this pass was expensive."""
         if not self._is_holding:
-            self._is_holding, self._held_bytes = True, 0
+            self._hold()
             self._go_on()
+
+    def _hold(self) -> None:
+        """Let the backlog wait."""
+        self._is_holding, self._held_bytes = True, 0
+        # Requests that arrived whole are counted from here on, too.
+        self._is_counted = True
 
     def _keep(self, reply: PendingReply[Any], frame: bytearray) -> None:
         """Keep an answer until all earlier ones are ready."""

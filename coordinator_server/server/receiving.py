@@ -1,10 +1,10 @@
 """What is received of requests that cannot be handled yet: bounded over all connections, in bytes and in time.
 
-Only what arrives in several pieces is counted, from its first piece until it is handled. A request that arrives in one piece is not, so
-the usual read pays nothing for this. What a connection may have besides is small (``HELD_MAX_BYTES`` and one read of its socket).
+A request that arrives in one piece and is handled at once is not counted, so the usual read pays nothing for this.
 
-If the bytes exceed their bound, connections are closed, first those that have made no progress for the longest time. A connection that
-sends nothing in the middle of a request is closed after a while. Time is counted in sweeps, not read from a clock.
+If the bytes exceed their bound, connections are closed: of those that hold at least half of the average, the one that has made no
+progress for the longest time is the first. A connection that sends nothing in the middle of a request is closed after a while. Time is counted in
+sweeps, not read from a clock.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ class Receiving:
         """Close connections until the bytes are within their bound."""
         self._recount()
         while self.bytes > most:
-            connection = next(iter(self._held))
+            # Those that hold little are not at fault.
+            least = self.bytes / len(self._held) / 2
+            connection = next(connection for connection, held in self._held.items() if held.size >= least)
             self.ended(connection)
             self._incidents.report(
                 "request-shed",

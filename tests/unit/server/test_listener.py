@@ -16,7 +16,7 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.acceptor import SocketAcceptor
 from coordinator_server.server.admission import Limits
 from coordinator_server.server.api_row import serve_row
-from coordinator_server.server.apis.groups import HEARTBEAT_API
+from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
@@ -24,10 +24,11 @@ from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.turns import Turns
 from protocol.frames import encode_request
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest
 from tests.support.clock import ManualClock
 from tests.support.transport import MemoryTransport
 
-HEARTBEAT = 12
+JOIN_GROUP, HEARTBEAT = 11, 12
 IDLE_MS = 60_000
 STALLED_MS = 6_000
 SWEEP_MS = 1_000
@@ -60,7 +61,8 @@ class Place:
         background, turns = Background(ThreadWorker(lambda: None), self._run_now), Turns(self._run_now)
         timers = ShardTimers(self.queue, self.clock, self._fire)
         services = ListenerServices(self.clock, timers, SocketAcceptor, limits)
-        dispatch = Dispatcher([serve_row(HEARTBEAT_API, self._park)], background)
+        apis = [serve_row(HEARTBEAT_API, self._park), serve_row(JOIN_GROUP_API, self._park)]
+        dispatch = Dispatcher(apis, background)
         self.listener = Listener(self.loop, config, dispatch, turns, background, services)
 
     def _fire(self, timer: Timer) -> None:
@@ -185,6 +187,21 @@ def test_peers_that_send_nonsense_are_counted_and_take_one_line(place: Place) ->
 
     assert [line["event"] for line in lines] == ["connection-refused"]
     assert place.listener.incidents.counts == {"connection-refused": 100}
+
+
+def test_whole_requests_that_wait_are_bounded_in_all() -> None:
+    """Though each arrived in one piece."""
+    place = Place(Config(queued_max_request_bytes=100_000, socket_request_max_bytes=100_000), Limits())
+    transports = []
+    large = encode_request(HEARTBEAT, 4, 8, "client", HeartbeatRequest("group", 1, "m" * 30_000))
+    for _ in range(4):
+        connection, transport = place.opened()
+        transports.append(transport)
+        # The class of a JoinGroup: what follows waits.
+        connection.data_received(encode_request(JOIN_GROUP, 3, 7, "client", JoinGroupRequest("group", 1, 1)) + large)
+    place.loop.close()
+
+    assert [transport.is_closed for transport in transports] == [True, False, False, False]
 
 
 def test_half_a_request_goes_with_its_connection(place: Place) -> None:

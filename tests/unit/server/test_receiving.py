@@ -73,6 +73,17 @@ def test_beyond_the_bound_the_connection_without_progress_for_the_longest_time_i
     assert incidents.counts == {"request-shed": 1}
 
 
+def test_connections_that_hold_little_are_not_closed_for_those_that_hold_much() -> None:
+    receiving, incidents = made(1000)
+    small, first, second = Peer(receiving), Peer(receiving), Peer(receiving)
+    small.read(10)
+    first.read(500)
+    second.read(500)
+
+    assert [peer.is_aborted for peer in (small, first, second)] == [False, True, False]
+    assert incidents.counts == {"request-shed": 1}
+
+
 def test_one_connection_beyond_the_bound_is_closed_itself() -> None:
     receiving, _ = made(1000)
     peer = Peer(receiving)
