@@ -71,3 +71,5 @@ class ThreadWorker:
                 heapq.heappush(later, (due, next(order), job))
             else:
                 job()
+            # What a job has must not stay until the next one comes.
+            del job

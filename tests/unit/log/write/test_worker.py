@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from functools import partial
 
 import pytest
@@ -53,6 +54,23 @@ def test_what_waits_at_close_is_dropped() -> None:
     worker.close()
 
     assert ran == []
+
+
+def test_what_a_job_has_goes_when_it_is_done() -> None:
+    """Though no other job comes: a decoded request may be large."""
+
+    class Large:
+        pass
+
+    is_gone = threading.Event()
+    large = Large()
+    weakref.finalize(large, is_gone.set)
+    worker = ThreadWorker(lambda: None)
+    worker.run(partial(id, large))
+    del large
+
+    assert is_gone.wait(10)
+    worker.close()
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
