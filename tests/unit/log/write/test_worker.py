@@ -60,13 +60,14 @@ def test_what_a_job_has_goes_when_it_is_done() -> None:
     """Though no other job comes: a decoded request may be large."""
 
     class Large:
-        pass
+        def __call__(self) -> None:
+            pass
 
     is_gone = threading.Event()
     large = Large()
     weakref.finalize(large, is_gone.set)
     worker = ThreadWorker(lambda: None)
-    worker.run(partial(id, large))
+    worker.run(large)
     del large
 
     assert is_gone.wait(10)
