@@ -16,6 +16,7 @@ from typing import Final
 ROW_BYTES: Final = 18
 _ROW: Final = Layout(">iqi2x")
 _PARTITION: Final = Layout(">i")
+# Each takes at most 8 KB: a plain commit has at most 1,024 rows (``plain_commits.MOST_ROWS``).
 _REMEMBERED: Final = 2048
 
 

@@ -21,6 +21,7 @@ _WIDER: Final = 32
 _LONGEST: Final = 0x7F
 """Maximum length of strings and bytes in runs. Longer ones are read one by one, because copying dominates their cost."""
 _MOST_SAME: Final = 24
+# Of one shape. A layout takes about 1 KB.
 _MOST_LAYOUTS: Final = 256
 _REFUSED: Final = -2
 

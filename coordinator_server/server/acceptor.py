@@ -14,7 +14,8 @@ from typing import Final, Protocol
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.ports import bind_port
 
-BACKLOG: Final = 1024
+# The queue of connections that are not accepted yet. If it is full, clients try again only after a second.
+BACKLOG: Final = 4096
 ACCEPTS_PER_TURN: Final = 32
 # Time for which nothing is accepted after the system refused a descriptor or memory.
 OUT_OF_RESOURCES_S: Final = 1.0

@@ -162,7 +162,12 @@ class Dispatcher:
             raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
         origin = request_origin(api.key, version, client_id, connection.peer_host) if self._has_provenance else None
         context = RequestContext(client_id, connection.peer_host, api.key, version, origin=origin)
-        decode = api.decode[version] if api.reader is None else api.reader(version)
+        decode = api.decode[version]
+        if api.reader is not None:
+            decode = api.reader(version)
+            # A reader remembers the last request. A connection has one for each API, whatever versions it uses.
+            for other in [each for each, introduction in connection.introduced.items() if introduction.api is api]:
+                del connection.introduced[other]
         known = Introduction(frame[_AFTER_CORRELATION_ID:position], position, api, context, decode)
         if len(known.rest) <= MAX_KNOWN_HEADER_BYTES:
             connection.introduced[frame[:4]] = known

@@ -14,6 +14,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
+from coordinator_server.server.apis.offsets import OFFSET_COMMIT_API
 from coordinator_server.server.connection import Limits, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
 from protocol.batch_builder import BatchBuilder
@@ -21,10 +22,11 @@ from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.record_batch import Headers, iter_batches, iter_records
 from tests.support.turns import ManualLoop
 
-HEARTBEAT, API_VERSIONS = 12, 18
+OFFSET_COMMIT, HEARTBEAT, API_VERSIONS = 8, 12, 18
 MAX_FRAME_BYTES = 10_000
 MAX_WAITING = 5
 
@@ -40,6 +42,7 @@ class Peer:
         )
         apis = [
             serve_row(HEARTBEAT_API, self._handle),
+            serve_row(OFFSET_COMMIT_API, self._handle),
             serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
         dispatcher = Dispatcher(apis, self.loop.background, has_provenance=has_provenance)
@@ -94,6 +97,18 @@ def test_who_asks_is_found_out_once_unless_the_client_changes_its_name(peer: Pee
     assert [read_provenance(headers_of(context)) for context in (first, third)] == [
         Provenance("12/4", 12, 4, client_id=name, client_host="192.0.2.1") for name in ("client", "other")
     ]
+
+
+def test_a_connection_remembers_one_commit_whatever_versions_it_uses(peer: Peer) -> None:
+    """The shape of a commit may be large."""
+    for version in (8, 9, 10, 8):
+        topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 1)])]
+        commit = OffsetCommitRequest("group", -1, "", topics=topics)
+        peer.connection.data_received(encode_request(OFFSET_COMMIT, version, 7, "client", commit))
+    peer.send(8)
+
+    assert [each.api.key for each in peer.connection.introduced.values()] == [OFFSET_COMMIT, HEARTBEAT]
+    assert [reply.context.api_version for reply in peer.parked] == [8, 9, 10, 8, 4]
 
 
 def test_without_provenance_contexts_have_no_origin() -> None:
