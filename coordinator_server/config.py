@@ -56,7 +56,13 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     group_min_session_timeout_ms: Millis = 6000
     group_max_session_timeout_ms: Millis = 1_800_000
     group_initial_rebalance_delay_ms: Millis = 3000
+    # Kafka's default, which is no limit. The two below and message.max.bytes, which the group's record must fit into, limit groups by bytes.
     group_max_size: Positive = 2**31 - 1
+    # Ours: what the members of a group and the ids of those that are about to join may take in memory. Kafka has no limit. A group whose
+    # record fits into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols.
+    group_max_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
+    # Ours: number of protocols of a member. Clients have one to five.
+    group_member_max_protocols: Positive = 100
 
     # Offsets and their log.
     offset_metadata_max_bytes: Count = 4096

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.config import Config
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
+from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report, report_nothing
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -106,12 +106,13 @@ class GroupType(Protocol):
 
 
 class GroupContext(Struct, frozen=True):
-    """The services for operations on groups: configuration, timers, clocks, new ids."""
+    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals."""
 
     config: Config
     timer: CoordinatorTimer
     clock: Clock
     new_id: Callable[[], str]
+    report: Report = report_nothing
 
 
 class SharedTables(Struct, frozen=True):

@@ -32,8 +32,10 @@ from coordinator_server.machine.shard import (
     PlainRecords,
     Producer,
     Reply,
+    Report,
     RequestContext,
     TransactionResult,
+    report_nothing,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.attribution import speaking_for
@@ -73,8 +75,9 @@ class GroupShard:
         timer: CoordinatorTimer,
         clock: Clock,
         new_id: Callable[[], str],
+        report: Report = report_nothing,
     ) -> None:
-        self._context = context = GroupContext(config, timer, clock, new_id)
+        self._context = context = GroupContext(config, timer, clock, new_id, report)
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
         self.expiry = OffsetExpiry(self.groups, context)

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from coordinator_server.config import Config
 from coordinator_server.group import expiry
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import pending_size
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.provenance import Provenance
@@ -324,15 +326,17 @@ class GroupMachine(RuleBasedStateMachine):
         members = group.members
         assert (group.leader_id in members) == bool(members)
         assert group.awaiting_join_count == sum(member.awaiting_join is not None for member in members.values())
-        assert not group.pending_joins & members.keys()
+        assert not group.pending_joins.keys() & members.keys()
         assert set(group.pending_syncs) <= members.keys()
         assert group.static_members == {
             member.group_instance_id: member.member_id for member in members.values() if member.group_instance_id is not None
         }
-        assert +group.supported_protocols == sum(
-            (type(group.supported_protocols)(protocol.name for protocol in member.protocols) for member in members.values()),
-            type(group.supported_protocols)(),
+        assert dict(group.supported_protocols) == Counter(
+            name for member in members.values() for name in {protocol.name for protocol in member.protocols}
         )
+        assert group.pending_bytes == sum(map(pending_size, group.pending_joins))
+        assert group.memory_bytes == group.pending_bytes + sum(member.size.memory_bytes for member in members.values())
+        assert group.record_bytes == sum(member.size.record_bytes for member in members.values())
         assert (group.state is EMPTY) <= (not members)
         assert (group.state in {COMPLETING_REBALANCE, STABLE}) <= bool(members)
 

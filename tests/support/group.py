@@ -133,6 +133,8 @@ class GroupLog:
         self._on_record = on_record
         self._parked: list[_Parked] = []
         self._ids = 0
+        # The names of what the shard reported.
+        self.reports: list[str] = []
         self._start([])
 
     @property
@@ -221,7 +223,17 @@ class GroupLog:
 
     def build(self, registry: SnapshotRegistry) -> GroupShard:
         """Another shard of the same kind, empty."""
-        return GroupShard(config=self.config, registry=registry, timer=self.timer, clock=self.clock, new_id=self._new_id)
+        return GroupShard(
+            config=self.config,
+            registry=registry,
+            timer=self.timer,
+            clock=self.clock,
+            new_id=self._new_id,
+            report=self._report,
+        )
+
+    def _report(self, name: str, /, **fields: object) -> None:
+        self.reports.append(name)
 
     def _new_id(self) -> str:
         self._ids += 1

@@ -9,7 +9,7 @@ from coordinator_server.group.group_type import GroupContext
 class ClassicContext:
     """The classic groups of a shard, and the services that operations use."""
 
-    __slots__ = ("clock", "config", "groups", "new_id", "timer")
+    __slots__ = ("clock", "config", "groups", "new_id", "report", "timer")
 
     def __init__(self, groups: ClassicGroups, context: GroupContext) -> None:
         self.groups = groups
@@ -17,3 +17,4 @@ class ClassicContext:
         self.timer = context.timer
         self.clock = context.clock
         self.new_id = context.new_id
+        self.report = context.report

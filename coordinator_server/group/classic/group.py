@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TypeVar
 
-from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.member import ClassicGroupMember, member_size, pending_size
 from coordinator_server.group.classic.state import (
     COMPLETING_REBALANCE,
     EMPTY,
@@ -52,11 +52,14 @@ class ClassicGroup:
         "join_key",
         "leader_id",
         "members",
+        "memory_bytes",
+        "pending_bytes",
         "pending_joins",
         "pending_syncs",
         "previous_state",
         "protocol_name",
         "protocol_type",
+        "record_bytes",
         "state",
         "static_members",
         "storing_generation",
@@ -76,12 +79,16 @@ class ClassicGroup:
         self.leader_id: str | None = None
         self.members: dict[str, ClassicGroupMember] = {}
         self.static_members: dict[str, str] = {}
-        # Member ids sent with MEMBER_ID_REQUIRED whose clients have not joined with them yet (KIP-394).
-        self.pending_joins: set[str] = set()
+        # Member ids sent with MEMBER_ID_REQUIRED whose clients have not joined with them yet (KIP-394), the oldest first.
+        self.pending_joins: dict[str, None] = {}
+        # What members and pending ids take in memory, what of that pending ids take, and what members take in the group's record.
+        self.memory_bytes = 0
+        self.pending_bytes = 0
+        self.record_bytes = 0
         # Members of this generation that have not sent their SyncGroup yet, in order of joining.
         self.pending_syncs: dict[str, None] = {}
         self.awaiting_join_count = 0
-        # The number of members that support each protocol.
+        # The number of members that support each protocol, if there are any.
         self.supported_protocols: Counter[str] = Counter()
         # A member joined during the initial rebalance delay, so the delay may be extended.
         self.has_new_member = False
@@ -113,12 +120,24 @@ class ClassicGroup:
         if self.leader_id is None:
             self.leader_id = member.member_id
         self.members[member.member_id] = member
-        self._count_protocols(member, 1)
-        self.pending_joins.discard(member.member_id)
+        self._count(member, 1)
+        self._forget_pending(member.member_id)
+
+    def add_pending(self, member_id: str) -> None:
+        """Add a member id with which a client must join."""
+        self.pending_joins[member_id] = None
+        self.pending_bytes += pending_size(member_id)
+        self.memory_bytes += pending_size(member_id)
+
+    def _forget_pending(self, member_id: str) -> None:
+        if member_id in self.pending_joins:
+            del self.pending_joins[member_id]
+            self.pending_bytes -= pending_size(member_id)
+            self.memory_bytes -= pending_size(member_id)
 
     def remove(self, member_id: str) -> None:
         """Remove a member or a pending member. Its waiting requests are answered with UNKNOWN_MEMBER_ID."""
-        self.pending_joins.discard(member_id)
+        self._forget_pending(member_id)
         self.pending_syncs.pop(member_id, None)
         member = self.members.get(member_id)
         if member is None:
@@ -126,7 +145,7 @@ class ClassicGroup:
         self.complete_join(member, JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
         self.complete_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
         del self.members[member_id]
-        self._count_protocols(member, -1)
+        self._count(member, -1)
         if member.group_instance_id is not None:
             del self.static_members[member.group_instance_id]
         if self.leader_id == member_id:
@@ -140,9 +159,9 @@ class ClassicGroup:
         session_timeout_ms: int,
     ) -> None:
         """Set the protocols and timeouts of a member that has joined again."""
-        self._count_protocols(member, -1)
+        self._count(member, -1)
         member.protocols = protocols
-        self._count_protocols(member, 1)
+        self._count(member, 1)
         member.rebalance_timeout_ms = rebalance_timeout_ms
         member.session_timeout_ms = session_timeout_ms
 
@@ -160,6 +179,7 @@ class ClassicGroup:
         new.session_timeout_ms = old.session_timeout_ms
         new.protocol_type = old.protocol_type
         new.protocols = old.protocols
+        new.size = old.size
         new.assignment = old.assignment
         self.members = _renamed(self.members, old.member_id, new_member_id)
         self.members[new_member_id] = new
@@ -314,10 +334,19 @@ class ClassicGroup:
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return max(hash_map_order(votes), key=votes.__getitem__)
 
-    def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
+    def _count(self, member: ClassicGroupMember, change: int) -> None:
+        """Add a member's protocols and size to those of the group, or subtract what was added."""
+        if change > 0:
+            member.size = member_size(
+                member.member_id, member.group_instance_id, member.client_id, member.client_host, member.protocols
+            )
+        self.memory_bytes += change * member.size.memory_bytes
+        self.record_bytes += change * member.size.record_bytes
         # Count each name once: a duplicate would count as two members, and no count would equal the number of members.
         for name in {protocol.name for protocol in member.protocols}:
             self.supported_protocols[name] += change
+            if not self.supported_protocols[name]:
+                del self.supported_protocols[name]
 
 
 def _renamed(entries: dict[str, T], old: str, new: str) -> dict[str, T]:

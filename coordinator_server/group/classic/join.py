@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.limits import UNKNOWN_MEMBER_ID, make_room, request_error
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.rebalance import NOTHING, Result, joined, prepare_or_complete
 from coordinator_server.group.classic.records import new_group_record
@@ -25,12 +26,6 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
-from protocol.wire import MAX_STRING
-
-UNKNOWN_MEMBER_ID = ""
-
-# What a new member's id has after its client id or group instance id: a dash and a UUID.
-_ID_SUFFIX_BYTES = 37
 
 # Session timeout of a new member while its first JoinGroup waits: it cannot send heartbeats, and its client may have given up.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
@@ -71,16 +66,7 @@ def _refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
     config = classic.config
     if not config.group_min_session_timeout_ms <= request.session_timeout_ms <= config.group_max_session_timeout_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
-    if request.member_id == UNKNOWN_MEMBER_ID and len(_id_prefix(attempt).encode()) + _ID_SUFFIX_BYTES > MAX_STRING:
-        # Neither an answer nor a record could have the member's id. In Kafka all members of the group would get errors.
-        return ErrorCode.INVALID_REQUEST
-    return ErrorCode.NONE
-
-
-def _id_prefix(attempt: JoinAttempt) -> str:
-    """Return what the id of a new member begins with."""
-    instance_id = attempt.request.group_instance_id
-    return attempt.context.client_id if instance_id is None else instance_id
+    return request_error(classic, attempt)
 
 
 def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
@@ -98,6 +84,8 @@ def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) ->
         if request.group_instance_id is not None:
             # Only dynamic members get pending ids. Kafka answers this case with UNKNOWN_SERVER_ERROR too.
             return _refuse(attempt, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
+        if not make_room(classic, group, attempt, None):
+            return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
         return _add_member(classic, group, member_id, attempt)
     try:
         member = group.validate_member(member_id, request.group_instance_id)
@@ -118,13 +106,15 @@ def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
 
 def _join_new_member(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     instance_id = attempt.request.group_instance_id
-    member_id = f"{_id_prefix(attempt)}-{classic.new_id()}"
-    if instance_id is not None:
-        known = group.static_members.get(instance_id)
-        if known is not None:
-            return replace_static_member(classic, group, group.members[known], member_id, attempt)
-    elif attempt.requires_member_id:
-        group.pending_joins.add(member_id)
+    known = None if instance_id is None else group.static_members.get(instance_id)
+    present = None if known is None else group.members[known]
+    if not make_room(classic, group, attempt, present):
+        return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
+    member_id = f"{attempt.id_prefix}-{classic.new_id()}"
+    if present is not None:
+        return replace_static_member(classic, group, present, member_id, attempt)
+    if instance_id is None and attempt.requires_member_id:
+        group.add_pending(member_id)
         start_pending_session(classic, group, member_id, attempt.request.session_timeout_ms)
         return _refuse(attempt, ErrorCode.MEMBER_ID_REQUIRED, member_id)
     return _add_member(classic, group, member_id, attempt)
@@ -152,6 +142,8 @@ def _rejoin(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMe
     request = attempt.request
     is_leader = group.leader_id == member.member_id
     has_changed = member.protocols != request.protocols
+    if has_changed and not make_room(classic, group, attempt, member):
+        return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, member.member_id)
     # The leader of a stable group may request a rebalance, for example because of new partitions.
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)

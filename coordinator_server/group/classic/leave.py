@@ -10,7 +10,7 @@ from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.rebalance import NOTHING, go_on_without
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason
+from coordinator_server.machine.provenance import LONGEST_SAID, Reason
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
@@ -35,7 +35,7 @@ def leave_group(
     outcomes = [_leave(classic, group, identity) for identity in leaving]
     result = NOTHING
     left = [
-        Reason(Why.MEMBER_LEFT, member_id, identity.reason or "")
+        Reason(Why.MEMBER_LEFT, member_id, (identity.reason or "")[:LONGEST_SAID])
         for identity, (member_id, response) in zip(leaving, outcomes, strict=True)
         if response.error_code == ErrorCode.NONE
     ]

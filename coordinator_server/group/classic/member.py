@@ -3,11 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 from coordinator_server.machine.shard import CoordinatorResult, Reply
 from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupResponse
+
+# Objects of a member, a pending member id and a protocol, beside their texts: rounded up from measurements.
+_MEMBER_BYTES = 1000
+_PENDING_BYTES = 500
+_PROTOCOL_BYTES = 150
+# The timeouts and lengths of a member in the group's record, and the slash before its host.
+_ENTRY_BYTES = 40
+
+
+class MemberSize(NamedTuple):
+    """What a member takes in memory, and at most in the record of its group, without its assignment."""
+
+    memory_bytes: int
+    record_bytes: int
+
+
+def member_size(
+    member_id: str, group_instance_id: str | None, client_id: str, client_host: str, protocols: list[JoinGroupRequestProtocol]
+) -> MemberSize:
+    """Return the size of a member. The record has the metadata of one protocol, which is not known yet."""
+    texts = sum([len(text.encode()) for text in (member_id, group_instance_id or "", client_id, client_host)])
+    of_protocols = sum([_PROTOCOL_BYTES + len(protocol.name) + len(protocol.metadata) for protocol in protocols])
+    largest = max([len(protocol.metadata) for protocol in protocols], default=0)
+    return MemberSize(_MEMBER_BYTES + texts + of_protocols, _ENTRY_BYTES + texts + largest)
+
+
+def pending_size(member_id: str) -> int:
+    """Return what a pending member id takes in memory."""
+    return _PENDING_BYTES + len(member_id.encode())
 
 
 class ClassicGroupMember:
@@ -28,6 +57,7 @@ class ClassicGroupMember:
         "rebalance_timeout_ms",
         "session_key",
         "session_timeout_ms",
+        "size",
     )
 
     expire: Callable[[], CoordinatorResult[Any]]
@@ -49,6 +79,8 @@ class ClassicGroupMember:
         self.awaiting_sync: Reply[SyncGroupResponse] | None = None
         # The member has not got a JoinGroup answer yet and may be gone, so its session can expire while it waits.
         self.is_new = False
+        # Set by the group, when it counts the member.
+        self.size = MemberSize(0, 0)
 
     @property
     def is_static(self) -> bool:

@@ -93,6 +93,8 @@ def _assignments_stored(
         set_assignments(classic, group, assignments)
         group.transition_to(STABLE, classic.clock.wall_ms())
         return
+    if error is ErrorCode.MESSAGE_TOO_LARGE:
+        classic.report("group-record-too-large", group_id=group.group_id, members=len(group.members))
     failure = operation_error(error)
     reset_assignments(classic, group, failure)
     group.note(Reason(Why.ASSIGNMENTS_NOT_STORED))
