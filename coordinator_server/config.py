@@ -45,6 +45,13 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
     # Topics. They have no records; clients subscribe to them.
     auto_create_topics_enable: bool = True
+    # Ours: number of topics at which no more are created automatically, because any client that asks for metadata creates them.
+    auto_create_topics_max: Count = 10_000
+    # Ours: number of topics and of partitions of all topics at which no more are created. Kafka has no limit but that of its memory.
+    topics_max: Positive = 100_000
+    topics_max_partitions: Positive = 1_000_000
+    # Ours: number of groups that may have settings, whether they exist or not.
+    group_configs_max: Count = 10_000
     num_partitions: Positive = 1
     delete_topic_enable: bool = True
     # Maximum number of partitions in one DescribeTopicPartitions response; the next page has the rest.

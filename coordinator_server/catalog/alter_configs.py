@@ -60,28 +60,31 @@ Current = Callable[[Resource], Own]
 
 
 def plan_alteration(
-    request: IncrementalAlterConfigsRequest, current: Current, topics: Collection[str]
+    request: IncrementalAlterConfigsRequest, current: Current, topics: Collection[str], groups_left: int
 ) -> tuple[IncrementalAlterConfigsResponse, list[CoordinatorRecord]]:
-    """Return the answer for each resource, and the records of the changes. Each resource occurs once in the request."""
-    responses, records = [], []
+    """Return the answer for each resource, and the records of the changes. Each resource occurs once in the request.
+
+    ``groups_left`` is the number of groups without settings that may get some.
+    """
+    responses, records, left = [], [], _GroupsLeft(groups_left)
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
         answer = AlterConfigsResourceResponse(0, None, *resource)
         responses.append(answer)
-        records += _planned(answer, resource, partial(_altered, asked), current(resource), topics)
+        records += _planned(answer, partial(_altered, asked), current(resource), topics, left)
     return IncrementalAlterConfigsResponse(responses=responses), records
 
 
 def plan_replacement(
-    request: AlterConfigsRequest, current: Current, topics: Collection[str]
+    request: AlterConfigsRequest, current: Current, topics: Collection[str], groups_left: int
 ) -> tuple[AlterConfigsResponse, list[CoordinatorRecord]]:
     """Return answers and records for AlterConfigs, which deletes all settings that the request does not have."""
-    responses, records = [], []
+    responses, records, left = [], [], _GroupsLeft(groups_left)
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
         answer = ReplacedResource(0, None, *resource)
         responses.append(answer)
-        records += _planned(answer, resource, partial(_replaced, asked), current(resource), topics)
+        records += _planned(answer, partial(_replaced, asked), current(resource), topics, left)
     return AlterConfigsResponse(responses=responses), records
 
 
@@ -90,16 +93,33 @@ def config_records(resource: Resource, own: Mapping[str, str | None]) -> list[Co
     return [CoordinatorRecord(ConfigRecord(*resource, name, value), None) for name, value in own.items()]
 
 
+class _GroupsLeft:
+    """Counts the groups that get settings: their names need not be those of groups that exist."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def check(self, resource: Resource, before: Own, after: Own) -> None:
+        """Raise CoordinatorError if a group gets its first setting, and too many have some."""
+        if resource[0] == ResourceType.GROUP and after and not before:
+            if self._left <= 0:
+                raise CoordinatorError(ErrorCode.POLICY_VIOLATION, "as many groups have settings as group.configs.max allows")
+            self._left -= 1
+
+
 def _planned(
     answer: AlterConfigsResourceResponse | ReplacedResource,
-    resource: Resource,
     afterwards: Callable[[Own], Own],
     own: Own,
     topics: Collection[str],
+    left: _GroupsLeft,
 ) -> list[CoordinatorRecord]:
     """Return the records of the changes. If the resource is refused, set the error of its answer and return none."""
     try:
-        return _changes(resource, afterwards(own), own, topics)
+        resource, wanted = (answer.resource_type, answer.resource_name), afterwards(own)
+        changes = _changes(resource, wanted, own, topics)
+        left.check(resource, own, wanted)
+        return changes
     except CoordinatorError as refused:
         answer.error_code, answer.error_message = refused.error, refused.message
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,11 +26,31 @@ MAX_PARTITIONS_PER_REQUEST = 10_000
 REPLICATION_FACTOR = 1
 
 
+class Room(NamedTuple):
+    """How many more topics and partitions there may be, and the properties that say so."""
+
+    topics: int
+    partitions: int
+    topics_property: str = "topics.max"
+
+    def check(self, topics: int, partitions: int) -> None:
+        """Raise CoordinatorError if there is no room for so many."""
+        if topics > self.topics:
+            raise CoordinatorError(ErrorCode.POLICY_VIOLATION, f"there are as many topics as {self.topics_property} allows")
+        if partitions > self.partitions:
+            raise CoordinatorError(ErrorCode.POLICY_VIOLATION, "there would be more partitions than topics.max.partitions allows")
+
+    def without(self, topics: int, partitions: int) -> Room:
+        """Return what is left after so many have been created."""
+        return self._replace(topics=self.topics - topics, partitions=self.partitions - partitions)
+
+
 def plan(
     request: CreateTopicsRequest,
     existing: Collection[str],
     config: Config,
     new_topic_id: Callable[[], bytes],
+    room: Room,
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
     """Return the answer for each topic, and the records of the valid ones. Raises CoordinatorError for the whole request."""
     default_partitions, broker = config.num_partitions, topic_synonyms(config)
@@ -41,13 +62,15 @@ def plan(
         )
     results, records = [], []
     for topic in {topic.name: topic for topic in request.topics}.values():
+        partitions = _partitions(topic, default_partitions)
         try:
             _check(topic, asked[topic.name], existing)
             own = _own_settings(topic)
+            room.check(1, partitions)
         except CoordinatorError as refused:
             results.append(CreatableTopicResult(topic.name, error_code=refused.error, error_message=refused.message))
             continue
-        partitions = _partitions(topic, default_partitions)
+        room = room.without(1, partitions)
         topic_id = new_topic_id()
         configs = of_new_topic(described(TOPIC_SETTINGS, own, Source.TOPIC, broker)) if own else plain
         results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, configs))

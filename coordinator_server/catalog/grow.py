@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection
 
-from coordinator_server.catalog.create import MAX_PARTITIONS_PER_REQUEST, partition_records
+from coordinator_server.catalog.create import MAX_PARTITIONS_PER_REQUEST, Room, partition_records
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
@@ -20,7 +20,7 @@ from protocol.messages.create_partitions import (
 
 
 def plan_growth(
-    request: CreatePartitionsRequest, by_name: Callable[[str], Topic | None], nodes: Collection[int]
+    request: CreatePartitionsRequest, by_name: Callable[[str], Topic | None], nodes: Collection[int], room: Room
 ) -> tuple[list[CreatePartitionsTopicResult], list[CoordinatorRecord]]:
     """Return the answer for each topic, and the records of the new partitions. Raises CoordinatorError for the whole request."""
     times_asked = Counter(topic.name for topic in request.topics)
@@ -35,6 +35,8 @@ def plan_growth(
             continue
         try:
             topic = _growing(asked, by_name, nodes)
+            if len(records) + asked.count - topic.partitions <= MAX_PARTITIONS_PER_REQUEST:
+                room.check(0, len(records) + asked.count - topic.partitions)
         except CoordinatorError as refused:
             results.append(CreatePartitionsTopicResult(asked.name, refused.error, refused.message))
             continue

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 
 from msgspec.structs import replace
 
 from coordinator_server.catalog.alter_configs import Own, Resource, ResourceType, plan_alteration, plan_replacement
-from coordinator_server.catalog.create import plan, topic_records
+from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
@@ -18,8 +18,16 @@ from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
-from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
+from coordinator_server.machine.shard import (
+    CoordinatorResult,
+    CoordinatorShard,
+    CoordinatorTimer,
+    Reply,
+    Report,
+    RequestContext,
+    report_nothing,
+)
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -37,13 +45,23 @@ class CatalogShard(CoordinatorShard):
     """All topics of the cluster. Hard state: topics by name and by id, and settings by resource."""
 
     def __init__(
-        self, *, config: Config, registry: SnapshotRegistry, timer: CoordinatorTimer, new_topic_id: Callable[[], bytes]
+        self,
+        *,
+        config: Config,
+        registry: SnapshotRegistry,
+        timer: CoordinatorTimer,
+        new_topic_id: Callable[[], bytes],
+        report: Report = report_nothing,
     ) -> None:
         self._config = config
+        self._report = report
         self._new_topic_id = new_topic_id
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
         self._topics: TimelineDict[bytes, Topic] = TimelineDict(registry)
         self._own: TimelineDict[Resource, Own] = TimelineDict(registry)
+        # The number of partitions of all topics, and of groups that have settings.
+        self._partitions = TimelineValue(registry, 0)
+        self._configured_groups = TimelineValue(registry, 0)
         # The result of ``all_topics`` as of an offset.
         self._listed: list[Topic] = []
         self._listed_at = -1
@@ -56,11 +74,33 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Create the valid topics of a request. Each topic has its own answer."""
-        config = self._config
-        results, records = plan(request, self._by_name.keys(), config, self._new_topic_id)
+        return self._create(request, self._room())
+
+    def auto_create_topics(
+        self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
+    ) -> CoordinatorResult[CreateTopicsResponse]:
+        """Create the topics that a Metadata request names, if there are not too many."""
+        room = self._room()
+        most = self._config.auto_create_topics_max - len(self._by_name)
+        if most < room.topics:
+            room = room._replace(topics=most, topics_property="auto.create.topics.max")
+        return self._create(request, room)
+
+    def _create(self, request: CreateTopicsRequest, room: Room) -> CoordinatorResult[CreateTopicsResponse]:
+        results, records = plan(request, self._by_name.keys(), self._config, self._new_topic_id, room)
+        self._report_full(result.error_code for result in results)
         if request.validate_only:
             records = []
         return CoordinatorResult(CreateTopicsResponse(topics=results), records)
+
+    def _room(self) -> Room:
+        config = self._config
+        return Room(config.topics_max - len(self._by_name), config.topics_max_partitions - self._partitions.value)
+
+    def _report_full(self, errors: Iterable[int]) -> None:
+        if ErrorCode.POLICY_VIOLATION in errors:
+            partitions, groups = self._partitions.value, self._configured_groups.value
+            self._report("catalog-full", topics=len(self._by_name), partitions=partitions, groups_with_settings=groups)
 
     def declare_topics(
         self, context: RequestContext, request: CreateTopicsRequest, reply: Reply[CreateTopicsResponse]
@@ -94,22 +134,30 @@ class CatalogShard(CoordinatorShard):
     ) -> CoordinatorResult[CreatePartitionsResponse]:
         """Add partitions to topics."""
         first = self._config.node_id
-        results, records = plan_growth(request, self._by_name.get, range(first, first + loop_count(self._config)))
+        nodes = range(first, first + loop_count(self._config))
+        results, records = plan_growth(request, self._by_name.get, nodes, self._room())
+        self._report_full(result.error_code for result in results)
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
 
     def alter_configs(
         self, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: Reply[IncrementalAlterConfigsResponse]
     ) -> CoordinatorResult[IncrementalAlterConfigsResponse]:
         """Change single settings of topics and groups."""
-        response, records = plan_alteration(request, self._settings, self._by_name.keys())
+        response, records = plan_alteration(request, self._settings, self._by_name.keys(), self._groups_left)
+        self._report_full(result.error_code for result in response.responses)
         return CoordinatorResult(response, [] if request.validate_only else records)
 
     def replace_configs(
         self, context: RequestContext, request: AlterConfigsRequest, reply: Reply[AlterConfigsResponse]
     ) -> CoordinatorResult[AlterConfigsResponse]:
         """Replace all settings of topics and groups."""
-        response, records = plan_replacement(request, self._settings, self._by_name.keys())
+        response, records = plan_replacement(request, self._settings, self._by_name.keys(), self._groups_left)
+        self._report_full(result.error_code for result in response.responses)
         return CoordinatorResult(response, [] if request.validate_only else records)
+
+    @property
+    def _groups_left(self) -> int:
+        return self._config.group_configs_max - self._configured_groups.value
 
     def _settings(self, resource: Resource) -> Own:
         return self._own.get(resource) or {}
@@ -153,24 +201,30 @@ class CatalogShard(CoordinatorShard):
                 self._put(Topic(name, topic_id, 0))
             case PartitionRecord(partition_id=partition, topic_id=topic_id):
                 topic = self._topics[topic_id]
-                self._put(Topic(topic.name, topic_id, max(topic.partitions, partition + 1)))
+                grown = Topic(topic.name, topic_id, max(topic.partitions, partition + 1))
+                self._put(grown)
+                self._partitions.set(self._partitions.value + grown.partitions - topic.partitions)
             case RemoveTopicRecord(topic_id=topic_id):
                 topic = self._topics.pop(topic_id)
                 del self._by_name[topic.name]
                 self._own.pop((ResourceType.TOPIC, topic.name), None)
+                self._partitions.set(self._partitions.value - topic.partitions)
                 self.on_removed(DeletedTopic(topic.name, topic_id))
 
             case ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value):
                 self._set((kind, resource), name, value)
 
     def _set(self, resource: Resource, name: str, value: str | None) -> None:
-        own = {key: text for key, text in (self._own.get(resource) or {}).items() if key != name}
+        before = self._own.get(resource) or {}
+        own = {key: text for key, text in before.items() if key != name}
         if value is not None:
             own[name] = value
         if own:
             self._own[resource] = own
         else:
             self._own.pop(resource, None)
+        if resource[0] == ResourceType.GROUP and bool(own) != bool(before):
+            self._configured_groups.set(self._configured_groups.value + (1 if own else -1))
 
     def _put(self, topic: Topic) -> None:
         self._by_name[topic.name] = self._topics[topic.topic_id] = topic

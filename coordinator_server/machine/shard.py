@@ -192,11 +192,11 @@ class CoordinatorTimer(Protocol):
 class Report(Protocol):
     """Counts what a state machine refuses because of a limit, and logs it sparingly."""
 
-    def __call__(self, name: str, /, **fields: object) -> None:
+    def __call__(self, name: str, **fields: object) -> None:
         """Report one case. ``name`` is the kind of case; the fields may have texts of clients."""
 
 
-def report_nothing(name: str, /, **fields: object) -> None:
+def report_nothing(name: str, **fields: object) -> None:
     """Do nothing, for state machines that serve no clients."""
 
 

@@ -11,7 +11,7 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
-from coordinator_server.machine.shard import Clock
+from coordinator_server.machine.shard import Clock, Report, report_nothing
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import ADAPTIVE
 from coordinator_server.runtime.runtime import WriteOperation
@@ -27,6 +27,7 @@ class Materials(NamedTuple):
     config: Config
     clock: Clock
     new_uuid: Callable[[], uuid.UUID]
+    report: Report = report_nothing
 
 
 class RuntimeSettings(NamedTuple):
@@ -58,7 +59,11 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
         new_uuid = materials.new_uuid
         return CatalogShard(
-            config=materials.config, registry=registry, timer=services.timer, new_topic_id=lambda: new_uuid().bytes
+            config=materials.config,
+            registry=registry,
+            timer=services.timer,
+            new_topic_id=lambda: new_uuid().bytes,
+            report=materials.report,
         )
 
     return build
@@ -68,8 +73,15 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     """Return a builder of group shards, which give members random ids."""
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
-        config, clock, new_uuid = materials
-        return GroupShard(config=config, registry=registry, timer=services.timer, clock=clock, new_id=lambda: str(new_uuid()))
+        config, clock, new_uuid, report = materials
+        return GroupShard(
+            config=config,
+            registry=registry,
+            timer=services.timer,
+            clock=clock,
+            new_id=lambda: str(new_uuid()),
+            report=report,
+        )
 
     return build
 

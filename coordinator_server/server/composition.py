@@ -50,6 +50,7 @@ from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.hosted import Hosted
+from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
@@ -128,7 +129,9 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     runtimes: dict[str, CoordinatorRuntime[Any]] = {}
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
-    runtimes.update({topic: _runtime(topic, builder, site, services) for topic, builder in builders.items()})
+    incidents = Incidents(services.clock.now_ms)
+    materials = Materials(config, services.clock, site.environment.new_uuid, incidents.report)
+    runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic])
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
@@ -154,7 +157,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         deletions,
         background,
         node,
-        Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store)),
+        Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store, incidents)),
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -169,15 +172,14 @@ def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopS
     return LoopServices(store, flusher, timers, clock, loads, site.config.log_provenance, outbox, executor), executor
 
 
-def _runtime(topic: str, builder: Builder, site: Site, services: LoopServices) -> CoordinatorRuntime[Any]:
-    config, environment = site.config, site.environment
-    settings = builder.settings(config)
+def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopServices) -> CoordinatorRuntime[Any]:
+    settings = builder.settings(materials.config)
     return CoordinatorRuntime(
         topic,
         KINDS[topic].serde,
-        builder.shard(Materials(config, environment.clock, environment.new_uuid)),
+        builder.shard(materials),
         services,
-        max_batch_bytes=config.message_max_bytes,
+        max_batch_bytes=materials.config.message_max_bytes,
         append_linger_ms=settings.append_linger_ms,
         coalesces=settings.coalesces,
     )
@@ -264,7 +266,7 @@ def _node(
     )
 
 
-def _listener_services(site: Site, services: LoopServices, store: LocalLogStore) -> ListenerServices:
+def _listener_services(site: Site, services: LoopServices, store: LocalLogStore, incidents: Incidents) -> ListenerServices:
     loops = 1 if site.place is None else len(site.place.ports)
     shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
     open_files = site.environment.open_files()
@@ -273,6 +275,7 @@ def _listener_services(site: Site, services: LoopServices, store: LocalLogStore)
         ShardTimers(services.timers, services.clock, _run),
         site.environment.make_acceptor,
         connection_limits(site.config, open_files, -(-shards // loops)),
+        incidents,
     )
 
 

@@ -29,6 +29,7 @@ class ListenerServices(NamedTuple):
     timers: CoordinatorTimer
     make_acceptor: MakeAcceptor
     limits: ConnectionLimits
+    incidents: Incidents
 
 
 class Listener:
@@ -49,7 +50,7 @@ class Listener:
         self._turns = turns
         self._background = background
         self._timers = services.timers
-        self.incidents = Incidents(services.clock.now_ms)
+        self.incidents = services.incidents
         self.acceptor = services.make_acceptor(loop, self, self.incidents)
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
         stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms

@@ -31,8 +31,14 @@ class Catalog:
             registry=self.registry,
             timer=timer,
             new_topic_id=lambda: next(ids).to_bytes(16, "big"),
+            report=self._report,
         )
+        # The names of what the shard reported.
+        self.reports: list[str] = []
         self.records: list[CoordinatorRecord] = []
+
+    def _report(self, name: str, **fields: object) -> None:
+        self.reports.append(name)
 
     def run(self, operation: Any, request: Message, response: type[R]) -> R:
         """Run a write operation and replay what it writes."""

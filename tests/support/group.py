@@ -232,7 +232,7 @@ class GroupLog:
             report=self._report,
         )
 
-    def _report(self, name: str, /, **fields: object) -> None:
+    def _report(self, name: str, **fields: object) -> None:
         self.reports.append(name)
 
     def _new_id(self) -> str:

@@ -28,10 +28,8 @@ from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID
 from protocol.record_batch import iter_batches, iter_records, read_header
 
-# Topics derived from offsets have at most so many partitions, each and in all. More are mistakes of clients: a commit may name any
-# partition of a topic.
+# Topics derived from offsets have at most so many partitions. More are a mistake of a client: a commit may name any partition of a topic.
 MAX_PARTITIONS: Final = 100_000
-MAX_ALL_PARTITIONS: Final = 1_000_000
 _BATCH_BYTES: Final = 256 * 1024
 
 
@@ -57,7 +55,7 @@ class TopicsOfOffsets:
         ]
         largest = max(found, key=lambda topic: topic.partitions, default=None)
         total = sum(topic.partitions for topic in found)
-        if largest is not None and (largest.partitions > MAX_PARTITIONS or total > MAX_ALL_PARTITIONS):
+        if largest is not None and (largest.partitions > MAX_PARTITIONS or total > Config().topics_max_partitions):
             raise CannotRun(
                 f"a committed offset names partition {largest.partitions - 1} of topic {largest.name}, which cannot be right: delete it "
                 "(kafka-consumer-groups.sh --delete-offsets), or import from a directory with __cluster_metadata-0, which has the topics"

@@ -16,7 +16,7 @@ from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsRes
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
 CREATE_TOPICS: Final = WriteOperation("create-topics", CatalogShard.create_topics)
-AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.create_topics)
+AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.auto_create_topics)
 DELETE_TOPICS: Final = WriteOperation("delete-topics", CatalogShard.delete_topics)
 ALTER_CONFIGS: Final = WriteOperation("alter-configs", CatalogShard.alter_configs)
 REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_configs)
