@@ -148,11 +148,13 @@ class OffsetExpiry:
             self._earliest_ms[group_id] = bound_ms
             step.looks -= 1
             return None
-        return _Visit(step.enter(group_id, self._groups.offsets.of_group_at(group_id, LATEST) or ()))
+        return _Visit(OffsetCursor(group_id))
 
     def _go_on(self, visit: _Visit, step: PassStep, now_ms: int) -> None:
         """Look at the next offsets of the group. After the last one, delete the group or note its bound."""
         groups, group_id = self._groups, visit.cursor.group_id
+        if not step.is_ready(visit.cursor, groups.offsets):
+            return
         group_type = groups.type_of(group_id)
         rule = group_type.expiry_rule(group_id)
         offsets = groups.offsets.of_group_at(group_id, LATEST)

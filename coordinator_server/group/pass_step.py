@@ -6,12 +6,13 @@ changed by then, so a step decides by what it reads itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
+from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.cursor import OffsetCursor
 from coordinator_server.offsets.delete import tombstone
-from coordinator_server.offsets.store import TopicPartition
+from coordinator_server.offsets.store import OffsetStore, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
 
 OFFSETS_PER_STEP: Final = 10_000
@@ -37,11 +38,15 @@ class PassStep:
         """The number of offsets that the step may look at, even if it deletes all of them. At most 0 if it is over."""
         return min(self.looks, RECORDS_PER_STEP - len(self.records))
 
-    def enter(self, group_id: str, committed: Iterable[TopicPartition], pending: Collection[TopicPartition] = ()) -> OffsetCursor:
-        """Start to visit the offsets of a group."""
-        cursor = OffsetCursor(group_id, committed, pending)
-        self.looks -= OFFSETS_PER_GROUP + len(cursor) // COPIES_PER_OFFSET
-        return cursor
+    def is_ready(self, cursor: OffsetCursor, store: OffsetStore, pending: Collection[TopicPartition] = ()) -> bool:
+        """Return whether the offsets of a group can be visited. A large group must be read from the checkpoint before, in steps."""
+        if not store.prepare(cursor.group_id, OFFSETS_PER_STEP):
+            self.looks = 0
+            return False
+        if not cursor.has_begun:
+            cursor.begin(store.of_group_at(cursor.group_id, LATEST) or (), pending)
+            self.looks -= OFFSETS_PER_GROUP + len(cursor) // COPIES_PER_OFFSET
+        return True
 
     def positions(self, cursor: OffsetCursor) -> Iterator[TopicPartition]:
         """Yield the next positions of a group, until the step is over or all are visited."""

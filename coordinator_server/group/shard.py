@@ -43,6 +43,7 @@ from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.commit import NO_RETENTION_TIME, commit_records, plain_commit_records
 from coordinator_server.offsets.fetch import fetch_offsets
 from coordinator_server.offsets.logged_shape import LoggedShape
+from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
@@ -150,6 +151,19 @@ class GroupShard:
             self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
         return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request))
 
+    def latest_offsets(
+        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetsMoment]
+    ) -> CoordinatorResult[OffsetsMoment]:
+        """Do the same as ``fetch_latest_offsets`` for an answer in steps."""
+        return CoordinatorResult(self.offsets_moment(LATEST, request))
+
+    def latest_stable_offsets(
+        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetsMoment]
+    ) -> CoordinatorResult[OffsetsMoment]:
+        """Do the same as ``fetch_stable_offsets`` for an answer in steps."""
+        unstable = self.groups.pending.open_at(request.group_id, LATEST)
+        return CoordinatorResult(self.offsets_moment(LATEST, request)._replace(unstable=unstable))
+
     def delete_groups(
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:
@@ -187,6 +201,21 @@ class GroupShard:
         if self.groups.others:
             self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
         return fetch_offsets(self.groups.offsets, committed_offset, request)
+
+    def offset_count(self, committed_offset: int, group_id: str) -> int:
+        """Return an upper bound of the number of offsets of a group."""
+        return self.groups.offsets.count(group_id)
+
+    def prepare_offsets(self, committed_offset: int, group_id: str) -> bool:
+        """Do a part of the work of ``offsets_moment``. Return whether little is left."""
+        return self.groups.offsets.prepare(group_id, OFFSETS_PER_STEP)
+
+    def offsets_moment(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetsMoment:
+        """Return a copy of the offsets of a group, for an answer to ``request`` in steps."""
+        if self.groups.others:
+            self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
+        offsets = self.groups.offsets.of_group_at(request.group_id, committed_offset)
+        return OffsetsMoment({} if offsets is None else offsets.copy_at(committed_offset))
 
     def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""

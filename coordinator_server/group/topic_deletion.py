@@ -58,7 +58,7 @@ class TopicDeletion:
             if self._cursor is not None:
                 self._go_on(self._cursor, step)
             elif (group_id := next(self._left, None)) is not None:
-                self._cursor = self._enter(group_id, step)
+                self._cursor = OffsetCursor(group_id)
             else:
                 self._left = None
         if self._left is not None:
@@ -72,13 +72,11 @@ class TopicDeletion:
             self._restart()
             self._timer.schedule(TIMER_KEY, RETRY_MS, self._step)
 
-    def _enter(self, group_id: str, step: PassStep) -> OffsetCursor:
-        groups = self._groups
-        return step.enter(group_id, groups.offsets.of_group_at(group_id, LATEST) or (), groups.pending.open_now(group_id))
-
     def _go_on(self, cursor: OffsetCursor, step: PassStep) -> None:
         """Look at the next offsets of the group."""
         groups, group_id = self._groups, cursor.group_id
+        if not step.is_ready(cursor, groups.offsets, groups.pending.open_now(group_id)):
+            return
         deleted = step.delete(cursor, self._is_of_deleted_topic(group_id))
         if cursor:
             return

@@ -115,6 +115,9 @@ class CheckpointState(Protocol):
         The shard defines their meaning.
         """
 
+    def rows(self, key: str, /) -> int:
+        """Return the number of rows of an existing key, from the index."""
+
     def block(self, key: str, /) -> bytes | None:
         """Return the stored bytes of an existing key, or None if they are damaged."""
 

@@ -188,6 +188,20 @@ class TimelineDict(dict[K, V]):
         present = [(key, value) for key, value in self.items() if key not in past]
         return present + [(key, value) for key, value in past.items() if value is not _ABSENT]
 
+    def copy_at(self, epoch: int) -> dict[K, V]:
+        """Return a copy of the state of ``epoch``."""
+        past: dict[K, Any] = {}
+        for snapshot in self._registry.since(epoch):
+            for key, value in snapshot.before.get(self, {}).items():
+                past.setdefault(key, value)
+        copy = dict(self)
+        for key, value in past.items():
+            if value is _ABSENT:
+                copy.pop(key, None)
+            else:
+                copy[key] = value
+        return copy
+
     def keys_at(self, epoch: int) -> list[K]:
         """Return the keys in the state of ``epoch``, in no particular order."""
         past: dict[K, Any] = {}

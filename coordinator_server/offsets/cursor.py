@@ -14,10 +14,16 @@ class OffsetCursor:
     visits, because it may have changed or be removed.
     """
 
-    __slots__ = ("_left", "group_id")
+    __slots__ = ("_left", "group_id", "has_begun")
 
-    def __init__(self, group_id: str, committed: Iterable[TopicPartition], pending: Collection[TopicPartition] = ()) -> None:
+    def __init__(self, group_id: str) -> None:
         self.group_id = group_id
+        self.has_begun = False
+        self._left: list[TopicPartition] = []
+
+    def begin(self, committed: Iterable[TopicPartition], pending: Collection[TopicPartition] = ()) -> None:
+        """Take the positions of the group."""
+        self.has_begun = True
         # A copy, because a dict that changes cannot be visited in steps. It takes a few milliseconds for 400,000 positions.
         self._left = list(committed)
         if pending:

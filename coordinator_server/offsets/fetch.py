@@ -38,9 +38,9 @@ def fetch_offsets(
             topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, _stable(found, topic)))
             continue
         partitions = [
-            _answer(index, None if found is None else found.get((topic.name, index)), topic.topic_id)
+            answer_partition(index, None if found is None else found.get((topic.name, index)), topic.topic_id)
             if not unstable or (topic.name, index) not in unstable
-            else _unstable(index)
+            else unstable_partition(index)
             for index in topic.partition_indexes
         ]
         topics.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions))
@@ -48,7 +48,7 @@ def fetch_offsets(
 
 
 def _stable(offsets: Readable, topic: OffsetFetchRequestTopics) -> list[OffsetFetchResponsePartitions]:
-    """Return the answers of one topic. ``_answer``, inlined for requests with thousands of partitions."""
+    """Return the answers of one topic. ``answer_partition``, inlined for requests with thousands of partitions."""
     name, asked_id = topic.name, topic.topic_id
     is_by_name = asked_id == ZERO_UUID
     answers: list[OffsetFetchResponsePartitions] = []
@@ -61,13 +61,13 @@ def _stable(offsets: Readable, topic: OffsetFetchRequestTopics) -> list[OffsetFe
     return answers
 
 
-def _answer(index: int, found: OffsetAndMetadata | None, asked_id: bytes) -> OffsetFetchResponsePartitions:
+def answer_partition(index: int, found: OffsetAndMetadata | None, asked_id: bytes) -> OffsetFetchResponsePartitions:
     if found is None or (found.topic_id != asked_id and ZERO_UUID not in (found.topic_id, asked_id)):
         return OffsetFetchResponsePartitions(index, INVALID_OFFSET)
     return OffsetFetchResponsePartitions(index, found.committed_offset, found.leader_epoch, found.metadata)
 
 
-def _unstable(index: int) -> OffsetFetchResponsePartitions:
+def unstable_partition(index: int) -> OffsetFetchResponsePartitions:
     return OffsetFetchResponsePartitions(index, INVALID_OFFSET, error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT)
 
 
@@ -81,5 +81,5 @@ def _all_topics(
             if topic is None:
                 topic = topics[name] = OffsetFetchResponseTopics(name, partitions=[])
             is_stable = not unstable or (name, index) not in unstable
-            topic.partitions.append(_answer(index, found, ZERO_UUID) if is_stable else _unstable(index))
+            topic.partitions.append(answer_partition(index, found, ZERO_UUID) if is_stable else unstable_partition(index))
     return list(topics.values())

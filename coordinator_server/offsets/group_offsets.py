@@ -99,6 +99,12 @@ class GroupOffsets:
         """Return the offsets in the state of ``epoch``, in no particular order."""
         return {**dict(self._single.items_at(epoch)), **_spelled_in_order(self._rows.items_at(epoch))}.items()
 
+    def copy_at(self, epoch: int) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Return a copy of the offsets in the state of ``epoch``."""
+        copy = self._single.copy_at(epoch)
+        copy.update(_spelled_in_order(self._rows.items_at(epoch)))
+        return copy
+
     def as_of(self, epoch: int) -> Readable:
         """Return the offsets in the state of ``epoch`` for lookups. It is valid until the next change."""
         if self._rows.is_as_of(epoch) and self._single.is_as_of(epoch):
@@ -113,6 +119,20 @@ class GroupOffsets:
         if len(rows) >= _FEW and key not in rows and len(rows) >= _FEW + len(self._single) // 8:
             self._spell_out()
         rows[key] = committed
+
+    def count(self) -> int:
+        """Return the number of single offsets and of rows, an upper bound of the number of offsets."""
+        return len(self._single) + self.row_count()
+
+    def row_count(self) -> int:
+        """Return the number of offsets that are rows."""
+        return sum([partitions.count for _, partitions in self._rows])
+
+    def spell_out_oldest(self) -> None:
+        """Convert the rows that were committed together first into single offsets. There must be some."""
+        oldest = min(self._rows.items(), key=_by_record_offset)
+        self._single.put_all(_spelled(*oldest))
+        del self._rows[oldest[0]]
 
     def _spell_out(self) -> None:
         rows = self._rows

@@ -25,6 +25,7 @@ from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, T
 _HEAD: Final = Layout("<III")
 _TOPIC: Final = Layout("<IH16s")
 _TEXT: Final = Layout("<I")
+_PORTION: Final = 1_000
 _SIZES: Final = {"i": 4, "I": 4, "q": 8}
 
 
@@ -124,4 +125,9 @@ def _take(block: bytes, pos: int, code: str, count: int) -> tuple[Iterable[int],
     size = _SIZES[code]
     if block[pos] == 0:
         return repeat(unpack_from(f"<{code}", block, pos + 1)[0], count), pos + 1 + size
-    return unpack_from(f"<{count}{code}", block, pos + 1), pos + 1 + size * count
+    pos += 1
+    # In portions, so that a large block can be decoded in steps.
+    whole = count // _PORTION * _PORTION
+    portions = Layout(f"<{_PORTION}{code}").iter_unpack(memoryview(block)[pos : pos + size * whole])
+    rest = unpack_from(f"<{count - whole}{code}", block, pos + size * whole)
+    return chain(chain.from_iterable(portions), rest), pos + size * count

@@ -8,6 +8,8 @@ the start removes the group from the resting groups for good, so deleted offsets
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -16,14 +18,23 @@ from coordinator_server.offsets.resting_block import ExpiryBounds, Row, decode_o
 
 # Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
+# Maximum number of groups that are partly read. It exceeds the number of readers that read in steps at the same time.
+_MOST_BEGUN: Final = 8
 
 ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
+
+
+class _Begun(NamedTuple):
+    """A group that is read in steps: its offsets so far, and the others."""
+
+    offsets: GroupOffsets
+    rows: Iterator[Row]
 
 
 class RestingGroups:
     """The groups of one checkpoint that have not changed since the load."""
 
-    __slots__ = ("_checkpoint", "_newer", "_read", "_read_records", "_read_rows", "_registry", "_taken")
+    __slots__ = ("_begun", "_checkpoint", "_newer", "_read", "_read_records", "_read_rows", "_registry", "_taken")
 
     def __init__(self, registry: SnapshotRegistry, checkpoint: CheckpointState, read_records: ReadRecords) -> None:
         """Take the function that reads a group's offsets from records if its block is damaged."""
@@ -37,6 +48,8 @@ class RestingGroups:
         # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
         self._read_rows = 0
+        # Groups that are read in steps.
+        self._begun: dict[str, _Begun] = {}
 
     def __contains__(self, group_id: str) -> bool:
         return group_id in self._newer or (group_id not in self._taken and group_id in self._checkpoint)
@@ -56,14 +69,37 @@ class RestingGroups:
         """Return the expiry bounds of a resting group, or None if it has newer commits."""
         return None if group_id in self._newer else ExpiryBounds(*self._checkpoint.bounds(group_id))
 
+    def count(self, group_id: str) -> int:
+        """Return an upper bound of the number of offsets of a resting group, without reading them."""
+        newer = self._newer.get(group_id)
+        return self._checkpoint.rows(group_id) + (0 if newer is None else newer.count())
+
+    def prepare(self, group_id: str, most: int) -> bool:
+        """Read the next offsets of a resting group, at most ``most``. Return whether ``read`` has at most as many left to read."""
+        if group_id in self._read or self._checkpoint.rows(group_id) <= most:
+            return True
+        begun = self._begun.get(group_id)
+        if begun is None:
+            if len(self._begun) == _MOST_BEGUN:
+                del self._begun[next(iter(self._begun))]
+            begun = self._begun[group_id] = self._begin(group_id)
+        before = len(begun.offsets)
+        begun.offsets.single().fill(islice(begun.rows, most))
+        return len(begun.offsets) - before < most
+
+    def _begin(self, group_id: str) -> _Begun:
+        block = self._checkpoint.block(group_id)
+        rows = decode_offsets(block) if block is not None else iter(self._read_records(self._checkpoint, group_id))
+        return _Begun(GroupOffsets(self._registry), rows)
+
     def read(self, group_id: str) -> GroupOffsets:
         """Return the offsets of a resting group. The caller must not change them."""
         found = self._read.get(group_id)
         if found is not None:
             return found
-        block = self._checkpoint.block(group_id)
-        found = GroupOffsets(self._registry)
-        found.single().fill(decode_offsets(block) if block is not None else self._read_records(self._checkpoint, group_id))
+        begun = self._begun.pop(group_id, None)
+        found, rows = self._begin(group_id) if begun is None else begun
+        found.single().fill(rows)
         newer = self._newer.get(group_id)
         if newer is not None:
             found.single().fill(newer.items())

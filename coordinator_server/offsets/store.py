@@ -73,6 +73,22 @@ class OffsetStore:
             return self._resting.read(group_id)
         return found
 
+    def count(self, group_id: str) -> int:
+        """Return an upper bound of the number of offsets of a group, without reading them."""
+        offsets = self.by_group.get(group_id)
+        if offsets is not None:
+            return offsets.count()
+        return self._resting.count(group_id) if self._resting is not None and group_id in self._resting else 0
+
+    def prepare(self, group_id: str, most: int) -> bool:
+        """Do a part of the work of reading all offsets of a group, about ``most`` of them. Return whether little is left."""
+        offsets, resting = self.by_group.get(group_id), self._resting
+        if offsets is None:
+            return resting is None or group_id not in resting or resting.prepare(group_id, most)
+        if offsets.row_count() > most:
+            offsets.spell_out_oldest()
+        return offsets.row_count() <= most
+
     def replay(self, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
         """Apply one OffsetCommit record."""
         if value is None:

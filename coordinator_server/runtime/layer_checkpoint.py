@@ -37,6 +37,10 @@ class LayerCheckpoint:
         """Return the two numbers stored in the index for an existing key."""
         return self._checkpoint.summary(key).bounds
 
+    def rows(self, key: str, /) -> int:
+        """Return the number of rows of an existing key."""
+        return self._checkpoint.summary(key).rows
+
     def block(self, key: str, /) -> bytes | None:
         """Return the block of an existing key, or None if it is damaged."""
         try:

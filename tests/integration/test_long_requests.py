@@ -16,6 +16,14 @@ from protocol.messages.describe_topic_partitions import (
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
+from tests.support.asking import commit_alone, make_topic
 from tests.support.client import Client
 
 INTERNAL = "__consumer_offsets"
@@ -96,3 +104,51 @@ def test_requests_behind_a_long_one_are_answered_in_order(client: Client) -> Non
     assert isinstance(described, DescribeGroupsResponse)
     assert len(described.groups) == 5_000
     assert isinstance(served, ApiVersionsResponse)
+
+
+@pytest.fixture
+def large_group(client: Client, fresh_name: str) -> str:
+    """A group with 6,000 offsets, which the name of their topic is also the name of."""
+    make_topic(client, fresh_name, 6_000)
+    for start in (0, 2_000, 4_000):
+        commit_alone(client, fresh_name, fresh_name, {index: index + 7 for index in range(start, start + 2_000)})
+    return fresh_name
+
+
+@pytest.mark.parametrize("is_stable", [False, True])
+@pytest.mark.parametrize("version", [2, 5, 7, 8, 10])
+def test_all_offsets_of_a_large_group(client: Client, large_group: str, version: int, is_stable: bool) -> None:
+    """The same in all versions, also beside a group that does not exist."""
+    groups = [OffsetFetchRequestGroup(large_group, topics=None), OffsetFetchRequestGroup("nobody", topics=None)]
+    if version < 8:
+        request = OffsetFetchRequest(large_group, topics=None, require_stable=is_stable and version >= 7)
+    else:
+        request = OffsetFetchRequest(groups=groups, require_stable=is_stable)
+    answer = client.ask(request, version, OffsetFetchResponse)
+
+    if version < 8:
+        found = [(one.partition_index, one.committed_offset) for topic in answer.topics for one in topic.partitions]
+        assert (len(answer.topics), answer.error_code) == (1, ErrorCode.NONE)
+    else:
+        [whole, nothing] = answer.groups
+        found = [(one.partition_index, one.committed_offset) for topic in whole.topics for one in topic.partitions]
+        assert (nothing.error_code, nothing.topics) == (ErrorCode.NONE, [])
+    assert sorted(found) == [(index, index + 7) for index in range(6_000)]
+
+
+@pytest.mark.parametrize("is_stable", [False, True])
+def test_very_many_offsets_are_requested(client: Client, large_group: str, is_stable: bool) -> None:
+    """In the order of the request, behind a commit that is not answered yet."""
+    indexes = list(range(0, 6_000, 2)) * 4
+    asked = [OffsetFetchRequestTopics(large_group, partition_indexes=indexes)]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(large_group, topics=asked)], require_stable=is_stable)
+    committed = OffsetCommitRequestTopic(large_group, partitions=[OffsetCommitRequestPartition(4, 99)])
+    client.send(OffsetCommitRequest(large_group, topics=[committed]), 8)
+    client.send(request, 9)
+    client.receive()
+    answer = client.receive()
+
+    assert isinstance(answer, OffsetFetchResponse)
+    [topic] = answer.groups[0].topics
+    assert [one.partition_index for one in topic.partitions] == indexes
+    assert [one.committed_offset for one in topic.partitions] == [99 if index == 4 else index + 7 for index in indexes]

@@ -82,6 +82,11 @@ class Two:
         assert (group_id in whole) == (group_id in resting)
         assert whole.find(group_id, ("t", 1)) == resting.find(group_id, ("t", 1))
 
+    def prepare(self, group_id: str) -> None:
+        """A part of a read in steps: no read finds anything else after it."""
+        for store in self.stores:
+            store.prepare(group_id, 1)
+
     def list(self) -> None:
         whole, resting = self.stores
         for at in (self.committed, LATEST):
@@ -94,7 +99,12 @@ class Two:
 
 def items(store: OffsetStore, group_id: str, at: int) -> dict[TopicPartition, OffsetAndMetadata] | None:
     offsets = store.of_group_at(group_id, at)
-    return None if offsets is None else dict(offsets.items_at(at))
+    if offsets is None:
+        return None
+    found = dict(offsets.items_at(at))
+    assert offsets.copy_at(at) == found
+    assert store.count(group_id) >= len(found) or at != LATEST
+    return found
 
 
 def whole_state(store: OffsetStore, at: int) -> State:
@@ -119,7 +129,7 @@ operations = st.one_of(
         st.booleans(),
     ),
     st.tuples(st.sampled_from(("durable", "fail", "list"))),
-    st.tuples(st.just("read"), st.sampled_from(GROUPS)),
+    st.tuples(st.sampled_from(("read", "prepare")), st.sampled_from(GROUPS)),
 )
 
 

@@ -38,6 +38,9 @@ class MemoryCheckpoint:
         self.read.append(key)
         return None if key in self._damaged else self._blocks[key].block
 
+    def rows(self, key: str, /) -> int:
+        return self._blocks[key].rows
+
     def bounds(self, key: str, /) -> tuple[int, int]:
         return self._blocks[key].bounds
 

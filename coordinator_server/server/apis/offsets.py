@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import attrgetter
+from typing import TypeAlias
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, answer_in_steps
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
+from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_commit import (
@@ -41,12 +46,18 @@ from protocol.messages.offset_fetch import (
 )
 from protocol.plain_commits import AcceptedCommit, PlainCommit, commit_response_encoder
 
+FetchMoment: TypeAlias = WriteOperation[GroupShard, OffsetFetchRequestGroup, OffsetsMoment]
+
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
+LATEST = WriteOperation("fetch-offsets", GroupShard.latest_offsets)
+LATEST_STABLE = WriteOperation("fetch-offsets", GroupShard.latest_stable_offsets)
 INVALID_OFFSET = -1
+# Of one request and group: a group that gets new commits all the time is read although not all is prepared.
+MOST_PREPARATIONS = 1_000
 # Versions of OffsetFetch: an error field for the group, several groups, topic ids instead of names.
 FIRST_WITH_ERROR = 2
 FIRST_WITH_GROUPS = 8
@@ -159,6 +170,11 @@ def fetch_offsets(
     version = context.api_version
     asked = _groups_asked(request, version)
     is_latest = request.require_stable or reply.is_behind_writes
+    if isinstance(reply, LargeReply) or _count(node, asked) > OFFSETS_PER_STEP:
+        reply.connection.use_up()
+        latest = LATEST_STABLE if request.require_stable else LATEST
+        node.steps.run(reply, _fetch_in_steps(node, context, asked, latest if is_latest else None))
+        return
     if len(asked) == 1 and not is_latest:
         # The usual request: the answer is ready at once.
         answer = _read_group(node, version, asked[0])
@@ -206,6 +222,61 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
     if request.topics is not None:
         topics = [OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes) for topic in request.topics]
     return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
+
+
+def _count(node: Node, asked: Sequence[OffsetFetchRequestGroup]) -> int:
+    """Return how many offsets are requested by asking for all of a group. Others are limited by the size of the request."""
+    count = 0
+    for group in asked:
+        if group.topics is None:
+            with suppress(CoordinatorError):
+                count += node.groups.read(node.partition_of(group.group_id), GroupShard.offset_count, group.group_id)
+    return count
+
+
+def _fetch_in_steps(
+    node: Node, context: RequestContext, asked: Sequence[OffsetFetchRequestGroup], operation: FetchMoment | None
+) -> Work[OffsetFetchResponse]:
+    """Read the groups one after the other, each at one moment. ``operation`` reads the latest offsets, if these are wanted."""
+    version = context.api_version
+    answers: list[OffsetFetchResponseGroup] = []
+    for group in asked:
+        partition = node.partition_of(group.group_id)
+        try:
+            unknown = _take_unknown_ids(node, version, group)
+            for _ in range(MOST_PREPARATIONS):
+                if node.groups.read(partition, GroupShard.prepare_offsets, group.group_id):
+                    break
+                yield
+            if operation is None:
+                moment = node.groups.read(partition, GroupShard.offsets_moment, group)
+            else:
+                moment = yield from _durable_moment(node, context, group, operation)
+            yield
+            answer = OffsetFetchResponseGroup(group.group_id, (yield from answer_in_steps(moment, group.topics)))
+        except CoordinatorError as refused:
+            answers.append(_failed(group, refused.error, version))
+            yield
+        else:
+            answers.append(answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown))
+    if version >= FIRST_WITH_GROUPS:
+        return OffsetFetchResponse(groups=answers)
+    return (yield from _single_in_steps(answers[0], version))
+
+
+def _durable_moment(
+    node: Node, context: RequestContext, group: OffsetFetchRequestGroup, operation: FetchMoment
+) -> Work[OffsetsMoment]:
+    """Return the group's latest offsets when they are durable. Raises CoordinatorError."""
+    found: list[OffsetsMoment] = []
+    failed: list[CoordinatorError] = []
+    reply = CallbackReply(found.append, lambda error, message: failed.append(CoordinatorError(error, message)))
+    node.groups.write(node.partition_of(group.group_id), operation, context, group, reply)
+    while not found:
+        if failed:
+            raise failed[0]
+        yield
+    return found[0]
 
 
 def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
@@ -295,20 +366,27 @@ def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchRespons
     has_error = group.error_code != ErrorCode.NONE
     if has_error and version >= FIRST_WITH_ERROR:
         return OffsetFetchResponse(error_code=group.error_code)
-    topics = [
-        OffsetFetchResponseTopic(
-            topic.name,
-            [
-                OffsetFetchResponsePartition(
-                    partition.partition_index,
-                    partition.committed_offset,
-                    partition.committed_leader_epoch,
-                    partition.metadata,
-                    partition.error_code,
-                )
-                for partition in topic.partitions
-            ],
+    return OffsetFetchResponse(
+        topics=[OffsetFetchResponseTopic(topic.name, _of_single(topic.partitions)) for topic in group.topics]
+    )
+
+
+def _single_in_steps(group: OffsetFetchResponseGroup, version: int) -> Work[OffsetFetchResponse]:
+    """Do the same as ``_single`` in steps."""
+    topics = []
+    for topic in group.topics if group.error_code == ErrorCode.NONE else ():
+        partitions: list[OffsetFetchResponsePartition] = []
+        for portion in in_portions(topic.partitions, OFFSETS_PER_STEP):
+            partitions += _of_single(portion)
+            yield
+        topics.append(OffsetFetchResponseTopic(topic.name, partitions))
+    return OffsetFetchResponse(topics=topics) if topics else _single(group, version)
+
+
+def _of_single(partitions: Iterable[OffsetFetchResponsePartitions]) -> list[OffsetFetchResponsePartition]:
+    return [
+        OffsetFetchResponsePartition(
+            one.partition_index, one.committed_offset, one.committed_leader_epoch, one.metadata, one.error_code
         )
-        for topic in group.topics
+        for one in partitions
     ]
-    return OffsetFetchResponse(topics=topics)

@@ -11,7 +11,9 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.offsets import resting_groups
 from coordinator_server.offsets.group_offsets import GroupOffsets
+from coordinator_server.offsets.resting_block import Row, decode_offsets
 from coordinator_server.offsets.values import OffsetAndMetadata
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
@@ -258,3 +260,33 @@ def test_an_offset_of_a_large_group_is_deleted_without_listing_them(monkeypatch:
 
     assert looks.listed == 0
     assert len(left(log, "g")) == MANY - 1
+
+
+@pytest.mark.parametrize("start", [expire, delete_topic])
+def test_a_large_group_of_a_checkpoint_is_read_in_steps(
+    start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are decoded once, in portions."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    committed_ms = log.clock.wall_ms() - 2 * HOUR_MS
+    keys = [OffsetCommitKey("g", "t", index) for index in range(3 * LOOKS)]
+    value = OffsetCommitValue(7, commit_timestamp=committed_ms, topic_id=OLD)
+    checkpoint = MemoryCheckpoint([(index, key, value) for index, key in enumerate(keys)], set())
+    log.shard = log.build(log.registry)
+    log.shard.use_checkpoint(checkpoint)
+    log.shard.on_loaded()
+    decoded = [0]
+
+    def count_rows(block: bytes) -> Iterator[Row]:
+        for row in decode_offsets(block):
+            decoded[-1] += 1
+            yield row
+
+    monkeypatch.setattr(resting_groups, "decode_offsets", count_rows)
+
+    start(log, lambda _ms: decoded.append(0))
+
+    assert not left(log, "g")
+    assert max(decoded) <= LOOKS
+    assert sum(decoded) == 3 * LOOKS
+    assert checkpoint.read == ["g"]
