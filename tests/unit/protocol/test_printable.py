@@ -40,3 +40,10 @@ def test_json_keeps_its_value() -> None:
 
     assert shown.isprintable()
     assert json.loads(shown) == text
+
+
+def test_a_long_text_is_escaped_throughout() -> None:
+    text = "x\x1b" * 10_000
+
+    assert printable(text) == "x\\x1b" * 10_000
+    assert printable_json(text) == "x\\u001b" * 10_000
