@@ -21,6 +21,7 @@ import structlog
 
 from coordinator_server.log.file_names import CONTROL_SOCKET
 from coordinator_server.server.unix import place_for_socket
+from protocol.printable import printable_json
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +63,9 @@ class ControlSocket:
             # The reader raises ValueError for a line beyond the limit. The loop ends when the peer disconnects.
             with contextlib.suppress(ConnectionError, ValueError):
                 while line := await reader.readline():
-                    writer.write(msgspec.json.encode(await self._answer(line)) + b"\n")
+                    # People ask with netcat, too: no id of a client may reach their terminal as it is.
+                    answer = printable_json(msgspec.json.encode(await self._answer(line)).decode())
+                    writer.write(f"{answer}\n".encode())
                     await writer.drain()
         finally:
             self._sessions.discard(writer)

@@ -23,6 +23,7 @@ from protocol.messages.offset_commit import (
 )
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.support.client import Client
+from tests.support.control import ask_control_raw
 from tests.support.server import Server
 
 # Clears a screen, sets its title, forges a line, ends a C string, moves back, changes direction; C0, DEL, C1 and format characters.
@@ -133,6 +134,14 @@ def test_what_is_shown_can_be_recognised(server: Server, capsys: pytest.CaptureF
     assert groups.keys() == {GROUP, SIMPLE}
     assert groups[SIMPLE]["offsets"][0]["metadata"] == HOSTILE
     assert groups[GROUP]["members"][0]["client_id"] == CLIENT
+
+
+def test_no_answer_of_the_control_socket_has_a_control_code(server: Server) -> None:
+    """Who asks by hand sees it on a terminal."""
+    line = ask_control_raw(server.data_dir, op="digest", parts=True).decode()
+
+    assert "forged line" in line
+    assert is_clean(line), ascii(line)
 
 
 def test_no_log_line_has_a_control_code(server: Server) -> None:

@@ -11,6 +11,11 @@ from typing import Any
 
 def ask_control(data_dir: Path, **request: object) -> Any:
     """One question and its answer."""
+    return json.loads(ask_control_raw(data_dir, **request))
+
+
+def ask_control_raw(data_dir: Path, **request: object) -> bytes:
+    """One question and the line of its answer."""
     directory = os.open(data_dir, os.O_RDONLY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -18,6 +23,6 @@ def ask_control(data_dir: Path, **request: object) -> Any:
             connection.connect(f"/proc/self/fd/{directory}/control.sock")
             connection.sendall(json.dumps(request).encode() + b"\n")
             with connection.makefile("rb") as lines:
-                return json.loads(lines.readline())
+                return lines.readline()
     finally:
         os.close(directory)
