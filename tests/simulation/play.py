@@ -57,7 +57,11 @@ class Play:
         # In some seeds offsets are to go when they are older than all that comes before, in others the clock jumps and nothing is to go for that.
         self.is_expiring = rng.random() < 0.1
         self.is_jumpy = not self.is_expiring and rng.random() < 0.1
+        # Drawn beside the rest, which stays what a seed has always been. The longest wait for an answer is shorter than this idle time.
+        impatient = Random(f"impatient {seed}").random() < 0.1
         self.config = Config(
+            connections_max_idle_ms=8000 if impatient else 600_000,
+            socket_request_stalled_after_ms=1000 if impatient else 30_000,
             topics=",".join(f"{topic}:{PARTITIONS}" for topic in TOPICS),
             group_min_session_timeout_ms=1000,
             group_initial_rebalance_delay_ms=rng.choice((0, 0, 300, 1500)),

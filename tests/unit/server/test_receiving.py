@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.receiving import RECOUNT_BYTES, Receiving
 from tests.support.clock import ManualClock
@@ -169,5 +172,37 @@ def test_a_connection_that_has_ended_is_forgotten() -> None:
     peer.read(500)
     receiving.ended(peer)
     receiving.ended(peer)
+
+    assert receiving.bytes == 0
+
+
+ACTIONS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["read", "wait", "run", "handle", "end"]), st.integers(1, 700)))
+
+
+@given(ACTIONS)
+def test_the_bound_holds_whatever_peers_do(actions: list[tuple[int, str, int]]) -> None:
+    """What is counted is never less than what connections hold, and nothing stays counted when all have ended."""
+    receiving, _ = made(1000)
+    peers = [Peer(receiving) for _ in range(6)]
+    for place, action, size in actions:
+        peer = peers[place]
+        if peer.is_aborted:
+            peer = peers[place] = Peer(receiving)
+        match action:
+            case "read":
+                peer.read(size)
+            case "wait" | "run" if peer.partial:
+                peer.complete(waits=action == "wait")
+            case "handle":
+                peer.waiting = 0
+            case "end":
+                receiving.ended(peer)
+                peers[place] = Peer(receiving)
+            case _:
+                receiving.sweep()
+
+        assert sum(each.unhandled_bytes() for each in peers if not each.is_aborted) <= receiving.bytes <= 1000
+    for peer in peers:
+        receiving.ended(peer)
 
     assert receiving.bytes == 0
