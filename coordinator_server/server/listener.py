@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.config import Config
@@ -20,6 +22,7 @@ DRAIN_SECONDS = 2.0
 LONGEST_SWEEP_MS = 5_000
 # The part of an idle time or deadline by which a connection may be closed late.
 SWEEPS_PER_DEADLINE = 6
+CONNECTIONS_PER_STEP = 2_000
 
 
 class ListenerServices(NamedTuple):
@@ -124,19 +127,26 @@ class Listener:
         """Close the connections that are idle, or stalled in the middle of a request."""
         self._sweep += 1
         self._receiving.sweep()
-        idle: list[Connection] = []
-        for connection, last_used in self._connections.items():
-            if connection.was_used():
-                self._connections[connection] = self._sweep
-            elif self._idle_sweeps is not None and self._sweep - last_used > self._idle_sweeps:
-                idle.append(connection)
-        for connection in idle:
-            self.incidents.count("connections-idle")
-            connection.abort()
         self.incidents.review()
+        self._look_at(list(self._connections))
         if self._connections or self.incidents.has_open:
             self._sweep_later()
         return CoordinatorResult(None)
+
+    def _look_at(self, connections: Sequence[Connection]) -> None:
+        """Close those that are idle, in steps."""
+        for connection in connections[:CONNECTIONS_PER_STEP]:
+            last_used = self._connections.get(connection)
+            if last_used is None:
+                continue
+            if connection.was_used():
+                self._connections[connection] = self._sweep
+            elif self._idle_sweeps is not None and self._sweep - last_used > self._idle_sweeps:
+                self.incidents.count("connection-idle")
+                connection.abort()
+        left = connections[CONNECTIONS_PER_STEP:]
+        if left:
+            self._turns.queue(partial(self._look_at, left))
 
     def _write_later(self, connection: Connection) -> None:
         if not self._to_write:

@@ -21,7 +21,7 @@ from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, PendingReply
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.listener import Listener, ListenerServices
+from coordinator_server.server.listener import CONNECTIONS_PER_STEP, Listener, ListenerServices
 from coordinator_server.server.turns import Turns
 from protocol.frames import encode_request
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -121,7 +121,21 @@ def test_a_connection_without_a_byte_is_closed_when_it_is_idle(place: Place) -> 
     place.advance(2 * SWEEP_MS)
 
     assert (was_closed, transport.is_closed) == (False, True)
-    assert place.listener.incidents.counts == {"connections-idle": 1}
+    assert place.listener.incidents.counts == {"connection-idle": 1}
+
+
+def test_many_connections_are_looked_at_in_steps() -> None:
+    place = Place(Config(connections_max_idle_ms=IDLE_MS), Limits())
+    opened = [place.opened() for _ in range(2 * CONNECTIONS_PER_STEP + 1)]
+    for connection, _ in opened[::2]:
+        connection.data_received(heartbeat())
+    place.advance(IDLE_MS // 2)
+    for connection, _ in opened[::2]:
+        connection.data_received(heartbeat())
+    place.advance(IDLE_MS // 2 + 10 * SWEEP_MS)
+    place.loop.close()
+
+    assert [transport.is_closed for _, transport in opened] == [place % 2 == 1 for place in range(len(opened))]
 
 
 def test_a_request_that_waits_does_not_keep_its_connection_open(place: Place) -> None:
