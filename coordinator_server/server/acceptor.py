@@ -25,13 +25,13 @@ _OF_CONNECTION: Final = frozenset(
 )
 
 
-class Door(Protocol):
+class AcceptPolicy(Protocol):
     """Decides about connections."""
 
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
 
-    def enter(self, host: str) -> asyncio.Protocol | None:
+    def admit(self, host: str) -> asyncio.Protocol | None:
         """Return the protocol of a new connection, or None if it is refused."""
 
     def lost(self, protocol: asyncio.Protocol) -> None:
@@ -54,15 +54,15 @@ class Acceptor(Protocol):
         """Stop accepting connections."""
 
 
-MakeAcceptor = Callable[[asyncio.AbstractEventLoop, Door, Incidents], Acceptor]
+MakeAcceptor = Callable[[asyncio.AbstractEventLoop, AcceptPolicy, Incidents], Acceptor]
 
 
 class SocketAcceptor:
     """Real sockets on an event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, door: Door, incidents: Incidents) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, policy: AcceptPolicy, incidents: Incidents) -> None:
         self._loop = loop
-        self._door = door
+        self._policy = policy
         self._incidents = incidents
         self._sockets: list[socket.socket] = []
         self._waiting: set[asyncio.TimerHandle] = set()
@@ -98,7 +98,7 @@ class SocketAcceptor:
     def _accept(self, listening: socket.socket) -> None:
         """Accept some of the connections that wait."""
         for _ in range(ACCEPTS_PER_TURN):
-            delay_ms = self._door.delay_ms()
+            delay_ms = self._policy.delay_ms()
             if delay_ms:
                 self._rest(listening, delay_ms / 1000)
                 return
@@ -116,7 +116,7 @@ class SocketAcceptor:
                 )
                 self._rest(listening, OUT_OF_RESOURCES_S)
                 return
-            protocol = self._door.enter(address[0])
+            protocol = self._policy.admit(address[0])
             if protocol is None:
                 accepted.close()
                 continue
@@ -144,7 +144,7 @@ class SocketAcceptor:
             transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, accepted)
         except OSError:
             accepted.close()
-            self._door.lost(protocol)
+            self._policy.lost(protocol)
             return
         if self._is_closed:
             transport.abort()

@@ -77,8 +77,8 @@ class Admission:
         )
         return min(-((self._credit - 1000) // limits.rate), LONGEST_DELAY_MS)
 
-    def enter(self, host: str) -> bool:
-        """Return whether a connection from this address is accepted. If so, call ``leave`` when it ends."""
+    def admit(self, host: str) -> bool:
+        """Return whether a connection from this address is accepted. If so, call ``release`` when it ends."""
         limits = self._limits
         if limits.rate != UNLIMITED:
             self._credit -= 1000
@@ -95,7 +95,7 @@ class Admission:
         self._by_host[host] = there + 1
         return True
 
-    def leave(self, host: str) -> None:
+    def release(self, host: str) -> None:
         """Count the end of a connection."""
         self.connections -= 1
         left = self._by_host.pop(host) - 1

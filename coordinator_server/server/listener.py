@@ -91,9 +91,9 @@ class Listener:
         """Return the time until the next connection may be accepted; 0 for now."""
         return self._admission.delay_ms()
 
-    def enter(self, host: str) -> Connection | None:
+    def admit(self, host: str) -> Connection | None:
         """Return a new connection, or None if it is refused."""
-        if not self._admission.enter(host):
+        if not self._admission.admit(host):
             self._sweep_later()
             return None
         connection = Connection(self._dispatch, self._write_later, self._closed, self._limits, self._turns, self._background)
@@ -111,7 +111,7 @@ class Listener:
 
     def _closed(self, connection: Connection) -> None:
         del self._connections[connection]
-        self._admission.leave(self._hosts.pop(connection))
+        self._admission.release(self._hosts.pop(connection))
         self._receiving.ended(connection)
         self._watch_the_last()
 

@@ -52,6 +52,14 @@ def test_connections_beyond_the_limit_are_closed_with_one_line(tmp_path: Path) -
         assert lines(server, "connection-limit-reached") == 1
 
 
+def test_each_loop_has_limits_of_its_own(tmp_path: Path) -> None:
+    """Because it is a broker for its clients."""
+    with Server(tmp_path, {"max.connections": 2}, loops=2) as server, ExitStack() as stack:
+        for address in server.addresses:
+            clients = [stack.enter_context(Client(address)) for _ in range(3)]
+            assert [is_served(client) for client in clients] == [True, True, False]
+
+
 def test_an_address_has_a_limit(tmp_path: Path) -> None:
     """Others are not concerned, and some have a limit of their own."""
     with serving(tmp_path, max_connections_per_ip=1, max_connections_per_ip_overrides="127.0.0.3:2") as (_, connect):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context
 from typing import Any, TypeVar
 
-from coordinator_server.server.acceptor import Door
+from coordinator_server.server.acceptor import AcceptPolicy
 from coordinator_server.server.incidents import Incidents
 
 T = TypeVar("T")
@@ -154,9 +154,9 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 class SimulatedServer:
     """A listening socket, as an ``Acceptor``. Who connects before ``start`` waits."""
 
-    def __init__(self, loop: SimulatedLoop, door: Door, _incidents: Incidents) -> None:
+    def __init__(self, loop: SimulatedLoop, policy: AcceptPolicy, _incidents: Incidents) -> None:
         self._loop = loop
-        self._door = door
+        self._policy = policy
         self._backlog: list[Callable[[asyncio.BaseProtocol], None]] = []
         self._is_serving = False
         self.is_open = True
@@ -184,6 +184,6 @@ class SimulatedServer:
 
     def _accept(self) -> None:
         while self._backlog and self.is_open:
-            protocol = self._door.enter("192.0.2.1")
+            protocol = self._policy.admit("192.0.2.1")
             assert protocol is not None, "the simulation has few connections"
             self._backlog.pop(0)(protocol)

@@ -277,7 +277,7 @@ class Process:
             storage=self._disk,
             make_worker=lambda: Worker(self),
             make_writer=lambda sync, post: self.machine.make_writer(self, post),
-            make_acceptor=lambda _loop, door, incidents: SimulatedServer(self.loop, door, incidents),
+            make_acceptor=lambda _loop, policy, incidents: SimulatedServer(self.loop, policy, incidents),
             open_files=lambda: UNLIMITED,
             sockets=LoopSockets(self.machine.neighbourhood, self),
             start_child=lambda done, lost: Child(self, self.machine.child_death_odds, done, lost),

@@ -18,54 +18,54 @@ def admission(limits: Limits, clock: ManualClock | None = None) -> Admission:
 
 
 def test_at_the_limit_connections_are_refused_until_one_ends() -> None:
-    door = admission(Limits(connections=2))
+    accepting = admission(Limits(connections=2))
 
     with capture_logs() as lines:
-        assert [door.enter(host) for host in ("a", "b", "c", "d")] == [True, True, False, False]
-    door.leave("a")
-    assert door.enter("d")
-    assert door.connections == 2
+        assert [accepting.admit(host) for host in ("a", "b", "c", "d")] == [True, True, False, False]
+    accepting.release("a")
+    assert accepting.admit("d")
+    assert accepting.connections == 2
 
     [line] = lines
     assert (line["event"], line["limit"], line["peer"]) == ("connection-limit-reached", "max.connections", "c")
 
 
 def test_an_address_has_a_limit_and_some_have_another() -> None:
-    door = admission(Limits(per_ip=1, overrides={"192.0.2.2": 2, "192.0.2.3": 0}))
+    accepting = admission(Limits(per_ip=1, overrides={"192.0.2.2": 2, "192.0.2.3": 0}))
 
     with capture_logs() as lines:
         hosts = ["192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.2", "192.0.2.2", "192.0.2.3"]
-        assert [door.enter(host) for host in hosts] == [True, False, True, True, False, False]
-    door.leave("192.0.2.1")
-    assert door.enter("192.0.2.1")
+        assert [accepting.admit(host) for host in hosts] == [True, False, True, True, False, False]
+    accepting.release("192.0.2.1")
+    assert accepting.admit("192.0.2.1")
 
     assert [line["limit"] for line in lines] == ["max.connections.per.ip"]
 
 
 def test_addresses_without_connections_are_forgotten() -> None:
-    door = admission(Limits())
+    accepting = admission(Limits())
     for n in range(100):
-        assert door.enter(f"h{n}")
-        door.leave(f"h{n}")
+        assert accepting.admit(f"h{n}")
+        accepting.release(f"h{n}")
 
-    assert door.connections == 0
-    assert door._by_host == {}
+    assert accepting.connections == 0
+    assert accepting._by_host == {}
 
 
 def test_connections_over_the_rate_are_accepted_later() -> None:
     """Ten seconds of connections at once, then as many a second as allowed."""
     clock = ManualClock()
-    door = admission(Limits(rate=4), clock)
+    accepting = admission(Limits(rate=4), clock)
     accepted = 0
     with capture_logs() as lines:
-        while not door.delay_ms():
-            assert door.enter("a")
+        while not accepting.delay_ms():
+            assert accepting.admit("a")
             accepted += 1
-        assert (accepted, door.delay_ms()) == (40, 250)
+        assert (accepted, accepting.delay_ms()) == (40, 250)
         for _ in range(20_000):
             clock.advance(1)
-            if not door.delay_ms():
-                assert door.enter("a")
+            if not accepting.delay_ms():
+                assert accepting.admit("a")
                 accepted += 1
 
     assert accepted == 40 + 20 * 4
@@ -74,13 +74,13 @@ def test_connections_over_the_rate_are_accepted_later() -> None:
 
 def test_a_delay_is_a_second_at_most_and_an_idle_server_saves_up_ten_seconds() -> None:
     clock = ManualClock()
-    door = admission(Limits(rate=1), clock)
+    accepting = admission(Limits(rate=1), clock)
     clock.advance(1_000_000)
     accepted = 0
-    while not door.delay_ms():
-        accepted += door.enter("a")
+    while not accepting.delay_ms():
+        accepted += accepting.admit("a")
 
-    assert (accepted, door.delay_ms()) == (10, LONGEST_DELAY_MS)
+    assert (accepted, accepting.delay_ms()) == (10, LONGEST_DELAY_MS)
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Place:
         call()
 
     def connect(self, host: str = "192.0.2.1") -> tuple[Connection, Transport] | None:
-        connection = self.listener.enter(host)
+        connection = self.listener.admit(host)
         if connection is None:
             return None
         transport = Transport(connection)
