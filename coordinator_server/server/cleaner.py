@@ -24,6 +24,9 @@ from msgspec import Struct
 from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.cleanable import Cleanable, cleanable
+from coordinator_server.machine.shard import Clock
+from coordinator_server.machine.steady_clock import SteadyClock
+from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import interpreter
 
@@ -76,8 +79,12 @@ class Cleaner:
     ``seal`` closes the active segments and returns the offset up to which each shard is sealed.
     """
 
-    def __init__(self, config: Config, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND) -> None:
+    def __init__(
+        self, config: Config, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND, clock: Clock | None = None
+    ) -> None:
         self._config = config
+        # Tombstones age while the server runs: a wall clock that jumps removes none.
+        self._clock = SteadyClock(clock or SystemClock())
         self._command = command
         self._data_dir = data_dir
         self._seal = seal
@@ -119,7 +126,7 @@ class Cleaner:
         order = Clean(
             data_dir=str(self._data_dir),
             sealed={shard: offset for shard, offset in sealed.items() if shard in due},
-            cutoff_ms=int(time.time() * 1000) - self._config.log_cleaner_delete_retention_ms,
+            cutoff_ms=self._clock.now_ms() - self._config.log_cleaner_delete_retention_ms,
             server=os.getpid(),
             max_memory_bytes=self._config.log_cleaner_max_memory_bytes,
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
@@ -19,6 +20,7 @@ from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
+from tests.support.clock import ManualClock
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
 
 EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
@@ -121,6 +123,19 @@ def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
         asyncio.run(run(Cleaner(Config(**EAGER), data_dir, sealing), lines, 1))
 
     assert lines[0]["shards"] == 1
+
+
+def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[Any], tmp_path: Path) -> None:
+    """Their age is the time that the server runs."""
+    clock = ManualClock()
+    began_ms, order = clock.wall_ms(), tmp_path / "order"
+    keeps = (sys.executable, "-c", f"import sys; open({str(order)!r}, 'wb').write(sys.stdin.buffer.read()); sys.exit('no room')")
+    cleaner = Cleaner(Config(**EAGER, log_cleaner_delete_retention_ms=1000), data_dir, filled(data_dir, 3), keeps, clock)
+    clock.jump_wall(30 * 24 * 3_600_000)
+    clock.advance(5)
+    asyncio.run(run(cleaner, lines, 1))
+
+    assert msgspec.json.decode(order.read_bytes(), type=Clean).cutoff_ms == began_ms + 5 - 1000
 
 
 @pytest.mark.parametrize(("command", "why"), [(DIES, "it said nothing"), (COMPLAINS, "no room")])
