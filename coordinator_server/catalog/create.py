@@ -91,7 +91,8 @@ def _own_settings(topic: CreatableTopic) -> dict[str, str]:
     if missing:
         raise CoordinatorError(ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(missing)}")
     own = {config.name: config.value or "" for config in topic.configs}
-    check_topic_settings(own)
+    if own:
+        check_topic_settings(own)
     return own
 
 

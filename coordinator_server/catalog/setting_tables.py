@@ -17,6 +17,7 @@ from coordinator_server.catalog.settings import (
     Value,
     at_least,
     between,
+    defaults_of,
     invalid,
     one_of,
     parse_all,
@@ -151,9 +152,13 @@ _LIMITS: Final = {
 }
 
 
+_TOPIC_DEFAULTS: Final = defaults_of(TOPIC_SETTINGS)
+_GROUP_DEFAULTS: Final = defaults_of(GROUP_SETTINGS)
+
+
 def check_topic_settings(given: Mapping[str, str]) -> None:
     """Validate all settings of a topic together. Raises CoordinatorError with INVALID_CONFIG."""
-    values = parse_all(TOPIC_SETTINGS, given, "topic")
+    values = parse_all(TOPIC_SETTINGS, given, "topic", _TOPIC_DEFAULTS)
     least, most = _int(values, "min.compaction.lag.ms"), _int(values, "max.compaction.lag.ms")
     if least > most:
         raise invalid(f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})")
@@ -165,7 +170,7 @@ def check_topic_settings(given: Mapping[str, str]) -> None:
 
 def check_group_settings(given: Mapping[str, str]) -> None:
     """Validate all settings of a group together. Raises CoordinatorError with INVALID_CONFIG."""
-    values = parse_all(GROUP_SETTINGS, given, "group")
+    values = parse_all(GROUP_SETTINGS, given, "group", _GROUP_DEFAULTS)
     for name, (least, most) in _LIMITS.items():
         kind, _, rest = name.partition(".")
         if _int(values, name) < least:

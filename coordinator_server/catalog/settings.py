@@ -71,12 +71,17 @@ def text_of(value: Value) -> str:
             return str(value)
 
 
-def parse_all(settings: Settings, given: Mapping[str, str], kind: str) -> dict[str, Value]:
+def defaults_of(settings: Settings) -> dict[str, Value]:
+    """Return the default values of all settings."""
+    return {name: parse(setting, setting.default) for name, setting in settings.items()}
+
+
+def parse_all(settings: Settings, given: Mapping[str, str], kind: str, defaults: Mapping[str, Value]) -> Mapping[str, Value]:
     """Return the values of all settings, given or default. Raises CoordinatorError with INVALID_CONFIG."""
     for name in given:
         if name not in settings:
             raise invalid(f"Unknown {kind} config name: {name}")
-    return {name: parse(setting, given.get(name, setting.default)) for name, setting in settings.items()}
+    return {**defaults, **{name: parse(setting, given[name]) for name, setting in settings.items() if name in given}}
 
 
 def invalid(problem: str) -> CoordinatorError:
