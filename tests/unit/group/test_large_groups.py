@@ -9,9 +9,13 @@ import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.group import digest
 from coordinator_server.group.describe import EVERY_GROUP
+from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets import resting_groups
+from coordinator_server.offsets.digest import offsets_digest
 from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.resting_block import Row, decode_offsets
 from coordinator_server.offsets.values import OffsetAndMetadata
@@ -290,3 +294,31 @@ def test_a_large_group_of_a_checkpoint_is_read_in_steps(
     assert max(decoded) <= LOOKS
     assert sum(decoded) == 3 * LOOKS
     assert checkpoint.read == ["g"]
+
+
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_a_large_group_is_hashed_in_steps(is_busy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The digest is that of the end, also if the group changes between the steps."""
+    log = GroupLog()
+    offsets_in(log, "g", "t", MANY)
+    commit(log, "h", "t", 0)
+    hashed = [0]
+
+    def count_hashed(group_id: str, offsets: Iterable[Any], producer_id: int | None = None) -> tuple[int, int]:
+        found = offsets_digest(group_id, offsets, producer_id)
+        hashed[-1] += found[1]
+        return found
+
+    monkeypatch.setattr(digest, "offsets_digest", count_hashed)
+
+    while (found := log.shard.digest(log.committed_offset, 1_000)) is None:
+        hashed.append(0)
+        if is_busy and len(hashed) == 5:
+            commit(log, "g", "t", 7)
+
+    looked_at, most = sum(hashed), max(hashed)
+    expected = GroupDigests(log.shard.groups, SnapshotRegistry()).ask(LATEST, 10**9, with_groups=False)
+    assert expected is not None
+    assert found.digest == expected.digest
+    assert looked_at == MANY + 1 + is_busy * MANY
+    assert is_busy or most <= 1_000
