@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from protocol.fields import Message
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -107,6 +109,39 @@ class Administrator:
             group_id, instance_id = self._rng.choice(self._instances)
             request = LeaveGroupRequest(group_id, members=[MemberIdentity("", instance_id)])
             await self._client.ask(request, 5, LeaveGroupResponse)
+
+
+class Impatient:
+    """Commits, reads and deletes without waiting for answers: what it reads must be what it wrote."""
+
+    def __init__(self, stage: Stage, rng: Random) -> None:
+        self._stage = stage
+        self._rng = rng
+        self._client = stage.client("impatient")
+
+    async def work(self, pace_ms: int) -> None:
+        """Until abandoned."""
+        rng = self._rng
+        while True:
+            await self._client.sleep(rng.randint(1, pace_ms))
+            group_id, some = rng.choice(["s0", "s1", "s2"]), [(rng.choice(TOPICS), rng.randrange(PARTITIONS))]
+            duties = [self._commit, self._fetch, self._fetch, self._delete]
+            waits = [self._commit(group_id, some), *(rng.choice(duties)(group_id, some) for _ in range(rng.randint(1, 4)))]
+            for wait in waits:
+                await wait
+
+    def _commit(self, group_id: str, some: list[tuple[str, int]]) -> Wait:
+        return self._client.send(commit_request(self._stage, group_id, some), 7)
+
+    def _fetch(self, group_id: str, some: list[tuple[str, int]]) -> Wait:
+        wanted = some if self._rng.random() < 0.7 else None
+        return self._client.send(fetch_request(self._stage, group_id, wanted, 7, is_stable=self._rng.random() < 0.5), 7)
+
+    def _delete(self, group_id: str, some: list[tuple[str, int]]) -> Wait:
+        if self._rng.random() < 0.3:
+            return self._client.send(DeleteGroupsRequest([group_id]), 2)
+        topics = [OffsetDeleteRequestTopic(topic, [OffsetDeleteRequestPartition(partition)]) for topic, partition in some]
+        return self._client.send(OffsetDeleteRequest(group_id, topics), 0)
 
 
 class Impostor:

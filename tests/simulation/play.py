@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from coordinator_server.config import Config
 from tests.simulation.client import Script
-from tests.simulation.extras import Administrator, Impostor
+from tests.simulation.extras import Administrator, Impatient, Impostor
 from tests.simulation.history import History
 from tests.simulation.machine import JOURNAL_BYTES, Machine
 from tests.simulation.member import PARTITIONS, TOPICS, Member, Timeouts
@@ -28,6 +28,8 @@ from tests.simulation.world import MS, SECOND, World
 STORM_S: Final = 10
 # So many of the seeds have their log compacted, now and then. It takes real files.
 COMPACTED: Final = 0.15
+# In so many somebody does not wait for answers.
+IMPATIENT: Final = 0.4
 
 
 class Outcome(Struct):
@@ -48,6 +50,7 @@ class Play:
     """Everything that a seed decides."""
 
     def __init__(self, seed: int, storm_s: int) -> None:
+        self.seed = seed
         self.rng = rng = Random(f"coordinator-server {seed}")
         self.storm_s = storm_s
         self.world = World(rng)
@@ -140,6 +143,10 @@ class Play:
         if rng.random() < 0.7:
             impostor = Impostor(self.stage)
             world.after(SECOND, lambda: self.scripts.append(Script(impostor.work(rng.choice((500, 2000))))))
+        # Its own numbers: it may be added to a seed that is known.
+        own = Random(f"impatient {self.seed}")
+        if own.random() < IMPATIENT:
+            world.after(SECOND, lambda: self.scripts.append(Script(Impatient(self.stage, own).work(own.choice((100, 800))))))
         self._befall(self._member_troubles(), 1.2)
         self._befall(self._machine_troubles(), rng.choice((0.1, 0.25, 0.5)))
         world.run_for(self.storm_s * SECOND)

@@ -476,6 +476,18 @@ class TestOffsets:
         assert not is_linearizable([*writes, Step(10, 11, True, 1, nobody), Step(12, 13, True, 2, nobody)])
         assert not is_linearizable([*writes, Step(20, NEVER, False, 3, nobody), Step(10, 11, True, 3, nobody)])
 
+    def test_requests_of_one_connection_happen_in_their_order(self) -> None:
+        def op(number: int, connection: int) -> Op:
+            return Op(number, "", connection, 0, None, 0)
+
+        old, new = Step(0, 1, False, 1, op(0, 1)), Step(2, 9, False, 2, op(1, 1))
+
+        assert not is_linearizable([old, new, Step(2, 9, True, 1, op(2, 1))])
+        assert is_linearizable([old, new, Step(2, 9, True, 2, op(2, 1))])
+        assert is_linearizable([old, new, Step(2, 9, True, 1, op(2, 2))])
+        # An answer that never came says nothing of the order.
+        assert is_linearizable([old, Step(2, NEVER, False, 2, op(1, 1)), Step(2, 9, True, 1, op(2, 1))])
+
 
 class TestEnding:
     """Answered, agreed, empty."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File, write_all
 from coordinator_server.log.write.journal_writer import Done
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest
@@ -159,6 +162,17 @@ def offsets_are_invented(play: Play) -> None:
     play.stage.answered = alter
 
 
+def requests_overtake(play: Play) -> None:
+    """A request starts whatever is unanswered before it."""
+
+    def hurry(process: Process) -> None:
+        dispatcher = process.daemon.parts.listener._dispatch
+        assert isinstance(dispatcher, Dispatcher)
+        dispatcher._apis = {key: replace(api, order=Order.FREE) for key, api in dispatcher._apis.items()}
+
+    play.machine.when_serving = hurry
+
+
 MUTANTS: list[tuple[Callable[[Play], None], str]] = [
     (hasty, "what was durable is not there any more"),
     (forgetful, "digest"),
@@ -173,6 +187,7 @@ MUTANTS: list[tuple[Callable[[Play], None], str]] = [
     (refused_all_the_same, "was refused"),
     (offsets_are_old, "no order explains"),
     (offsets_are_invented, "which nobody committed"),
+    (requests_overtake, "no order explains"),
 ]
 
 

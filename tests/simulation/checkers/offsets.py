@@ -1,7 +1,8 @@
 """Commits are linearizable, each position of each group by itself, and nothing is ever read that nobody committed.
 
 Every commit is of a value of its own. A commit that was refused never was; one that was not answered may have happened at any time after it
-was sent, or never. Deleting a position writes that there is none.
+was sent, or never. Deleting a position writes that there is none. Requests of one connection happen in their order, whether or not
+the client waited for the answers.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def is_linearizable(steps: Iterable[Step]) -> bool:
 
 def _search(steps: list[Step]) -> bool:
     must = sum(1 << place for place, step in enumerate(steps) if step.ended_us != NEVER)
+    before = [_before(step, steps) for step in steps]
     tried: set[tuple[int, int]] = set()
     stack = [(0, NONE)]
     while stack:
@@ -88,7 +90,7 @@ def _search(steps: list[Step]) -> bool:
         for place, step in enumerate(steps):
             if step.sent_us > first_end:
                 break
-            if done >> place & 1:
+            if done >> place & 1 or before[place] & ~done:
                 continue
             if not step.is_read:
                 stack.append((done | 1 << place, step.value))
@@ -97,6 +99,15 @@ def _search(steps: list[Step]) -> bool:
                 stack.append((done | 1 << place, value))
                 break
     return False
+
+
+def _before(step: Step, steps: list[Step]) -> int:
+    """The places of what the same connection asked for before, and got."""
+    return sum(
+        1 << place
+        for place, each in enumerate(steps)
+        if each.op.connection == step.op.connection and each.op.number < step.op.number and each.ended_us != NEVER
+    )
 
 
 def _steps(reading: Reading) -> dict[Position, list[Step]]:
