@@ -17,12 +17,15 @@ class Background:
     def __init__(self, worker: Worker, post: Callable[[Callable[[], None]], object]) -> None:
         self._worker = worker
         self._post = post
+        self.calls = 0
+        """The functions that wait, run, or have run and not been told to the loop."""
 
     def run(self, function: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
         """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception.
 
         The function must not use anything that the loop may change meanwhile.
         """
+        self.calls += 1
         self._worker.run(partial(self._call, function, done))
 
     def close(self) -> None:
@@ -35,4 +38,8 @@ class Background:
             result = function()
         except Exception as error:  # noqa: BLE001 - it is the result
             result = error
-        self._post(partial(done, result))
+        self._post(partial(self._tell, done, result))
+
+    def _tell(self, done: Callable[[T | Exception], None], result: T | Exception) -> None:
+        self.calls -= 1
+        done(result)

@@ -114,6 +114,7 @@ class Parts(NamedTuple):
     feed: FeedServer | FeedClient | None
     neighbours: Neighbours | None
     deletions: TopicDeletions
+    turns: Turns
     background: Background
     node: Node
     listener: Listener
@@ -155,6 +156,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         feed,
         _neighbours(site, courier),
         deletions,
+        turns,
         background,
         node,
         Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store, incidents)),

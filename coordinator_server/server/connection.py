@@ -41,6 +41,7 @@ QUANTUM: Final = 1 << 18
 """The work of one pass, in units: about 2 ms for the usual requests."""
 LEFT_OF_CHEAP: Final = QUANTUM * 3 // 4
 """A pass that leaves less is expensive."""
+UNITS_PER_US: Final = QUANTUM // 2_000
 REQUEST_UNITS: Final = 256
 UNITS_PER_ANSWER_BYTE: Final = 2
 _LENGTH = Struct(">i")
@@ -118,9 +119,13 @@ class PendingReply(Generic[R]):
 
 
 class LargeReply(PendingReply[R]):
-    """The Reply of a large request: a refusal that names all its parts is encoded beside the loop."""
+    """The Reply of a large request: the answer, which may be about all its parts, is encoded beside the loop."""
 
     __slots__ = ()
+
+    def complete(self, response: R, /) -> None:
+        """Answer the request with ``response``, which nothing may change afterwards."""
+        self.connection.answer_beside(self, lambda: self.encoded(response))
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
@@ -185,6 +190,7 @@ class Connection(asyncio.Protocol):
         self._is_counted = False  # ``received`` is called after each read
         self._is_used = True  # bytes were received or written since the last call of ``was_used``
         self._unsent_bytes = 0  # as of that call
+        self._used = 0  # units charged by handlers since the last step
         self._needs_step = False  # the next pass must be a step
         self._is_queued = False  # the step is queued
 
@@ -326,9 +332,11 @@ class Connection(asyncio.Protocol):
         if self._is_paused or self._is_holding:
             self._go_on()
 
-    def use_up(self) -> None:
-        """Make this pass an expensive one, for a request that is not small."""
-        self._needs_step = True
+    def use_up(self, units: int = QUANTUM) -> None:
+        """Charge work to the connection that its bytes do not show: ``UNITS_PER_US`` per microsecond."""
+        self._used += units
+        if self._used > QUANTUM - LEFT_OF_CHEAP:
+            self._needs_step = True
 
     def decoded(self) -> None:
         """The large request has been decoded and handled."""
@@ -402,6 +410,7 @@ class Connection(asyncio.Protocol):
 
     def _step(self) -> None:
         self._is_queued = self._needs_step = False
+        self._used = 0
         if not self.is_closed:
             self._run()
 
@@ -420,9 +429,9 @@ class Connection(asyncio.Protocol):
                     backlog.appendleft(frame)
                     self._hold()
                     break
-                if backlog:  # of a single request only the size counts: ``use_up``
+                if backlog:  # of a single request only what ``use_up`` charges counts
                     left -= REQUEST_UNITS + len(frame)
-                    if (spare := left - UNITS_PER_ANSWER_BYTE * len(self._out)) < LEFT_OF_CHEAP:
+                    if (spare := left - UNITS_PER_ANSWER_BYTE * len(self._out) - self._used) < LEFT_OF_CHEAP:
                         self._needs_step = True
                         if spare < 0:
                             break

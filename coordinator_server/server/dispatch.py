@@ -28,8 +28,8 @@ _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
 _ALONE: Final = Order.ALONE
 
-SMALL_FRAME_BYTES: Final = 1 << 13
-"""Larger requests make the pass an expensive one."""
+SMALL_FRAME_BYTES: Final = 1 << 9
+"""Larger requests are charged to their connection (``ApiRow.units_per_byte``)."""
 LARGE_FRAME_BYTES: Final = 1 << 15
 """Larger requests are decoded beside the loop: the smallest elements take up to 5 ms per 32 KiB."""
 MAX_HEADER_BYTES: Final = 1 << 16
@@ -52,16 +52,37 @@ class LoggedReply(PendingReply[Any]):
     def encode(self, response: Any, out: bytearray) -> None:
         """Append the response's frame and log the request."""
         super().encode(response, out)
-        log.debug(
-            "request",
-            api=self.api.name,
-            version=self.context.api_version,
-            client_id=self.context.client_id,
-            peer=f"{self.connection.peer_host}:{self.connection.peer_port}",
-            group_id=getattr(self.request, "group_id", None),
-            error=ErrorCode(getattr(response, "error_code", 0)).name,
-            ms=round((time.monotonic() - self._started) * 1000, 1),
-        )
+        _log_request(self, response, self._started)
+
+
+class LoggedLargeReply(LargeReply[Any]):
+    """The same for a large request. Compiled classes have one base."""
+
+    __slots__ = ("_started",)
+
+    def __init__(
+        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
+    ) -> None:
+        super().__init__(connection, api, context, correlation_id, request)
+        self._started = time.monotonic()
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame and log the request."""
+        super().encode(response, out)
+        _log_request(self, response, self._started)
+
+
+def _log_request(reply: PendingReply[Any], response: Any, started: float) -> None:
+    log.debug(
+        "request",
+        api=reply.api.name,
+        version=reply.context.api_version,
+        client_id=reply.context.client_id,
+        peer=f"{reply.connection.peer_host}:{reply.connection.peer_port}",
+        group_id=getattr(reply.request, "group_id", None),
+        error=ErrorCode(getattr(response, "error_code", 0)).name,
+        ms=round((time.monotonic() - started) * 1000, 1),
+    )
 
 
 class Dispatcher:
@@ -78,7 +99,7 @@ class Dispatcher:
         self._apis = {api.key: api for api in apis}
         self._background = background
         self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
-        self._large_reply: type[PendingReply[Any]] = LoggedReply if logs_requests else LargeReply
+        self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
         self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:
@@ -97,7 +118,7 @@ class Dispatcher:
             is_behind_writes = turn is Turn.BEHIND_WRITES
         correlation_id: int = _CORRELATION_ID.unpack_from(frame, 4)[0]
         if len(frame) > SMALL_FRAME_BYTES:
-            connection.use_up()
+            connection.use_up(api.units_per_byte * len(frame))
             if len(frame) > LARGE_FRAME_BYTES:
                 large = self._large_reply(connection, api, context, correlation_id, None)
                 large.is_behind_writes = is_behind_writes

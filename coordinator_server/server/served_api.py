@@ -39,6 +39,7 @@ class ServedApi(Struct, frozen=True):
     refuse: Refuse
     order: Order
     can_read_behind_writes: bool = False
+    units_per_byte: int = 32
     overtakes: frozenset[str] = frozenset()
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
@@ -30,6 +30,13 @@ Work: TypeAlias = Generator[None, None, R]
 """Yields after each step, and returns the response. May raise CoordinatorError."""
 
 
+class Beside(Generic[R]):
+    """What work returns in place of a response that is made in the thread, from data that nothing changes."""
+
+    def __init__(self, make: Callable[[], R]) -> None:
+        self.make = make
+
+
 class _LongRequest(NamedTuple):
     reply: PendingReply[Any]
     work: Work[Any]
@@ -45,7 +52,7 @@ class Steps:
         self._ready: deque[Connection] = deque()
         self._in_progress: dict[Connection, None] = {}
 
-    def run(self, reply: PendingReply[R], work: Work[R]) -> None:
+    def run(self, reply: PendingReply[R], work: Work[R | Beside[R]] | Work[R]) -> None:
         """Answer a request with what ``work`` returns, a step a turn. It ends with its connection.
 
         A step takes about 2 ms, and state may change between steps. Nothing may change the response afterwards.
@@ -87,7 +94,7 @@ class Steps:
         try:
             next(request.work)
         except StopIteration as done:
-            self._answer(reply, partial(reply.encoded, done.value))
+            self._answer(reply, partial(_encoded, reply, done.value))
         except CoordinatorError as refused:
             self._refuse(reply, refused.error, refused.message)
         except Exception:
@@ -125,3 +132,7 @@ class Steps:
             request.work.close()
         self._in_progress.pop(connection, None)
         self._start()
+
+
+def _encoded(reply: PendingReply[Any], response: object) -> bytearray:
+    return reply.encoded(response.make() if isinstance(response, Beside) else response)

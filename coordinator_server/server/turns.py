@@ -29,6 +29,11 @@ class Turns:
         self._queue: deque[Step] = deque()
         self._is_scheduled = False
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether steps wait."""
+        return bool(self._queue)
+
     def queue(self, step: Step) -> None:
         """Run ``step`` once, in a later turn."""
         self._queue.append(step)

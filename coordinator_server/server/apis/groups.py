@@ -14,7 +14,7 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
 from coordinator_server.server.apis.lists import answer_list, in_portions
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.connection import LargeReply, PendingReply
+from coordinator_server.server.connection import UNITS_PER_US, LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work
@@ -33,6 +33,7 @@ UNITS_PER_MEMBER: Final = 4
 # Of ListGroups.
 GROUPS_PER_STEP: Final = 1_000
 NAMES_PER_STEP: Final = 5_000
+LIST_US_PER_SHARD: Final = 6
 
 JOIN = WriteOperation("classic-group-join", GroupShard.join_group)
 SYNC = WriteOperation("classic-group-sync", GroupShard.sync_group)
@@ -134,6 +135,7 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
         reply.connection.use_up()
         node.steps.run(reply, _list_in_steps(node, request))
         return
+    reply.connection.use_up(LIST_US_PER_SHARD * UNITS_PER_US * len(counts))
     wanted = GroupFilter.of(request.states_filter, request.types_filter)
     groups = []
     for answer in node.groups.read_all("list-groups", GroupShard.list_groups, wanted):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
-from coordinator_server.server.connection import LargeReply, PendingReply
+from coordinator_server.server.connection import QUANTUM, LargeReply, PendingReply
 from coordinator_server.server.steps import Steps, Work
 
 T = TypeVar("T")
@@ -39,6 +39,7 @@ def answer_list(
                 reply.connection.use_up()
                 break
         else:
+            reply.connection.use_up((UNITS_PER_STEP - left) * QUANTUM // UNITS_PER_STEP)
             reply.complete(respond(answers))
             return
     steps.run(reply, _in_steps(items, answer, respond))

@@ -19,7 +19,7 @@ from coordinator_server.server.apis.commit_shapes import ServedShape, commit_rea
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.connection import LargeReply, PendingReply
+from coordinator_server.server.connection import UNITS_PER_US, LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work
@@ -51,6 +51,7 @@ FetchMoment: TypeAlias = WriteOperation[GroupShard, OffsetFetchRequestGroup, Off
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
+US_PER_REFUSED_TOPIC = 10
 FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
 LATEST = WriteOperation("fetch-offsets", GroupShard.latest_offsets)
@@ -86,6 +87,8 @@ def offset_commit(
             return
         request = request.spelled_out()
     refused = _refuse_unknown(node, context, request)
+    if refused:
+        reply.connection.use_up(US_PER_REFUSED_TOPIC * UNITS_PER_US * len(refused))
     for topic in request.topics:
         if topic.partitions:
             break
@@ -122,6 +125,7 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], Offset
     refuse_offset_commit,
     Order.WRITE,
     ShortWay(commit_reader, commit_response_encoder),
+    units_per_byte=2,
 )
 
 

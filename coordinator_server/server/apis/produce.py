@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.apis.lists import each_in_steps
+from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.steps import Beside, Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.produce import (
     PartitionProduceData,
@@ -30,11 +32,25 @@ def produce(node: Node, context: RequestContext, request: ProduceRequest, reply:
         reply.connection.close()
         return
     has_ids = context.api_version >= FIRST_WITH_TOPIC_IDS
-    answers = []
-    for asked in request.topic_data:
-        error = _refusal(node, asked, has_ids=has_ids)
-        answers.append(_refused(asked, error, WHY if error == ErrorCode.POLICY_VIOLATION else None))
-    reply.complete(ProduceResponse(responses=answers))
+    if isinstance(reply, LargeReply):
+        node.steps.run(reply, _refuse_in_steps(node, request, has_ids=has_ids))
+        return
+    errors = [_refusal(node, asked, has_ids=has_ids) for asked in request.topic_data]
+    reply.complete(_all_refused(request, errors))
+
+
+def _refuse_in_steps(node: Node, request: ProduceRequest, *, has_ids: bool) -> Work[Beside[ProduceResponse]]:
+    errors = yield from each_in_steps(request.topic_data, lambda asked: (_refusal(node, asked, has_ids=has_ids), 1))
+    return Beside(lambda: _all_refused(request, errors))
+
+
+def _all_refused(request: ProduceRequest, errors: list[ErrorCode]) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            _refused(asked, error, WHY if error == ErrorCode.POLICY_VIOLATION else None)
+            for asked, error in zip(request.topic_data, errors, strict=True)
+        ]
+    )
 
 
 def refuse_produce(context: RequestContext, request: ProduceRequest, error: ErrorCode, message: str | None) -> ProduceResponse:

@@ -14,7 +14,7 @@ from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API, HEARTBEAT_API
 from coordinator_server.server.connection import HELD_MAX_BYTES, QUANTUM, REQUEST_UNITS, Connection, PendingReply
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, MAX_HEADER_BYTES, MAX_KNOWN_HEADER_BYTES, Dispatcher
-from coordinator_server.server.steps import MOST_IN_PROGRESS, Steps
+from coordinator_server.server.steps import MOST_IN_PROGRESS, Beside, Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, encode_request
@@ -24,7 +24,7 @@ from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.support.transport import MemoryTransport
 from tests.support.turns import ManualLoop
 
-Work = Callable[[], Generator[None, None, DescribeGroupsResponse]]
+Work = Callable[[], Generator[None, None, Any]]
 
 
 class Server:
@@ -248,6 +248,19 @@ def test_a_peer_that_does_not_read_gets_one_long_answer_and_keeps_no_place(serve
         peer.connection.resume_writing()
     server.loop.work()
     assert [peer.answers for peer in lazy] == [[1, 2]] * len(lazy)
+
+
+def test_a_long_answer_may_be_made_in_the_thread(server: Server) -> None:
+    def beside() -> Generator[None, None, Beside[DescribeGroupsResponse]]:
+        yield
+        return Beside(DescribeGroupsResponse)
+
+    peer = server.connect()
+    server.work = beside
+    peer.send(describe(1))
+    server.loop.work()
+
+    assert peer.answers == [1]
 
 
 @pytest.mark.parametrize("error", [CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), ValueError("a bug")])
