@@ -34,13 +34,14 @@ compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be
 test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' selects tests, ARGS='-n0 -s …' runs in one process
 	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)
 
-torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses
+torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses, strange requests
 	@RUNTIME_EXAMPLES=4000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
 	    tests/property/test_import_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
+	@SHAPE_SEEDS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_request_shapes.py
 
 # Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.
 CLIENTS ?= all

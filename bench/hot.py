@@ -62,9 +62,9 @@ class Client(asyncio.Transport):
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
-        # A tree that --against names may have the listener in the daemon itself.
+        # A tree that --against names may be older.
         listener: Any = daemon.parts.listener if hasattr(daemon, "parts") else vars(daemon)["_listener"]
-        self.connection: Connection = listener._connection()
+        self.connection: Connection = listener.enter("127.0.0.1") if hasattr(listener, "enter") else listener._connection()
         self.connection.connection_made(self)
         self.received = bytearray()
 
