@@ -64,7 +64,7 @@ class Client(asyncio.Transport):
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
         # A tree that --against names may be older.
         listener: Any = daemon.parts.listener if hasattr(daemon, "parts") else vars(daemon)["_listener"]
-        self.connection: Connection = listener.enter("127.0.0.1") if hasattr(listener, "enter") else listener._connection()
+        self.connection: Connection = listener.admit("127.0.0.1") if hasattr(listener, "admit") else listener._connection()
         self.connection.connection_made(self)
         self.received = bytearray()
 

@@ -41,7 +41,7 @@ class Peer(asyncio.Transport):
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
-        connection = daemon.parts.listener.enter("127.0.0.1")
+        connection = daemon.parts.listener.admit("127.0.0.1")
         assert connection is not None
         self.connection: Connection = connection
         self.connection.connection_made(self)
