@@ -158,8 +158,10 @@ class Connection(asyncio.Protocol):
         self.introduced: dict[bytes, Introduction] = {}
         # The class of the last request that is not FREE. All unanswered ones have it, except those that were overtaken.
         self.order = Order.FREE
-        # The size of a large request that is being decoded, or 0: until that is done, only FREE ones may start behind it.
-        self.decoding_bytes = 0
+        # A large request is being decoded: until that is done, only FREE ones may start behind it.
+        self.is_decoding = False
+        # Its frame, until the thread takes it.
+        self.undecoded: list[bytes] = []
         # Called after a read that leaves a part of a request, or a large one that waits (``Receiving.received``).
         self.received: Callable[[Connection, int, int], bool] = _not_counted
         # Called for what is counted and logged (``Incidents.report``).
@@ -252,7 +254,7 @@ class Connection(asyncio.Protocol):
         order = api.order
         if order is Order.FREE:
             return Turn.NOW
-        if self.decoding_bytes:
+        if self.is_decoding:
             return Turn.LATER
         left = [each.api for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
         if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
@@ -340,7 +342,7 @@ class Connection(asyncio.Protocol):
 
     def decoded(self) -> None:
         """The large request has been decoded and handled."""
-        self.decoding_bytes = 0
+        self.is_decoding = False
         self._write_later(self)
 
     def refuse(self, why: Exception) -> None:
@@ -363,11 +365,11 @@ class Connection(asyncio.Protocol):
     @property
     def has_waiting(self) -> bool:
         """Whether requests that have arrived completely wait."""
-        return bool(self._backlog or self.decoding_bytes)
+        return bool(self._backlog or self.undecoded)
 
     def unhandled_bytes(self) -> int:
         """Return the number of bytes received of requests that are not handled."""
-        return self._frames.held + self.decoding_bytes + sum(map(len, self._backlog))
+        return self._frames.held + sum(map(len, self.undecoded)) + sum(map(len, self._backlog))
 
     @property
     def peer(self) -> str:
@@ -387,7 +389,8 @@ class Connection(asyncio.Protocol):
         self._balance()
 
     def abort(self) -> None:
-        """Close at once, discarding unsent answers. For a peer that does not read."""
+        """Close at once, discarding unsent answers and a request that is not decoded. For a peer that does not read."""
+        self.undecoded.clear()
         if self._transport is not None:
             self._transport.abort()
 

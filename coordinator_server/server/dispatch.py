@@ -27,6 +27,7 @@ log = structlog.get_logger(__name__)
 _CORRELATION_ID = Layout(">i")
 _AFTER_CORRELATION_ID = 8
 _ALONE: Final = Order.ALONE
+_READ_ONLY: Final = (Order.FREE, Order.READ)
 
 SMALL_FRAME_BYTES: Final = 1 << 9
 """Larger requests are charged to their connection (``ApiRow.units_per_byte``)."""
@@ -143,10 +144,12 @@ class Dispatcher:
     def _decode_beside(self, known: Introduction, frame: bytes, reply: PendingReply[Any]) -> None:
         """Decode a request in the thread, then handle it."""
         connection = reply.connection
-        connection.decoding_bytes, connection.order = len(frame), _ALONE
-        # Many of these may wait for the thread. When a connection ends, its frame goes.
-        frames = [frame]
-        connection.park(reply, frames.clear)
+        connection.is_decoding, connection.order = True, _ALONE
+        # Many of these may wait for the thread. If the connection ends, only a request that changes something goes on, as in Kafka.
+        frames = connection.undecoded = [frame]
+        is_read_only = reply.api.order in _READ_ONLY
+        if is_read_only:
+            connection.park(reply, frames.clear)
         # Not ``known.decode``: it may remember the connection's last request.
         decode = known.api.decode[known.context.api_version]
 
@@ -154,12 +157,11 @@ class Dispatcher:
             return decode(frames.pop(), known.position)[0]
 
         def decoded(result: Any) -> None:
-            if connection.is_closed:
-                return
             connection.unpark(reply)
             if isinstance(result, Exception):
-                connection.refuse(result)
-            else:
+                if not connection.is_closed:
+                    connection.refuse(result)
+            elif not (connection.is_closed and is_read_only):
                 reply.request = result
                 _handle(reply)
                 connection.decoded()

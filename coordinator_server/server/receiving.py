@@ -88,10 +88,12 @@ class Receiving:
         return True
 
     def ended(self, connection: Receiver) -> None:
-        """Forget a connection that has ended."""
-        held = self._held.pop(connection, None)
+        """Forget a connection that has ended, unless a request of it goes on."""
+        held = self._held.get(connection)
         if held is not None:
-            self._count(held, 0)
+            self._count(held, connection.unhandled_bytes())
+            if not held.size:
+                del self._held[connection]
 
     def sweep(self) -> None:
         """Close the connections that have sent nothing for too many sweeps in the middle of a request."""
@@ -108,8 +110,7 @@ class Receiving:
                     why="a part of a request, and then no byte for socket.request.stalled.after.ms",
                     action="the connection is closed",
                 )
-                self.ended(connection)
-                connection.abort()
+                self._close(connection)
 
     def _shed(self, most: int) -> None:
         """Close connections until the bytes are within their bound."""
@@ -118,20 +119,25 @@ class Receiving:
             # Those that hold little are not at fault.
             least = self.bytes / len(self._held) / 2
             connection = next(connection for connection, held in self._held.items() if held.size >= least)
-            self.ended(connection)
             self._incidents.report(
                 "request-shed",
                 peer=connection.peer,
                 why=f"requests that are received or wait take more than queued.max.request.bytes={most}",
                 action="the connection without progress for the longest time is closed; raise the limit if there is memory",
             )
-            connection.abort()
+            self._close(connection)
+
+    def _close(self, connection: Receiver) -> None:
+        self._count(self._held.pop(connection), 0)
+        connection.abort()
 
     def _recount(self) -> None:
         """Forget the requests that have been handled since their connections' last reads."""
         for connection, held in list(self._held.items()):
             if not connection.has_waiting:
                 self._count(held, connection.unhandled_bytes())
+                if not held.size:
+                    del self._held[connection]
 
     def _count(self, held: _Held, size: int) -> None:
         self.bytes += size - held.size

@@ -28,3 +28,6 @@ class MemoryTransport(asyncio.Transport):
 
     def close(self) -> None:
         self.is_closed = True
+
+    def abort(self) -> None:
+        self.is_closed = True

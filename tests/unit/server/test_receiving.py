@@ -41,6 +41,11 @@ class Peer:
         self.partial += size
         return self._receiving.received(self, self.partial, size)
 
+    def end(self) -> None:
+        """What it has received goes with it."""
+        self.partial = self.waiting = 0
+        self._receiving.ended(self)
+
     def complete(self, *, waits: bool) -> bool:
         """The last piece of a request, which may have to wait."""
         self.partial, self.waiting = 0, self.waiting + self.partial if waits else 0
@@ -170,10 +175,24 @@ def test_a_connection_that_has_ended_is_forgotten() -> None:
     receiving, _ = made(1000)
     peer = Peer(receiving)
     peer.read(500)
-    receiving.ended(peer)
-    receiving.ended(peer)
+    peer.end()
+    peer.end()
 
     assert receiving.bytes == 0
+
+
+def test_a_request_that_goes_on_when_its_connection_has_ended_counts_until_it_is_handled() -> None:
+    receiving, _ = made(1000)
+    gone, other = Peer(receiving), Peer(receiving)
+    gone.read(500)
+    gone.complete(waits=True)
+    receiving.ended(gone)
+    assert receiving.bytes == 500
+    gone.waiting = 0
+    receiving.sweep()
+    other.read(1)
+
+    assert receiving.bytes == 1
 
 
 ACTIONS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["read", "wait", "run", "handle", "end"]), st.integers(1, 700)))
@@ -196,13 +215,13 @@ def test_the_bound_holds_whatever_peers_do(actions: list[tuple[int, str, int]]) 
             case "handle":
                 peer.waiting = 0
             case "end":
-                receiving.ended(peer)
+                peer.end()
                 peers[place] = Peer(receiving)
             case _:
                 receiving.sweep()
 
         assert sum(each.unhandled_bytes() for each in peers if not each.is_aborted) <= receiving.bytes <= 1000
     for peer in peers:
-        receiving.ended(peer)
+        peer.end()
 
     assert receiving.bytes == 0

@@ -317,7 +317,35 @@ def test_a_large_request_with_bad_bytes_closes_its_connection(server: Server) ->
     assert peer.transport.is_closed
 
 
-def test_a_connection_that_ends_while_its_request_is_decoded_is_not_served(server: Server) -> None:
+def large_heartbeat() -> bytes:
+    return encode_request(12, 4, 1, "client", HeartbeatRequest("g" * (LARGE_FRAME_BYTES // 2), 1, "m" * (LARGE_FRAME_BYTES // 2)))
+
+
+def test_a_large_request_that_changes_something_goes_on_when_its_connection_ends(server: Server) -> None:
+    """As in Kafka, and as one that is not large."""
+    peer = server.connect()
+    peer.send(large_heartbeat())
+    peer.connection.connection_lost(None)
+    assert peer.connection.unhandled_bytes() > LARGE_FRAME_BYTES
+    server.loop.work()
+
+    assert len(server.asked) == 1
+    assert peer.connection.unhandled_bytes() == 0
+
+
+def test_a_large_request_of_a_connection_that_is_shed_is_dropped(server: Server) -> None:
+    """Its memory is needed."""
+    peer = server.connect()
+    peer.send(large_heartbeat())
+    peer.connection.abort()
+    peer.connection.connection_lost(None)
+    assert peer.connection.unhandled_bytes() == 0
+    server.loop.work()
+
+    assert server.asked == []
+
+
+def test_a_large_request_that_reads_is_not_served_when_its_connection_ends(server: Server) -> None:
     peer = server.connect()
     peer.send(describe(1, *["x" * 30] * (LARGE_FRAME_BYTES // 30 + 1)))
     peer.connection.connection_lost(None)
