@@ -20,6 +20,7 @@ import structlog
 
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
+from coordinator_server.cli.process_settings import return_freed_memory
 from coordinator_server.cli.serve import calm_the_collector, die, stop_signals, unless
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
@@ -50,6 +51,7 @@ def main() -> int:
     import uvloop
 
     die_with_parent()
+    return_freed_memory()
     # A load creates millions of objects and no garbage.
     gc.disable()
     channel = socket.socket(fileno=int(sys.argv[1]))

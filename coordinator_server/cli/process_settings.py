@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import resource
 from pathlib import Path
@@ -13,6 +14,8 @@ _NICE: Final = 19
 _OOM_FILE: Final = Path("/proc/self/oom_score_adj")
 _OOM_SCORE: Final = "1000"
 _PRIVATE: Final = 0o077
+_M_MMAP_THRESHOLD: Final = -3
+_LARGE_BYTES: Final = 1 << 20
 
 
 def run_at_low_priority() -> None:
@@ -33,3 +36,10 @@ def allow_all_files() -> None:
 def create_private_files() -> None:
     """Create files and directories that only the own user can read, whatever the umask of the caller is."""
     os.umask(_PRIVATE)
+
+
+def return_freed_memory() -> None:
+    """Give what a large message took back to the system at once. By default glibc keeps blocks of up to 32 MiB for itself."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)

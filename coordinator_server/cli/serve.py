@@ -23,7 +23,7 @@ import structlog
 
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
-from coordinator_server.cli.process_settings import allow_all_files, create_private_files
+from coordinator_server.cli.process_settings import allow_all_files, create_private_files, return_freed_memory
 from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve and return the exit code."""
     create_private_files()
     allow_all_files()
+    return_freed_memory()
     properties = parse_overrides(options.override)
     if options.loops is not None:
         properties["loops"] = options.loops

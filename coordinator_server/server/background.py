@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from coordinator_server.log.write.worker import Worker
+from protocol.errors import ProtocolError
 
 T = TypeVar("T")
 
@@ -36,6 +37,9 @@ class Background:
         result: T | Exception
         try:
             result = function()
+        except ProtocolError as error:
+            # With its traceback it would be a cycle, and keep the request in memory until the collector runs.
+            result = error.with_traceback(None)
         except Exception as error:  # noqa: BLE001 - it is the result
             result = error
         self._post(partial(self._tell, done, result))
