@@ -68,6 +68,8 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     # Ours: what the members of a group and the ids of those that are about to join may take in memory. Kafka has no limit. A group whose
     # record fits into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols.
     group_max_bytes: Annotated[int, Meta(ge=1 << 16)] = 16 << 20
+    # Ours: the same for the members of all groups of a loop.
+    members_max_bytes: Annotated[int, Meta(ge=1 << 16)] = 512 << 20
     # Ours: number of protocols of a member. Clients have one to five.
     group_member_max_protocols: Positive = 100
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.config import Config
-from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report, report_nothing
+from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -106,13 +107,17 @@ class GroupType(Protocol):
 
 
 class GroupContext(Struct, frozen=True):
-    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals."""
+    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals.
+
+    ``member_memory`` is common to all shards of a loop.
+    """
 
     config: Config
     timer: CoordinatorTimer
     clock: Clock
     new_id: Callable[[], str]
-    report: Report = report_nothing
+    report: Report
+    member_memory: MemberMemory
 
 
 class SharedTables(Struct, frozen=True):

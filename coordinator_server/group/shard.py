@@ -20,6 +20,7 @@ from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
@@ -68,7 +69,7 @@ class GroupShard:
     CoordinatorError.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - services with names
         self,
         *,
         config: Config,
@@ -77,8 +78,9 @@ class GroupShard:
         clock: Clock,
         new_id: Callable[[], str],
         report: Report = report_nothing,
+        member_memory: MemberMemory | None = None,
     ) -> None:
-        self._context = context = GroupContext(config, timer, clock, new_id, report)
+        self._context = context = GroupContext(config, timer, clock, new_id, report, member_memory or MemberMemory())
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
         self.expiry = OffsetExpiry(self.groups, context)

@@ -337,6 +337,8 @@ class GroupMachine(RuleBasedStateMachine):
         assert group.pending_bytes == sum(map(pending_size, group.pending_joins))
         assert group.memory_bytes == group.pending_bytes + sum(member.size.memory_bytes for member in members.values())
         assert group.record_bytes == sum(member.size.record_bytes for member in members.values())
+        used_bytes = self.log.shard.groups.classic_context.member_memory.used_bytes
+        assert used_bytes >= group.memory_bytes
         assert (group.state is EMPTY) <= (not members)
         assert (group.state in {COMPLETING_REBALANCE, STABLE}) <= bool(members)
 

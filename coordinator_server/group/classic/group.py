@@ -23,6 +23,7 @@ from coordinator_server.group.classic.state import (
     ClassicGroupState,
 )
 from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
+from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import hash_map_order
 from coordinator_server.machine.provenance import Reason
@@ -44,6 +45,7 @@ class ClassicGroup:
     __slots__ = (
         "_noted",
         "_reasons",
+        "_total",
         "awaiting_join_count",
         "current_state_timestamp",
         "generation_id",
@@ -83,6 +85,7 @@ class ClassicGroup:
         self.pending_joins: dict[str, None] = {}
         # What members and pending ids take in memory, what of that pending ids take, and what members take in the group's record.
         self.memory_bytes = 0
+        self._total = MemberMemory()
         self.pending_bytes = 0
         self.record_bytes = 0
         # Members of this generation that have not sent their SyncGroup yet, in order of joining.
@@ -127,13 +130,13 @@ class ClassicGroup:
         """Add a member id with which a client must join."""
         self.pending_joins[member_id] = None
         self.pending_bytes += pending_size(member_id)
-        self.memory_bytes += pending_size(member_id)
+        self._use_memory(pending_size(member_id))
 
     def _forget_pending(self, member_id: str) -> None:
         if member_id in self.pending_joins:
             del self.pending_joins[member_id]
             self.pending_bytes -= pending_size(member_id)
-            self.memory_bytes -= pending_size(member_id)
+            self._use_memory(-pending_size(member_id))
 
     def remove(self, member_id: str) -> None:
         """Remove a member or a pending member. Its waiting requests are answered with UNKNOWN_MEMBER_ID."""
@@ -334,13 +337,23 @@ class ClassicGroup:
         votes = Counter(member.vote(candidates) for member in self.members.values())
         return max(hash_map_order(votes), key=votes.__getitem__)
 
+    def count_in(self, total: MemberMemory) -> None:
+        """Count the group's memory in a different sum. A new group has one of its own."""
+        self._total.used_bytes -= self.memory_bytes
+        self._total = total
+        total.used_bytes += self.memory_bytes
+
+    def _use_memory(self, change: int) -> None:
+        self.memory_bytes += change
+        self._total.used_bytes += change
+
     def _count(self, member: ClassicGroupMember, change: int) -> None:
         """Add a member's protocols and size to those of the group, or subtract what was added."""
         if change > 0:
             member.size = member_size(
                 member.member_id, member.group_instance_id, member.client_id, member.client_host, member.protocols
             )
-        self.memory_bytes += change * member.size.memory_bytes
+        self._use_memory(change * member.size.memory_bytes)
         self.record_bytes += change * member.size.record_bytes
         # Count each name once: a duplicate would count as two members, and no count would equal the number of members.
         for name in {protocol.name for protocol in member.protocols}:

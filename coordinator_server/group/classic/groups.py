@@ -15,6 +15,7 @@ from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import DEAD, EMPTY, STABLE
 from coordinator_server.group.group_type import GroupContext, SharedTables
+from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
@@ -32,11 +33,12 @@ class StoredGroup(Struct, frozen=True, gc=False):
 class ClassicGroups:
     """The table of classic groups, by id."""
 
-    __slots__ = ("_clock", "_living", "_timer", "offsets", "on_restored", "others", "pending", "stored")
+    __slots__ = ("_clock", "_living", "_memory", "_timer", "offsets", "on_restored", "others", "pending", "stored")
 
     def __init__(self, tables: SharedTables, context: GroupContext) -> None:
         self._clock = context.clock
         self._timer = context.timer
+        self._memory = context.member_memory
         self.offsets = tables.offsets
         self.pending = tables.pending
         # Groups of other types. They are not classic, even if they have offsets.
@@ -54,6 +56,7 @@ class ClassicGroups:
     def create(self, group_id: str) -> ClassicGroup:
         """Create and return a new, empty group."""
         group = self._living[group_id] = ClassicGroup(group_id, EMPTY, self._clock.wall_ms())
+        group.count_in(self._memory)
         return group
 
     def exists(self, group_id: str) -> bool:
@@ -80,7 +83,9 @@ class ClassicGroups:
             return
         self.stored.pop(key.group, None)
         # Only groups without members are deleted. If the tombstone is not written, ``put_back`` restores the group.
-        self._living.pop(key.group, None)
+        group = self._living.pop(key.group, None)
+        if group is not None:
+            group.count_in(MemberMemory())
 
     def restore_members(self) -> None:
         """Build every group with members, so that the sessions of all members run."""
@@ -99,13 +104,15 @@ class ClassicGroups:
     def put_back(self, deleted: Sequence[ClassicGroup], error: ErrorCode | None) -> None:
         """Restore living groups whose tombstones were not written. Called with the outcome; no record is needed."""
         for group in deleted if error is not None else ():
-            self._living.setdefault(group.group_id, group)
+            if self._living.setdefault(group.group_id, group) is group:
+                group.count_in(self._memory)
 
     def drop(self, group: ClassicGroup, failure: ErrorCode) -> None:
         """Remove a living group, and answer its waiting requests with ``failure``."""
         if self._living.get(group.group_id) is group:
             del self._living[group.group_id]
         group.transition_to(DEAD, self._clock.wall_ms())
+        group.count_in(MemberMemory())
         self._timer.cancel(group.join_key)
         self._timer.cancel(group.sync_key)
         for member_id in (*group.members, *group.pending_joins):
@@ -132,6 +139,7 @@ class ClassicGroups:
         if group is None:
             return None
         self._living[group_id] = group
+        group.count_in(self._memory)
         self.on_restored(group)
         return group
 

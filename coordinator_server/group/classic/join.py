@@ -84,8 +84,8 @@ def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) ->
         if request.group_instance_id is not None:
             # Only dynamic members get pending ids. Kafka answers this case with UNKNOWN_SERVER_ERROR too.
             return _refuse(attempt, ErrorCode.UNKNOWN_SERVER_ERROR, UNKNOWN_MEMBER_ID)
-        if not make_room(classic, group, attempt, None):
-            return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
+        if (full := make_room(classic, group, attempt, None)) is not ErrorCode.NONE:
+            return _refuse(attempt, full, UNKNOWN_MEMBER_ID)
         return _add_member(classic, group, member_id, attempt)
     try:
         member = group.validate_member(member_id, request.group_instance_id)
@@ -108,8 +108,8 @@ def _join_new_member(classic: ClassicContext, group: ClassicGroup, attempt: Join
     instance_id = attempt.request.group_instance_id
     known = None if instance_id is None else group.static_members.get(instance_id)
     present = None if known is None else group.members[known]
-    if not make_room(classic, group, attempt, present):
-        return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)
+    if (full := make_room(classic, group, attempt, present)) is not ErrorCode.NONE:
+        return _refuse(attempt, full, UNKNOWN_MEMBER_ID)
     member_id = f"{attempt.id_prefix}-{classic.new_id()}"
     if present is not None:
         return replace_static_member(classic, group, present, member_id, attempt)
@@ -142,8 +142,8 @@ def _rejoin(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMe
     request = attempt.request
     is_leader = group.leader_id == member.member_id
     has_changed = member.protocols != request.protocols
-    if has_changed and not make_room(classic, group, attempt, member):
-        return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, member.member_id)
+    if has_changed and (full := make_room(classic, group, attempt, member)) is not ErrorCode.NONE:
+        return _refuse(attempt, full, member.member_id)
     # The leader of a stable group may request a rebalance, for example because of new partitions.
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)

@@ -6,6 +6,7 @@
 | a member's entry in the record of its group | `message.max.bytes` | INVALID_REQUEST |
 | the entries of all members in the record, without assignments | `message.max.bytes` | GROUP_MAX_SIZE_REACHED |
 | members and pending member ids in memory | `group.max.bytes` | GROUP_MAX_SIZE_REACHED; the oldest pending ids are dropped first |
+| those of all groups of a loop | `members.max.bytes` | COORDINATOR_NOT_AVAILABLE, which clients retry |
 
 A member that is too much is refused before it exists, and a present one keeps what it had. Otherwise the group's record could not be
 written, and in each generation all its members would get errors.
@@ -41,8 +42,10 @@ def request_error(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
     return ErrorCode.INVALID_REQUEST
 
 
-def make_room(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt, present: ClassicGroupMember | None) -> bool:
-    """Return whether the group has room for the member of a JoinGroup, in place of ``present``. Drop old pending ids if that helps."""
+def make_room(
+    classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt, present: ClassicGroupMember | None
+) -> ErrorCode:
+    """Return NONE if there is room for the member of a JoinGroup, in place of ``present``. Drop old pending ids if that helps."""
     size, before, config = attempt.size, MemberSize(0, 0) if present is None else present.size, classic.config
     own_pending = pending_size(attempt.request.member_id) if attempt.request.member_id in group.pending_joins else 0
     more_memory = size.memory_bytes - before.memory_bytes - own_pending
@@ -51,10 +54,13 @@ def make_room(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt
     is_too_much = more_memory > 0 and excess > group.pending_bytes - own_pending
     if is_too_much or (more_record > 0 and group.record_bytes + more_record > _record_limit(config)):
         classic.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=group.memory_bytes)
-        return False
+        return ErrorCode.GROUP_MAX_SIZE_REACHED
+    if more_memory > 0 and classic.member_memory.used_bytes + more_memory > config.members_max_bytes:
+        classic.report("members-full", memory_bytes=classic.member_memory.used_bytes, action="raise members.max.bytes")
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if more_memory > 0 and excess > 0:
         _drop_pending(classic, group, excess, attempt.request.member_id)
-    return True
+    return ErrorCode.NONE
 
 
 def _drop_pending(classic: ClassicContext, group: ClassicGroup, excess: int, spared: str) -> None:

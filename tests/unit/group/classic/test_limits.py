@@ -6,7 +6,9 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.shard import RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
@@ -169,3 +171,42 @@ def test_a_record_that_is_too_large_by_its_assignments_is_reported() -> None:
 
     assert reply.response.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert log.reports == ["group-record-too-large"]
+
+
+def test_the_members_of_all_groups_are_limited() -> None:
+    """Clients retry; members that leave, and groups that are unloaded, make room."""
+    log = log_with(members_max_bytes=1 << 16)
+    memory = MemberMemory()
+    log.shard = GroupShard(
+        config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=lambda: "id", member_memory=memory
+    )
+    other = GroupShard(
+        config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=lambda: "id", member_memory=memory
+    )
+    first = leader(log, size=1000, protocols=40)
+    reply = FakeReply(3)
+    request = JoinGroupRequest("else", 10_000, 60_000, "", None, "consumer", [JoinGroupRequestProtocol("p", bytes(30_000))])
+    other.join_group(RequestContext("client", "host", 11, 3), request, reply)
+    assert error_of(reply) is ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+    group_of(log).remove(first)
+    reply = FakeReply(3)
+    other.join_group(RequestContext("client", "host", 11, 3), request, reply)
+    assert not reply.is_answered or error_of(reply) is OK
+    assert 30_000 < memory.used_bytes < 33_000
+    other.on_unloaded()
+    assert memory.used_bytes == 0
+
+
+def test_what_is_restored_counts_once() -> None:
+    """However often its description is made of its record."""
+    log = log_with()
+    leader(log, size=1000)
+    used = group_of(log).memory_bytes
+    log.restart()
+    memory = log.shard.groups.classic_context.member_memory
+    for _ in range(3):
+        log.shard.describe_group(log.committed_offset, "group")
+        log.shard.groups.classic.restored("group")
+
+    assert memory.used_bytes == used
