@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from coordinator_server.offsets.fetch import answer_partition, unstable_partition
-from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
+from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, TopicPartition
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
@@ -31,6 +31,15 @@ class OffsetsMoment(NamedTuple):
         if (topic, index) in self.unstable:
             return unstable_partition(index)
         return answer_partition(index, self.offsets.get((topic, index)), topic_id)
+
+
+def moment_of(offsets: GroupOffsets, committed_offset: int, asked: Sequence[OffsetFetchRequestTopics] | None) -> OffsetsMoment:
+    """Return the requested offsets of a group as of ``committed_offset``, or all if these are many or ``asked`` is None."""
+    if asked is None or sum(len(topic.partition_indexes) for topic in asked) > OFFSETS_PER_STEP:
+        return OffsetsMoment(offsets.copy_at(committed_offset))
+    readable = offsets.as_of(committed_offset)
+    positions = [(topic.name, index) for topic in asked for index in topic.partition_indexes]
+    return OffsetsMoment({position: found for position in positions if (found := readable.get(position)) is not None})
 
 
 def answer_in_steps(

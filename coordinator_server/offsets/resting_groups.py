@@ -74,6 +74,10 @@ class RestingGroups:
         newer = self._newer.get(group_id)
         return self._checkpoint.rows(group_id) + (0 if newer is None else newer.count())
 
+    def unread(self, group_id: str) -> int:
+        """Return the number of offsets that ``read`` has to read for a resting group."""
+        return 0 if group_id in self._read else self._checkpoint.rows(group_id)
+
     def prepare(self, group_id: str, most: int) -> bool:
         """Read the next offsets of a resting group, at most ``most``. Return whether ``read`` has at most as many left to read."""
         if group_id in self._read or self._checkpoint.rows(group_id) <= most:

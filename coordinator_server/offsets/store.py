@@ -80,6 +80,13 @@ class OffsetStore:
             return offsets.count()
         return self._resting.count(group_id) if self._resting is not None and group_id in self._resting else 0
 
+    def unprepared(self, group_id: str) -> int:
+        """Return the number of offsets that the next read of a group has to convert before, however few it wants."""
+        offsets, resting = self.by_group.get(group_id), self._resting
+        if offsets is not None:
+            return offsets.row_count()
+        return resting.unread(group_id) if resting is not None and group_id in resting else 0
+
     def prepare(self, group_id: str, most: int) -> bool:
         """Do a part of the work of reading all offsets of a group, about ``most`` of them. Return whether little is left."""
         offsets, resting = self.by_group.get(group_id), self._resting

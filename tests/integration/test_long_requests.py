@@ -137,6 +137,18 @@ def test_all_offsets_of_a_large_group(client: Client, large_group: str, version:
 
 
 @pytest.mark.parametrize("is_stable", [False, True])
+def test_a_few_offsets_of_a_large_group(client: Client, large_group: str, is_stable: bool) -> None:
+    """The first read after large commits has to convert all of them."""
+    asked = [OffsetFetchRequestTopics(large_group, partition_indexes=[5_999, 6_000, 3])]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(large_group, topics=asked)], require_stable=is_stable)
+    answer = client.ask(request, 9, OffsetFetchResponse)
+
+    [topic] = answer.groups[0].topics
+    found = [(one.partition_index, one.committed_offset) for one in topic.partitions]
+    assert found == [(5_999, 6_006), (6_000, -1), (3, 10)]
+
+
+@pytest.mark.parametrize("is_stable", [False, True])
 def test_very_many_offsets_are_requested(client: Client, large_group: str, is_stable: bool) -> None:
     """In the order of the request, behind a commit that is not answered yet."""
     indexes = list(range(0, 6_000, 2)) * 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from typing import TypeAlias
@@ -174,7 +173,7 @@ def fetch_offsets(
     version = context.api_version
     asked = _groups_asked(request, version)
     is_latest = request.require_stable or reply.is_behind_writes
-    if isinstance(reply, LargeReply) or _count(node, asked) > OFFSETS_PER_STEP:
+    if isinstance(reply, LargeReply) or _size(node, asked) > OFFSETS_PER_STEP:
         reply.connection.use_up()
         latest = LATEST_STABLE if request.require_stable else LATEST
         node.steps.run(reply, _fetch_in_steps(node, context, asked, latest if is_latest else None))
@@ -228,14 +227,15 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
     return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
 
 
-def _count(node: Node, asked: Sequence[OffsetFetchRequestGroup]) -> int:
-    """Return how many offsets are requested by asking for all of a group. Others are limited by the size of the request."""
-    count = 0
+def _size(node: Node, asked: Sequence[OffsetFetchRequestGroup]) -> int:
+    """Return the work of a request in offsets, besides the partitions that it names: these are limited by its own size."""
+    size = 0
     for group in asked:
-        if group.topics is None:
-            with suppress(CoordinatorError):
-                count += node.groups.read(node.partition_of(group.group_id), GroupShard.offset_count, group.group_id)
-    return count
+        try:
+            size += node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_size, group)
+        except CoordinatorError:
+            continue  # The group's own answer says why.
+    return size
 
 
 def _fetch_in_steps(

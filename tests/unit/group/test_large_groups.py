@@ -16,13 +16,16 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets import resting_groups
 from coordinator_server.offsets.digest import offsets_digest
-from coordinator_server.offsets.group_offsets import GroupOffsets
+from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.resting_block import Row, decode_offsets
 from coordinator_server.offsets.values import OffsetAndMetadata
+from protocol.commit_rows import partitions_of
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from tests.support.commit_rows import rows_of
 from tests.support.group import GroupLog
 from tests.support.resting import MemoryCheckpoint
 
@@ -322,3 +325,24 @@ def test_a_large_group_is_hashed_in_steps(is_busy: bool, monkeypatch: pytest.Mon
     assert found.digest == expected.digest
     assert looked_at == MANY + 1 + is_busy * MANY
     assert is_busy or most <= 1_000
+
+
+def test_a_small_fetch_of_a_large_group_says_how_much_it_has_to_convert() -> None:
+    """After large plain commits, and when the group rests in a checkpoint. So the server takes steps for it."""
+    asked = OffsetFetchRequestGroup("g", topics=[OffsetFetchRequestTopics("t", partition_indexes=[0])])
+    log = GroupLog()
+    rows = rows_of([OffsetCommitRequestPartition(index, 5) for index in range(MANY)])
+    offsets = log.shard.groups.offsets.to_change("g")
+    offsets.put_rows(("t", partitions_of(rows)), CommittedRows(0, 0, OLD, rows))
+    resting = GroupLog()
+    checkpoint = MemoryCheckpoint(
+        [(index, OffsetCommitKey("g", "t", index), OffsetCommitValue(5)) for index in range(MANY)], set()
+    )
+    resting.shard.use_checkpoint(checkpoint)
+
+    for shard in (log.shard, resting.shard):
+        assert shard.fetch_size(0, asked) == MANY
+        while not shard.prepare_offsets(0, "g"):
+            pass
+        shard.offsets_moment(LATEST, asked)
+        assert shard.fetch_size(0, asked) == 0

@@ -10,7 +10,7 @@ import pytest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.fetch import fetch_offsets
 from coordinator_server.offsets.group_offsets import CommittedRows
-from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, answer_in_steps
+from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, answer_in_steps, moment_of
 from coordinator_server.offsets.store import OffsetStore, TopicPartition
 from protocol.commit_rows import partitions_of
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -36,7 +36,7 @@ def store_of(counts: dict[str, int], registry: SnapshotRegistry | None = None) -
     return store
 
 
-def moment_of(store: OffsetStore, at: int = LATEST, unstable: set[TopicPartition] | None = None) -> OffsetsMoment:
+def whole(store: OffsetStore, at: int = LATEST, unstable: set[TopicPartition] | None = None) -> OffsetsMoment:
     offsets = store.of_group_at("g", at)
     return OffsetsMoment({} if offsets is None else offsets.copy_at(at), unstable or set())
 
@@ -62,7 +62,7 @@ def test_all_offsets(unstable: set[TopicPartition]) -> None:
     store = store_of({"t": 3 * OFFSETS_PER_STEP, "u": 7})
     expected = fetch_offsets(store, LATEST, OffsetFetchRequestGroup("g", topics=None), unstable)
 
-    topics, steps = finish(answer_in_steps(moment_of(store, unstable=unstable), None))
+    topics, steps = finish(answer_in_steps(whole(store, unstable=unstable), None))
 
     assert by_name(topics) == by_name(expected.topics)
     assert steps > 3
@@ -81,7 +81,7 @@ def test_requested_offsets(unstable: set[TopicPartition]) -> None:
     ]
     expected = fetch_offsets(store, LATEST, OffsetFetchRequestGroup("g", topics=asked), unstable)
 
-    topics, steps = finish(answer_in_steps(moment_of(store, unstable=unstable), asked))
+    topics, steps = finish(answer_in_steps(whole(store, unstable=unstable), asked))
 
     assert topics == expected.topics
     assert steps > 1
@@ -95,7 +95,7 @@ def test_changes_between_the_steps_are_not_seen() -> None:
     store.replay(100, OffsetCommitKey("g", "t", 0), OffsetCommitValue(77))
     store.replay(101, OffsetCommitKey("g", "t", 1), None)
     store.replay(102, OffsetCommitKey("g", "new", 0), OffsetCommitValue(77))
-    steps = answer_in_steps(moment_of(store, at=100), None)
+    steps = answer_in_steps(whole(store, at=100), None)
 
     next(steps)
     registry.delete_up_to(103)
@@ -107,6 +107,18 @@ def test_changes_between_the_steps_are_not_seen() -> None:
     assert {one.committed_offset - one.partition_index for topic in topics for one in topic.partitions} == {5}
 
 
+def test_few_requested_offsets_are_not_copied_with_the_others() -> None:
+    """Of a group that has many."""
+    store = store_of({"t": OFFSETS_PER_STEP + 5})
+    offsets = store.of_group_at("g", LATEST)
+    assert offsets is not None
+    few = [OffsetFetchRequestTopics("t", partition_indexes=[3, 3, 10**6])]
+    many = [OffsetFetchRequestTopics("t", partition_indexes=[3] * (OFFSETS_PER_STEP + 1))]
+
+    assert [*moment_of(offsets, LATEST, few).offsets] == [("t", 3)]
+    assert len(moment_of(offsets, LATEST, many).offsets) == OFFSETS_PER_STEP + 5
+
+
 def test_rows_are_prepared_an_entry_at_a_time() -> None:
     """Oldest first, so what is read between the steps is the same."""
     store = OffsetStore(SnapshotRegistry())
@@ -114,12 +126,12 @@ def test_rows_are_prepared_an_entry_at_a_time() -> None:
     for entry in range(5):
         rows = rows_of([OffsetCommitRequestPartition(index, 10 * entry) for index in range(entry, entry + 10)])
         offsets.put_rows(("t", partitions_of(rows)), CommittedRows(10 * entry, 0, TOPIC_ID, rows))
-    whole = offsets.copy_at(LATEST)
+    everything = offsets.copy_at(LATEST)
 
     prepared = []
     while not store.prepare("g", 5):
         prepared.append(offsets.row_count())
-        assert offsets.copy_at(LATEST) == whole
+        assert offsets.copy_at(LATEST) == everything
 
     assert prepared == [40, 30, 20, 10]
-    assert offsets.copy_at(LATEST) == whole
+    assert offsets.copy_at(LATEST) == everything
