@@ -1,6 +1,6 @@
 """Every pair of two coordinator requests in one segment: the answers are Kafka's, which handles one after the other.
 
-Each pair has a group of its own, with one member that has its assignment and a committed offset. What a broker said is in
+Each pair has a group of its own with a committed offset: one with a member that has its assignment, or an empty one. What a broker said is in
 tests/data/differential/pairs.json: ``make differential ARGS=--record`` asks it again, ``--live`` only compares.
 """
 
@@ -45,20 +45,15 @@ _MEMBER_ID: Final = re.compile(CLIENT_ID + r"-[0-9a-f-]{36}")
 
 
 class Member(NamedTuple):
-    """The only one of its group, in generation 1."""
+    """The only one of its group, in generation 1. An empty group has one without an id."""
 
     group: str
     id: str
 
 
-def commit(member: Member) -> Message:
-    topics = [OffsetCommitRequestTopic(TOPIC, partitions=[OffsetCommitRequestPartition(0, 8)])]
-    return OffsetCommitRequest(member.group, 1, member.id, topics=topics)
-
-
-def commit_alone(member: Member) -> Message:
-    topics = [OffsetCommitRequestTopic(TOPIC, partitions=[OffsetCommitRequestPartition(0, 9)])]
-    return OffsetCommitRequest(member.group, topics=topics)
+def commit(member: Member, offset: int = 8) -> Message:
+    topics = [OffsetCommitRequestTopic(TOPIC, partitions=[OffsetCommitRequestPartition(0, offset)])]
+    return OffsetCommitRequest(member.group, 1 if member.id else -1, member.id, topics=topics)
 
 
 def fetch(member: Member, *, is_stable: bool = False) -> Message:
@@ -77,7 +72,7 @@ def sync(member: Member) -> Message:
 # By name: the request and its version.
 REQUESTS: Final[dict[str, tuple[Callable[[Member], Message], int]]] = {
     "commit": (commit, 8),
-    "commit of nobody": (commit_alone, 8),
+    "commit of nobody": (lambda member: commit(Member(member.group, ""), 9), 8),
     "fetch": (fetch, 8),
     "fetch stable": (lambda member: fetch(member, is_stable=True), 8),
     "delete offset": (
@@ -92,7 +87,13 @@ REQUESTS: Final[dict[str, tuple[Callable[[Member], Message], int]]] = {
     "sync": (sync, 3),
     "leave": (lambda member: LeaveGroupRequest(member.group, members=[MemberIdentity(member.id)]), 3),
 }
-PAIRS: Final = [" + ".join(pair) for pair in product(REQUESTS, repeat=2)]
+OF_EMPTY: Final = ["commit", "fetch", "fetch stable", "delete offset", "describe", "list", "delete group", "join"]
+EMPTY: Final = "empty: "
+PAIRS: Final = [
+    *(" + ".join(pair) for pair in product(REQUESTS, repeat=2)),
+    # The second join of a group waits for the first member to join again.
+    *(EMPTY + " + ".join(pair) for pair in product(OF_EMPTY, repeat=2) if pair != ("join", "join")),
+]
 
 
 def ask_pairs(address: tuple[str, int], prefix: str) -> dict[str, list[Any]]:
@@ -103,13 +104,15 @@ def ask_pairs(address: tuple[str, int], prefix: str) -> dict[str, list[Any]]:
         await_coordinator(control, prefix)
         clients = {pair: stack.enter_context(Client(address, CLIENT_ID)) for pair in PAIRS}
         groups = {pair: f"{prefix}-{number}" for number, pair in enumerate(PAIRS)}
-        joined = _all(clients, lambda pair: (join(Member(groups[pair], "")), 3))
-        members = {pair: Member(groups[pair], joined[pair].member_id) for pair in PAIRS}
-        _all(clients, lambda pair: (sync(members[pair]), 3))
-        committed = _all(clients, lambda pair: (commit(members[pair]), 8))
+        members = {pair: Member(groups[pair], "") for pair in PAIRS}
+        with_member = {pair: client for pair, client in clients.items() if not pair.startswith(EMPTY)}
+        for pair, joined in _all(with_member, lambda pair: (join(members[pair]), 3)).items():
+            members[pair] = Member(groups[pair], joined.member_id)
+        _all(with_member, lambda pair: (sync(members[pair]), 3))
+        committed = _all(clients, lambda pair: (commit(members[pair], 7), 8))
         assert {each.topics[0].partitions[0].error_code for each in committed.values()} == {ErrorCode.NONE}
         for pair, client in clients.items():
-            asked = [REQUESTS[name] for name in pair.split(" + ")]
+            asked = [REQUESTS[name] for name in pair.removeprefix(EMPTY).split(" + ")]
             client.send_bytes(b"".join([client.frame(build(members[pair]), version) for build, version in asked]))
         return {pair: [_told(client.receive(), groups[pair]) for _ in range(2)] for pair, client in clients.items()}
 
