@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.group_type import ExpiryRule, GroupContext
-from coordinator_server.group.pass_step import NEXT_STEP_MS, PassStep
+from coordinator_server.group.pass_step import PassStep
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -93,7 +93,7 @@ class OffsetExpiry:
     def start(self) -> None:
         """Schedule the first pass, one interval from now. Called when the shard is loaded."""
         self._clock = SteadyClock(self._context.clock)
-        self._schedule(self._context.config.offsets_retention_check_interval_ms)
+        self._schedule(self._context.config.offsets_retention_check_interval_ms, self._begin)
 
     def stop(self) -> None:
         """Cancel the passes. Called when the shard is unloaded."""
@@ -116,16 +116,27 @@ class OffsetExpiry:
         due = [Due(*position, due_ms(position, committed)) for position, committed in offsets.items()]
         return sorted((each for each in due if each.at_ms != _NEVER), key=lambda each: each.at_ms)
 
-    def _schedule(self, delay_ms: int) -> None:
+    def _schedule(self, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]]) -> None:
         interval_ms = self._context.config.offsets_retention_check_interval_ms
-        self._context.timer.schedule(TIMER_KEY, delay_ms, self._step, retry_ms=interval_ms)
+        self._context.timer.schedule(TIMER_KEY, delay_ms, operation, retry_ms=interval_ms)
 
-    def _step(self) -> CoordinatorResult[Any]:
-        """Run the next step of the pass, or start a new pass."""
-        now_ms = self._clock.now_ms()
+    def _schedule_step(self) -> bool:
+        """Schedule the next step. Return False if it may run at once."""
+        delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
+        if delay_ms:
+            self._schedule(delay_ms, self._step)
+        return delay_ms > 0
+
+    def _begin(self) -> CoordinatorResult[Any]:
+        """Start a new pass, or go on with one whose step has failed."""
         if self._left is None:
             self._left = self._groups.ids()
             self._was_earliest_ms, self._earliest_ms = self._earliest_ms, {}
+        return CoordinatorResult(None) if self._schedule_step() else self._step()
+
+    def _step(self) -> CoordinatorResult[Any]:
+        """Run the next step of the pass."""
+        now_ms = self._clock.now_ms()
         step = PassStep()
         while step.room > 0 and self._left is not None:
             if self._visit is not None:
@@ -134,8 +145,10 @@ class OffsetExpiry:
                 self._visit = self._enter(group_id, step, now_ms)
             else:
                 self._left = None
-        interval_ms = self._context.config.offsets_retention_check_interval_ms
-        self._schedule(interval_ms if self._left is None else NEXT_STEP_MS)
+        if self._left is None:
+            self._schedule(self._context.config.offsets_retention_check_interval_ms, self._begin)
+        else:
+            self._schedule_step()
         on_append, why = self._groups.ending(step.ended), because(Reason(Why.OFFSETS_EXPIRED))
         return CoordinatorResult(None, step.records, on_append, attribution=why)
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
@@ -109,7 +110,7 @@ class GroupType(Protocol):
 class GroupContext(Struct, frozen=True):
     """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals.
 
-    ``member_memory`` is common to all shards of a loop.
+    ``member_memory`` and ``pass_times`` are common to all shards of a loop.
     """
 
     config: Config
@@ -118,6 +119,7 @@ class GroupContext(Struct, frozen=True):
     new_id: Callable[[], str]
     report: Report
     member_memory: MemberMemory
+    pass_times: PassTimes
 
 
 class SharedTables(Struct, frozen=True):

@@ -20,7 +20,6 @@ RECORDS_PER_STEP: Final = 1_000
 # The cost of entering a group, as a number of offsets, and the number of its positions that are copied at the cost of one offset.
 OFFSETS_PER_GROUP: Final = 10
 COPIES_PER_OFFSET: Final = 50
-NEXT_STEP_MS: Final = 1
 
 
 class PassStep:

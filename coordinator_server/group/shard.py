@@ -21,6 +21,7 @@ from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
@@ -82,12 +83,15 @@ class GroupShard:
         new_id: Callable[[], str],
         report: Report = report_nothing,
         member_memory: MemberMemory | None = None,
+        pass_times: PassTimes | None = None,
     ) -> None:
-        self._context = context = GroupContext(config, timer, clock, new_id, report, member_memory or MemberMemory())
+        self._context = context = GroupContext(
+            config, timer, clock, new_id, report, member_memory or MemberMemory(), pass_times or PassTimes()
+        )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
         self.expiry = OffsetExpiry(self.groups, context)
-        self._topic_deletion = TopicDeletion(self.groups, timer)
+        self._topic_deletion = TopicDeletion(self.groups, context)
         self._digests = GroupDigests(self.groups, registry)
         self._replay = self.groups.replay_table()
 

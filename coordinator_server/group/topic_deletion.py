@@ -11,11 +11,12 @@ from itertools import chain
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group.pass_step import NEXT_STEP_MS, PassStep
+from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.pass_step import PassStep
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
+from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.cursor import OffsetCursor
 from coordinator_server.offsets.store import TopicPartition
@@ -29,9 +30,10 @@ RETRY_MS: Final = 1_000
 class TopicDeletion:
     """The deletion passes over one shard."""
 
-    def __init__(self, groups: Groups, timer: CoordinatorTimer) -> None:
+    def __init__(self, groups: Groups, context: GroupContext) -> None:
         self._groups = groups
-        self._timer = timer
+        self._context = context
+        self._timer = context.timer
         # The groups that the pass has not reached; None between passes.
         self._left: Iterator[str] | None = None
         # The place within the group that the pass is in.
@@ -40,13 +42,20 @@ class TopicDeletion:
         self._topics: dict[str, set[bytes]] = {}
 
     def begin(self, topics: Sequence[DeletedTopic]) -> CoordinatorResult[None]:
-        """Start a pass and run its first step. A pass in progress restarts with the additional topics."""
+        """Start a pass, and run its first step if it may run at once. A pass in progress restarts with the additional topics."""
         if self._left is None:
             self._topics.clear()
         for topic in topics:
             self._topics.setdefault(topic.name, {ZERO_UUID}).add(topic.topic_id)
         self._restart()
-        return self._step()
+        return CoordinatorResult(None) if self._timer.is_scheduled(TIMER_KEY) or self._schedule_step() else self._step()
+
+    def _schedule_step(self) -> bool:
+        """Schedule the next step. Return False if it may run at once."""
+        delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
+        if delay_ms:
+            self._timer.schedule(TIMER_KEY, delay_ms, self._step)
+        return delay_ms > 0
 
     def _restart(self) -> None:
         groups = self._groups
@@ -62,7 +71,7 @@ class TopicDeletion:
             else:
                 self._left = None
         if self._left is not None:
-            self._timer.schedule(TIMER_KEY, NEXT_STEP_MS, self._step)
+            self._schedule_step()
         why = because(Reason(Why.TOPIC_DELETED, said=", ".join(self._topics)))
         return CoordinatorResult(None, step.records, self._written, is_atomic=False, attribution=why)
 

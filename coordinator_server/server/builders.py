@@ -10,6 +10,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.machine.shard import Clock, Report, report_nothing
@@ -72,7 +73,7 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
 
 def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     """Return a builder of group shards, which give members random ids."""
-    member_memory = MemberMemory()
+    member_memory, pass_times = MemberMemory(), PassTimes()
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config, clock, new_uuid, report = materials
@@ -84,6 +85,7 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             new_id=lambda: str(new_uuid()),
             report=report,
             member_memory=member_memory,
+            pass_times=pass_times,
         )
 
     return build

@@ -12,6 +12,7 @@ from coordinator_server.config import Config
 from coordinator_server.group import digest
 from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.digest import GroupDigests
+from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets import resting_groups
@@ -346,3 +347,25 @@ def test_a_small_fetch_of_a_large_group_says_how_much_it_has_to_convert() -> Non
             pass
         shard.offsets_moment(LATEST, asked)
         assert shard.fetch_size(0, asked) == 0
+
+
+def test_the_steps_of_all_shards_of_a_loop_run_one_after_the_other() -> None:
+    """A deletion of topics comes to all of them at once."""
+    times = PassTimes()
+    logs = [GroupLog() for _ in range(5)]
+    for log in logs:
+        log.shard = GroupShard(
+            config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=str, pass_times=times
+        )
+        offsets_in(log, "g", "t", 2 * RECORDS)
+        log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
+        log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
+    deleted = [2 * RECORDS - len(left(log, "g")) for log in logs]
+    due = [log.timer.due_in(("delete-topics",)) for log in logs]
+
+    for log in logs:
+        log.advance(1_000)
+
+    assert deleted == [RECORDS, 0, 0, 0, 0]
+    assert len(set(due)) == len(due)
+    assert [left(log, "g") for log in logs] == [set()] * 5
