@@ -12,9 +12,9 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.served_api import Handle, ServedApi
 from protocol.api import APIS
 from protocol.codec import decoder, encoder

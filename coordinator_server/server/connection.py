@@ -15,21 +15,18 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
-from struct import Struct
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 import structlog
 
-from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.background import Background
 from coordinator_server.server.order import Order, Turn
+from coordinator_server.server.quantum import LEFT_OF_CHEAP, QUANTUM, REQUEST_UNITS, UNITS_PER_ANSWER_BYTE
 from coordinator_server.server.served_api import Introduction, ServedApi
 from coordinator_server.server.turns import Turns
-from protocol.error_codes import ErrorCode
+from coordinator_server.server.unanswered import UnansweredRequest
 from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
-
-R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
 
@@ -37,15 +34,6 @@ HELD_MAX_BYTES: Final = 1 << 16
 """Bytes that are read ahead while a frame is held back."""
 KEPT_MAX_BYTES: Final = 1 << 20
 """Bytes of answers kept behind an earlier one that is not ready. More requests are not run then."""
-QUANTUM: Final = 1 << 18
-"""The work of one pass, in units: about 2 ms for the usual requests."""
-LEFT_OF_CHEAP: Final = QUANTUM * 3 // 4
-"""A pass that leaves less is expensive."""
-UNITS_PER_US: Final = QUANTUM // 2_000
-REQUEST_UNITS: Final = 256
-UNITS_PER_ANSWER_BYTE: Final = 2
-_LENGTH = Struct(">i")
-_PREFIX = Struct(">ii")  # length, correlation id
 
 
 class UnservedRequest(Exception):
@@ -57,79 +45,6 @@ class Dispatch(Protocol):
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:
         """Return whether the request has started. If not, an earlier one must be answered first."""
-
-
-class PendingReply(Generic[R]):
-    """The Reply of one request: its position in the connection's order, and the encoding of its answer."""
-
-    __slots__ = (
-        "api",
-        "connection",
-        "context",
-        "correlation_id",
-        "frame",
-        "is_answered",
-        "is_behind_writes",
-        "is_free",
-        "request",
-    )
-
-    def __init__(
-        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
-    ) -> None:
-        self.connection = connection
-        self.api = api
-        self.context = context
-        self.correlation_id = correlation_id
-        self.request = request
-        self.frame: bytearray | None = None
-        self.is_answered = False
-        # Set by the dispatcher: the request must see the effects of unanswered WRITEs.
-        self.is_behind_writes = False
-        # Set by a handler: the request is FREE from here on, whatever the class of its API is.
-        self.is_free = False
-
-    def complete(self, response: R, /) -> None:
-        """Answer the request with ``response``."""
-        self.connection.answer(self, response)
-
-    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Answer the request with an error, in the form of its API."""
-        self.connection.answer(self, self.api.refuse(self.context, self.request, error, message))
-
-    def encoded(self, response: Any) -> bytearray:
-        """Return the response's frame. May be called in a thread."""
-        frame = bytearray()
-        self.encode(response, frame)
-        return frame
-
-    def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame. If the codec raises, nothing is appended and its exception is raised."""
-        start = len(out)
-        out += _PREFIX.pack(0, self.correlation_id)
-        version = self.context.api_version
-        if self.api.has_flexible_response_header[version]:
-            out.append(0)
-        try:
-            self.api.encode[version](response, out)
-        except BaseException:
-            del out[start:]
-            raise
-        _LENGTH.pack_into(out, start, len(out) - start - 4)
-
-
-class LargeReply(PendingReply[R]):
-    """The Reply of a large request: the answer, which may be about all its parts, is encoded beside the loop."""
-
-    __slots__ = ()
-
-    def complete(self, response: R, /) -> None:
-        """Answer the request with ``response``, which nothing may change afterwards."""
-        self.connection.answer_beside(self, lambda: self.encoded(response))
-
-    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Answer the request with an error, in the form of its API."""
-        self.connection.answer_beside(self, lambda: self.encoded(self.api.refuse(self.context, self.request, error, message)))
 
 
 class Limits(NamedTuple):
@@ -171,7 +86,7 @@ class Connection(asyncio.Protocol):
         self._when_closed = when_closed
         self._frames = FrameSplitter(limits.frame_bytes)
         self._max_waiting = limits.waiting
-        self._waiting: deque[PendingReply[Any]] = deque()
+        self._waiting: deque[UnansweredRequest] = deque()
         self._backlog: deque[bytes] = deque()
         self._out = bytearray()
         self._transport: asyncio.Transport | None = None
@@ -184,7 +99,7 @@ class Connection(asyncio.Protocol):
         self._is_stalled = False  # the peer does not read
         self._kept_bytes = 0  # answers behind an earlier one that is not ready
         self._is_blocked = False  # for one of these reasons no request may start
-        self._when_sent: list[tuple[PendingReply[Any], Callable[[], None]]] = []
+        self._when_sent: list[tuple[UnansweredRequest, Callable[[], None]]] = []
         self._is_paused = False  # we do not read
         self._is_ending = False  # we do not read any more requests
         self._is_holding = False  # the backlog waits for an earlier answer or for a step, or the next pass must be a step
@@ -264,11 +179,11 @@ class Connection(asyncio.Protocol):
             return Turn.BEHIND_WRITES
         return Turn.NOW if all(each.name in api.overtakes for each in left) else Turn.LATER
 
-    def expect(self, reply: PendingReply[Any]) -> None:
+    def expect(self, reply: UnansweredRequest) -> None:
         """Append the next request to the order of answers."""
         self._waiting.append(reply)
 
-    def answer(self, reply: PendingReply[Any], response: Any) -> None:
+    def answer(self, reply: UnansweredRequest, response: Any) -> None:
         """Write an answer, or keep it until all earlier requests are answered."""
         if self.is_closed:
             return
@@ -293,12 +208,12 @@ class Connection(asyncio.Protocol):
             self._write_later(self)
 
     def answer_beside(
-        self, reply: PendingReply[Any], encode: Callable[[], bytearray], done: Callable[[], None] = lambda: None
+        self, reply: UnansweredRequest, encode: Callable[[], bytearray], done: Callable[[], None] = lambda: None
     ) -> None:
         """Write the answer that ``encode`` returns, which is called in the thread. Then call ``done``, always."""
         self._background.run(encode, partial(self._encoded_beside, reply, done))
 
-    def _encoded_beside(self, reply: PendingReply[Any], done: Callable[[], None], frame: bytearray | Exception) -> None:
+    def _encoded_beside(self, reply: UnansweredRequest, done: Callable[[], None], frame: bytearray | Exception) -> None:
         if isinstance(frame, Exception):
             self._not_encodable(reply, frame)
         elif not self.is_closed:
@@ -316,11 +231,11 @@ class Connection(asyncio.Protocol):
         """The wait is over."""
         self._parked.pop(key, None)
 
-    def holds(self, reply: PendingReply[Any]) -> bool:
+    def holds(self, reply: UnansweredRequest) -> bool:
         """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
         return not self.is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
 
-    def when_sent(self, reply: PendingReply[Any], call: Callable[[], None]) -> None:
+    def when_sent(self, reply: UnansweredRequest, call: Callable[[], None]) -> None:
         """Call ``call`` once a given answer is no longer in memory. Not if the connection ends before."""
         self._flush()
         if self.holds(reply):
@@ -461,7 +376,7 @@ class Connection(asyncio.Protocol):
         # Requests that arrived whole are counted from here on, too.
         self._is_counted = True
 
-    def _keep(self, reply: PendingReply[Any], frame: bytearray) -> None:
+    def _keep(self, reply: UnansweredRequest, frame: bytearray) -> None:
         """Keep an answer until all earlier ones are ready."""
         reply.frame = frame
         self._kept_bytes += len(frame)
@@ -488,7 +403,7 @@ class Connection(asyncio.Protocol):
             else:
                 call()
 
-    def _not_encodable(self, reply: PendingReply[Any], error: Exception) -> None:
+    def _not_encodable(self, reply: UnansweredRequest, error: Exception) -> None:
         if self.is_closed:
             return
         log.error("response-not-encodable", api=reply.api.name, version=reply.context.api_version, exc_info=error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from struct import Struct as Layout
 from typing import Any, Final
@@ -13,8 +12,9 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.background import Background
-from coordinator_server.server.connection import Connection, LargeReply, PendingReply, UnservedRequest
+from coordinator_server.server.connection import Connection, UnservedRequest
 from coordinator_server.server.order import Order, Turn
+from coordinator_server.server.reply import LargeReply, LoggedLargeReply, LoggedReply, PendingReply
 from coordinator_server.server.served_api import Introduction, ServedApi
 from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
@@ -37,53 +37,6 @@ MAX_HEADER_BYTES: Final = 1 << 16
 """A client id has at most 32 KiB. The rest is for tagged fields, of which none are known."""
 MAX_KNOWN_HEADER_BYTES: Final = 512
 """Larger headers are decoded for every request, because a connection keeps one for each API and version."""
-
-
-class LoggedReply(PendingReply[Any]):
-    """A reply that logs one line per request when it is answered. Used at debug level."""
-
-    __slots__ = ("_started",)
-
-    def __init__(
-        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
-    ) -> None:
-        super().__init__(connection, api, context, correlation_id, request)
-        self._started = time.monotonic()
-
-    def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame and log the request."""
-        super().encode(response, out)
-        _log_request(self, response, self._started)
-
-
-class LoggedLargeReply(LargeReply[Any]):
-    """The same for a large request. Compiled classes have one base."""
-
-    __slots__ = ("_started",)
-
-    def __init__(
-        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
-    ) -> None:
-        super().__init__(connection, api, context, correlation_id, request)
-        self._started = time.monotonic()
-
-    def encode(self, response: Any, out: bytearray) -> None:
-        """Append the response's frame and log the request."""
-        super().encode(response, out)
-        _log_request(self, response, self._started)
-
-
-def _log_request(reply: PendingReply[Any], response: Any, started: float) -> None:
-    log.debug(
-        "request",
-        api=reply.api.name,
-        version=reply.context.api_version,
-        client_id=reply.context.client_id,
-        peer=f"{reply.connection.peer_host}:{reply.connection.peer_port}",
-        group_id=getattr(reply.request, "group_id", None),
-        error=ErrorCode(getattr(response, "error_code", 0)).name,
-        ms=round((time.monotonic() - started) * 1000, 1),
-    )
 
 
 class Dispatcher:

@@ -26,7 +26,8 @@ from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.write.worker import Worker
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
-from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.connection import Connection
+from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
 from protocol.messages.list_offsets import ListOffsetsResponse

@@ -16,9 +16,9 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Steps
 from protocol.error_codes import ErrorCode
 

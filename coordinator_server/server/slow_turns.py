@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from coordinator_server.server.connection import PendingReply
+from coordinator_server.server.reply import PendingReply
 
 log = structlog.get_logger(__name__)
 

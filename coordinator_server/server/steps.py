@@ -16,7 +16,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 import structlog
 
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.connection import Connection
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
 from protocol.error_codes import ErrorCode
 

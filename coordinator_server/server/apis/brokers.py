@@ -17,9 +17,9 @@ from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID

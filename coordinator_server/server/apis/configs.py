@@ -29,9 +29,9 @@ from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource

@@ -14,9 +14,10 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
 from coordinator_server.server.apis.lists import answer_list, in_portions
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.connection import UNITS_PER_US, LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import UNITS_PER_US
+from coordinator_server.server.reply import LargeReply, PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
-from coordinator_server.server.connection import QUANTUM, LargeReply, PendingReply
+from coordinator_server.server.quantum import QUANTUM
+from coordinator_server.server.reply import LargeReply, PendingReply
 from coordinator_server.server.steps import Steps, Work
 
 T = TypeVar("T")

@@ -18,9 +18,10 @@ from coordinator_server.server.apis.commit_shapes import ServedShape, commit_rea
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.connection import UNITS_PER_US, LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import UNITS_PER_US
+from coordinator_server.server.reply import LargeReply, PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID

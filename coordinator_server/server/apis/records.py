@@ -15,10 +15,10 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
     FetchableTopicResponse,

@@ -9,9 +9,9 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import TOPIC_OPERATIONS
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
-from coordinator_server.server.connection import LargeReply, PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import LargeReply, PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_topic_partitions import (

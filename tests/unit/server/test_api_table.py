@@ -13,9 +13,9 @@ from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import FORWARDED
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode

@@ -15,8 +15,9 @@ from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
 from coordinator_server.server.apis.offsets import OFFSET_COMMIT_API
-from coordinator_server.server.connection import Limits, PendingReply
+from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.reply import PendingReply
 from protocol.batch_builder import BatchBuilder
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request

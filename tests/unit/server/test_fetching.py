@@ -17,8 +17,9 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
-from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.connection import Connection
 from coordinator_server.server.fetching import Fetches, Job, Search, Wanted
+from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
 from protocol.messages.list_offsets import ListOffsetsResponse

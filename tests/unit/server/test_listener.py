@@ -18,10 +18,11 @@ from coordinator_server.server.admission import Limits
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.background import Background
-from coordinator_server.server.connection import Connection, PendingReply
+from coordinator_server.server.connection import Connection
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.listener import CONNECTIONS_PER_STEP, Listener, ListenerServices
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
 from protocol.frames import encode_request
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

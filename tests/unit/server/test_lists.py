@@ -10,8 +10,8 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, answer_list
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
 from protocol.codec import decoder

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
-from coordinator_server.server.connection import HELD_MAX_BYTES, Limits, PendingReply
+from coordinator_server.server.connection import HELD_MAX_BYTES, Limits
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
-from coordinator_server.server.connection import PendingReply
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at
 from protocol.frames import encode_request
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse

@@ -12,8 +12,10 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API, HEARTBEAT_API
-from coordinator_server.server.connection import HELD_MAX_BYTES, QUANTUM, REQUEST_UNITS, Connection, PendingReply
+from coordinator_server.server.connection import HELD_MAX_BYTES, Connection
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, MAX_HEADER_BYTES, MAX_KNOWN_HEADER_BYTES, Dispatcher
+from coordinator_server.server.quantum import QUANTUM, REQUEST_UNITS
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import MOST_IN_PROGRESS, Beside, Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
 from protocol.error_codes import ErrorCode

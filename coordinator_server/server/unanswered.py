@@ -1,0 +1,50 @@
+"""A request that is not answered yet: its position in the order of its connection, and the encoding of its answer."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.served_api import ServedApi
+
+_LENGTH = Struct(">i")
+_PREFIX = Struct(">ii")  # length, correlation id
+
+
+class UnansweredRequest:
+    """One request. ``reply.py`` creates it, and has the ways to answer it."""
+
+    __slots__ = ("api", "context", "correlation_id", "frame", "is_answered", "is_behind_writes", "is_free", "request")
+
+    api: ServedApi
+    context: RequestContext
+    correlation_id: int
+    request: Any
+    frame: bytearray | None
+    """The encoded answer, while an earlier request is not answered."""
+    is_answered: bool
+    is_behind_writes: bool
+    """Set by the dispatcher: the request must see the effects of unanswered WRITEs."""
+    is_free: bool
+    """Set by a handler: the request is FREE from here on, whatever the class of its API is."""
+
+    def encoded(self, response: Any) -> bytearray:
+        """Return the response's frame. May be called in a thread."""
+        frame = bytearray()
+        self.encode(response, frame)
+        return frame
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame. If the codec raises, nothing is appended and its exception is raised."""
+        start = len(out)
+        out += _PREFIX.pack(0, self.correlation_id)
+        version = self.context.api_version
+        if self.api.has_flexible_response_header[version]:
+            out.append(0)
+        try:
+            self.api.encode[version](response, out)
+        except BaseException:
+            del out[start:]
+            raise
+        _LENGTH.pack_into(out, start, len(out) - start - 4)
