@@ -120,19 +120,16 @@ class OffsetExpiry:
         interval_ms = self._context.config.offsets_retention_check_interval_ms
         self._context.timer.schedule(TIMER_KEY, delay_ms, operation, retry_ms=interval_ms)
 
-    def _schedule_step(self) -> bool:
-        """Schedule the next step. Return False if it may run at once."""
-        delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
-        if delay_ms:
-            self._schedule(delay_ms, self._step)
-        return delay_ms > 0
-
     def _begin(self) -> CoordinatorResult[Any]:
         """Start a new pass, or go on with one whose step has failed."""
         if self._left is None:
             self._left = self._groups.ids()
             self._was_earliest_ms, self._earliest_ms = self._earliest_ms, {}
-        return CoordinatorResult(None) if self._schedule_step() else self._step()
+        delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
+        if delay_ms == 0:
+            return self._step()
+        self._schedule(delay_ms, self._step)
+        return CoordinatorResult(None)
 
     def _step(self) -> CoordinatorResult[Any]:
         """Run the next step of the pass."""
@@ -148,7 +145,7 @@ class OffsetExpiry:
         if self._left is None:
             self._schedule(self._context.config.offsets_retention_check_interval_ms, self._begin)
         else:
-            self._schedule_step()
+            self._schedule(self._context.pass_times.after_step(self._context.clock.now_ms()), self._step)
         on_append, why = self._groups.ending(step.ended), because(Reason(Why.OFFSETS_EXPIRED))
         return CoordinatorResult(None, step.records, on_append, attribution=why)
 

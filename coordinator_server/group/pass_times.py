@@ -24,3 +24,7 @@ class PassTimes:
         """Return after how many milliseconds the next step may run, 0 for at once. The time is taken then."""
         self._last_ms = max(now_ms, self._last_ms + STEP_INTERVAL_MS)
         return self._last_ms - now_ms
+
+    def after_step(self, now_ms: int) -> int:
+        """Return after how many milliseconds the pass of the present step may go on: not at once, however late it is."""
+        return max(self.reserve(now_ms), 1)

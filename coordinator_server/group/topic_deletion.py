@@ -48,14 +48,13 @@ class TopicDeletion:
         for topic in topics:
             self._topics.setdefault(topic.name, {ZERO_UUID}).add(topic.topic_id)
         self._restart()
-        return CoordinatorResult(None) if self._timer.is_scheduled(TIMER_KEY) or self._schedule_step() else self._step()
-
-    def _schedule_step(self) -> bool:
-        """Schedule the next step. Return False if it may run at once."""
+        if self._timer.is_scheduled(TIMER_KEY):
+            return CoordinatorResult(None)
         delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
-        if delay_ms:
-            self._timer.schedule(TIMER_KEY, delay_ms, self._step)
-        return delay_ms > 0
+        if delay_ms == 0:
+            return self._step()
+        self._timer.schedule(TIMER_KEY, delay_ms, self._step)
+        return CoordinatorResult(None)
 
     def _restart(self) -> None:
         groups = self._groups
@@ -71,7 +70,7 @@ class TopicDeletion:
             else:
                 self._left = None
         if self._left is not None:
-            self._schedule_step()
+            self._timer.schedule(TIMER_KEY, self._context.pass_times.after_step(self._context.clock.now_ms()), self._step)
         why = because(Reason(Why.TOPIC_DELETED, said=", ".join(self._topics)))
         return CoordinatorResult(None, step.records, self._written, is_atomic=False, attribution=why)
 

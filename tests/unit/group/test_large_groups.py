@@ -369,3 +369,14 @@ def test_the_steps_of_all_shards_of_a_loop_run_one_after_the_other() -> None:
     assert deleted == [RECORDS, 0, 0, 0, 0]
     assert len(set(due)) == len(due)
     assert [left(log, "g") for log in logs] == [set()] * 5
+
+
+@pytest.mark.parametrize("start", [expire, delete_topic])
+def test_a_pass_goes_on_when_its_steps_are_late(start: Callable[[GroupLog, Callable[[int], None]], None]) -> None:
+    """The loop was busy for longer than the interval of the steps."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", 5 * RECORDS, age_ms=2 * HOUR_MS)
+
+    start(log, lambda _ms: log.clock.advance(50))
+
+    assert not left(log, "g")
