@@ -37,13 +37,13 @@ class FrameSplitter:
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the frames that ``data`` completes, without their lengths. Raises Malformed for a length out of bounds."""
-        frames: list[bytes] = []
         if not self.held:
             if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self._max_frame_bytes:
                 # The common case: exactly one frame.
-                frames.append(data[_LENGTH_SIZE:])
-                return frames
+                return [data[_LENGTH_SIZE:]]
+            frames: list[bytes] = []
         else:
+            frames = []
             partial = self._partial
             partial += data
             if len(partial) < self._wanted:

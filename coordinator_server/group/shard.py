@@ -211,6 +211,13 @@ class GroupShard:
             self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
         return fetch_offsets(self.groups.offsets, committed_offset, request)
 
+    def fetch_offsets_at_once(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup | None:
+        """Return what ``fetch_offsets`` returns, or None if it takes longer than a step."""
+        is_small = request.topics is not None and self.groups.offsets.unprepared(request.group_id) <= MANY_UNPREPARED
+        if not is_small and self.fetch_size(committed_offset, request) > OFFSETS_PER_STEP:
+            return None
+        return self.fetch_offsets(committed_offset, request)
+
     def fetch_size(self, committed_offset: int, request: OffsetFetchRequestGroup) -> int:
         """Return the work of an OffsetFetch besides that for each requested partition, in offsets."""
         offsets = self.groups.offsets

@@ -21,7 +21,7 @@ import structlog
 
 from coordinator_server.server.background import Background
 from coordinator_server.server.order import Order, Turn
-from coordinator_server.server.quantum import LEFT_OF_CHEAP, QUANTUM, REQUEST_UNITS, UNITS_PER_ANSWER_BYTE
+from coordinator_server.server.quantum import EXPENSIVE, QUANTUM, REQUESTS_PER_PASS
 from coordinator_server.server.served_api import Introduction, ServedApi
 from coordinator_server.server.turns import Turns
 from coordinator_server.server.unanswered import UnansweredRequest
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         self._is_counted = False  # ``received`` is called after each read
         self._is_used = True  # bytes were received or written since the last call of ``was_used``
         self._unsent_bytes = 0  # as of that call
-        self._used = 0  # units charged by handlers since the last step
+        self._used = 0  # units charged in this pass
         self._needs_step = False  # the next pass must be a step
         self._is_queued = False  # the step is queued
 
@@ -252,7 +252,7 @@ class Connection(asyncio.Protocol):
     def use_up(self, units: int = QUANTUM) -> None:
         """Charge work to the connection that its bytes do not show: ``UNITS_PER_US`` per microsecond."""
         self._used += units
-        if self._used > QUANTUM - LEFT_OF_CHEAP:
+        if self._used > EXPENSIVE:
             self._needs_step = True
 
     def decoded(self) -> None:
@@ -328,7 +328,6 @@ class Connection(asyncio.Protocol):
 
     def _step(self) -> None:
         self._is_queued = self._needs_step = False
-        self._used = 0
         if not self.is_closed:
             self._run()
 
@@ -336,9 +335,10 @@ class Connection(asyncio.Protocol):
         """Dispatch the frames in the backlog until a limit is reached."""
         self._is_in_pass = True
         self._is_holding = False
+        self._used = 0
         backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
         must_wait = True
-        left = QUANTUM
+        left = REQUESTS_PER_PASS
         try:
             # ``_must_wait``, inlined for speed.
             while not (must_wait := self._is_blocked or self._is_ending or len(waiting) >= most) and backlog:
@@ -347,12 +347,10 @@ class Connection(asyncio.Protocol):
                     backlog.appendleft(frame)
                     self._hold()
                     break
-                if backlog:  # of a single request only what ``use_up`` charges counts
-                    left -= REQUEST_UNITS + len(frame)
-                    if (spare := left - UNITS_PER_ANSWER_BYTE * len(self._out) - self._used) < LEFT_OF_CHEAP:
-                        self._needs_step = True
-                        if spare < 0:
-                            break
+                left -= 1
+                if left <= 0 or self._used > QUANTUM:
+                    self._needs_step = True
+                    break
         except (ProtocolError, UnservedRequest) as bad:
             self.refuse(bad)
         finally:

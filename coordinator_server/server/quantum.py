@@ -1,16 +1,16 @@
-"""The work of one pass over a connection's requests, in units. It is counted and not measured: docs/decisions/58.
+"""The work of one pass over a connection's requests. It is counted and not measured: docs/decisions/58.
 
-Bytes of requests and of answers count, and what handlers and the API's row charge (``Connection.use_up``).
+A pass has a number of small requests, and a number of units, which handlers and the API's row charge for what is not small
+(``Connection.use_up``).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+REQUESTS_PER_PASS: Final = 512
 QUANTUM: Final = 1 << 18
-"""The units of one pass: about 2 ms for the usual requests."""
-LEFT_OF_CHEAP: Final = QUANTUM * 3 // 4
-"""A pass that leaves less is expensive: the next pass of its connection is a step (``turns.py``)."""
+"""The units of one pass: about 2 ms."""
+EXPENSIVE: Final = QUANTUM // 4
+"""The next pass of a connection that used more is a step (``turns.py``)."""
 UNITS_PER_US: Final = QUANTUM // 2_000
-REQUEST_UNITS: Final = 256
-UNITS_PER_ANSWER_BYTE: Final = 2

@@ -9,7 +9,18 @@ from functools import partial
 from typing import Any, Final
 
 from coordinator_server.server.api_row import ApiRow, serve_row
-from coordinator_server.server.apis import brokers, configs, deletion, groups, offsets, produce, records, topic_pages, topics
+from coordinator_server.server.apis import (
+    brokers,
+    configs,
+    deletion,
+    groups,
+    offset_commit,
+    offset_fetch,
+    produce,
+    records,
+    topic_pages,
+    topics,
+)
 from coordinator_server.server.node import Node
 from coordinator_server.server.served_api import ServedApi
 
@@ -26,8 +37,8 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     groups.LIST_GROUPS_API,
     deletion.DELETE_GROUPS_API,
     deletion.OFFSET_DELETE_API,
-    offsets.OFFSET_COMMIT_API,
-    offsets.OFFSET_FETCH_API,
+    offset_commit.OFFSET_COMMIT_API,
+    offset_fetch.OFFSET_FETCH_API,
     topics.CREATE_TOPICS_API,
     topics.DELETE_TOPICS_API,
     topics.CREATE_PARTITIONS_API,

@@ -14,7 +14,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
-from coordinator_server.server.apis.offsets import OFFSET_COMMIT_API
+from coordinator_server.server.apis.offset_commit import OFFSET_COMMIT_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.reply import PendingReply

@@ -14,7 +14,7 @@ from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API, HEARTBEAT_API
 from coordinator_server.server.connection import HELD_MAX_BYTES, Connection
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, MAX_HEADER_BYTES, MAX_KNOWN_HEADER_BYTES, Dispatcher
-from coordinator_server.server.quantum import QUANTUM, REQUEST_UNITS
+from coordinator_server.server.quantum import REQUESTS_PER_PASS
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import MOST_IN_PROGRESS, Beside, Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
@@ -91,7 +91,7 @@ def server() -> Server:
     return Server()
 
 
-MANY = 3 * QUANTUM // REQUEST_UNITS
+MANY = 3 * REQUESTS_PER_PASS
 
 
 def test_a_pass_ends_with_its_quantum_and_the_rest_comes_in_later_turns(server: Server) -> None:
@@ -128,18 +128,18 @@ def test_who_sends_little_does_not_wait_behind_those_who_send_much(server: Serve
     assert len(server.asked) == before + 1
     # All that one turn does for the others.
     server.loop.turn()
-    assert len(server.asked) - before - 1 <= STEPS_PER_TURN * QUANTUM // REQUEST_UNITS
+    assert len(server.asked) - before - 1 <= STEPS_PER_TURN * REQUESTS_PER_PASS
     server.loop.work()
     assert all(peer.answers == list(range(MANY)) for peer in hostile)
 
 
 def test_after_an_expensive_pass_the_next_one_is_a_step_though_nothing_is_left(server: Server) -> None:
     peer = server.connect()
-    peer.send(*map(heartbeat, range(MANY // 6)))
+    peer.send(*map(heartbeat, range(REQUESTS_PER_PASS)))
     asked = len(server.asked)
     peer.send(heartbeat(9))
 
-    assert asked == MANY // 6
+    assert asked == REQUESTS_PER_PASS
     assert len(server.asked) == asked
     server.loop.turn()
     assert len(server.asked) == asked + 1

@@ -1,0 +1,130 @@
+"""OffsetCommit (8). Shards know topics by name; requests and responses of newer versions have topic ids."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import operation_error
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, ShortWay
+from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
+from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import UNITS_PER_US
+from coordinator_server.server.reply import PendingReply
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from protocol.plain_commits import AcceptedCommit, PlainCommit, commit_response_encoder
+
+_TOPIC = attrgetter("name", "topic_id")
+COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
+COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
+US_PER_REFUSED_TOPIC = 10
+# The first version with topic ids instead of names.
+FIRST_WITH_TOPIC_IDS = 10
+
+
+def offset_commit(
+    node: Node,
+    context: RequestContext,
+    request: OffsetCommitRequest | PlainCommit[ServedShape],
+    reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
+) -> None:
+    """Refuse partitions that do not exist; the group's shard handles the rest."""
+    if isinstance(request, PlainCommit):
+        shape = request.shape
+        if shape.is_served(node):
+            node.groups.write(shape.partition, COMMIT_PLAIN, context, request, reply)
+            return
+        request = request.spelled_out()
+    refused = _refuse_unknown(node, context, request)
+    if refused:
+        reply.connection.use_up(US_PER_REFUSED_TOPIC * UNITS_PER_US * len(refused))
+    for topic in request.topics:
+        if topic.partitions:
+            break
+    else:
+        reply.complete(OffsetCommitResponse(topics=refused))
+        return
+    if not refused:
+        node.groups.write(partition_for(request.group_id, node.partitions), COMMIT, context, request, reply)
+        return
+
+    def merge(response: OffsetCommitResponse) -> None:
+        reply.complete(OffsetCommitResponse(topics=merged(refused, response.topics, _TOPIC)))
+
+    def fail(error: ErrorCode, message: str | None) -> None:
+        answered = refuse_offset_commit(context, request, error, message)
+        reply.complete(OffsetCommitResponse(topics=merged(refused, answered.topics, _TOPIC)))
+
+    node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, CallbackReply(merge, fail))
+
+
+def refuse_offset_commit(
+    context: RequestContext, request: OffsetCommitRequest | PlainCommit[ServedShape], error: ErrorCode, message: str | None
+) -> OffsetCommitResponse:
+    if isinstance(request, PlainCommit):
+        request = request.spelled_out()
+    code = operation_error(error)
+    return OffsetCommitResponse(topics=[_refused(topic, code) for topic in request.topics])
+
+
+OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], OffsetCommitResponse | AcceptedCommit] = ApiRow(
+    OffsetCommitRequest,
+    OffsetCommitResponse,
+    offset_commit,
+    refuse_offset_commit,
+    Order.WRITE,
+    ShortWay(commit_reader, commit_response_encoder),
+    units_per_byte=2,
+)
+
+
+def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:
+    """Remove partitions that do not exist from the request, and return the answers for them."""
+    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
+    refused = []
+    for asked in request.topics:
+        topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
+        if topic is None:
+            node.check_current()
+            error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refused.append(_refused(asked, error))
+            asked.partitions = []
+            continue
+        asked.name, asked.topic_id = topic.name, topic.topic_id
+        count = topic.partitions
+        for partition in asked.partitions:
+            if not 0 <= partition.partition_index < count:
+                refused.append(_refused(_take_beyond(asked, count), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+                break
+    if refused:
+        request.topics = [topic for topic in request.topics if topic.partitions]
+    return refused
+
+
+def _take_beyond(asked: OffsetCommitRequestTopic, count: int) -> OffsetCommitRequestTopic:
+    """Remove the partitions that a topic with ``count`` partitions does not have from ``asked``, and return them."""
+    known: list[OffsetCommitRequestPartition] = []
+    beyond: list[OffsetCommitRequestPartition] = []
+    for partition in asked.partitions:
+        (known if 0 <= partition.partition_index < count else beyond).append(partition)
+    asked.partitions = known
+    return OffsetCommitRequestTopic(asked.name, asked.topic_id, beyond)
+
+
+def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
+    partitions = [OffsetCommitResponsePartition(partition.partition_index, error) for partition in topic.partitions]
+    return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
