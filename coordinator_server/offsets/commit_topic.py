@@ -7,8 +7,9 @@ a shape. The rows of a decoded request are its partitions, with or without metad
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from sys import intern
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata
@@ -18,6 +19,22 @@ from protocol.messages.offset_commit import OffsetCommitRequestPartition
 
 R = TypeVar("R")
 
+# Layouts of long names are not kept, so that the cache takes a few megabytes at most.
+_KEPT_LAYOUTS: Final = 4096
+_KEPT_NAMES: Final = 256
+
+
+def layout_of(group_id: str, name: str, topic_id: bytes) -> CommitLayout:
+    """Return the layout of the records of a group and topic."""
+    if len(group_id) + len(name) > _KEPT_NAMES:
+        return CommitLayout(group_id, name, topic_id)
+    return _kept_layout(group_id, name, topic_id)
+
+
+@lru_cache(maxsize=_KEPT_LAYOUTS)
+def _kept_layout(group_id: str, name: str, topic_id: bytes) -> CommitLayout:
+    return CommitLayout(group_id, name, topic_id)
+
 
 class CommitTopic(Generic[R]):
     """A topic and the form of its rows. The rows themselves are arguments of the methods."""
@@ -25,7 +42,7 @@ class CommitTopic(Generic[R]):
     __slots__ = ("count", "layout", "max_bytes", "metadata", "name", "topic_id")
 
     def __init__(self, group_id: str, name: str, topic_id: bytes, count: int) -> None:
-        self.layout = CommitLayout(group_id, name, topic_id)
+        self.layout = layout_of(group_id, name, topic_id)
         self.name = name
         self.topic_id = topic_id
         self.count = count

@@ -171,7 +171,10 @@ class Connection(asyncio.Protocol):
             return Turn.NOW
         if self.is_decoding:
             return Turn.LATER
-        left = [each.api for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
+        waiting = [each for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
+        left = [each.api for each in waiting]
+        if any(each.is_large for each in waiting):
+            return Turn.NOW if all(each.name in api.overtakes for each in left) else Turn.LATER
         if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
             self.order = order
             return Turn.NOW

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import structlog
 
@@ -47,6 +47,7 @@ class LargeReply(PendingReply[R]):
     """The Reply of a large request: the answer, which may be about all its parts, is encoded beside the loop."""
 
     __slots__ = ()
+    is_large: ClassVar[bool] = True
 
     def complete(self, response: R, /) -> None:
         """Answer the request with ``response``, which nothing may change afterwards."""

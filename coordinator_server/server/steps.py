@@ -71,7 +71,7 @@ class Steps:
     def run_on(self, work: Work[None]) -> None:
         """Run work that changes state, a step a turn. It goes on when the connection that asked for it has ended.
 
-        An API that uses it must be ALONE: a connection then has one such request in progress.
+        The request must be large or its API ALONE: a connection then has one such request in progress.
         """
         self._turns.queue(partial(self._step_on, work))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import Any
+from typing import Any, ClassVar
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.served_api import ServedApi
@@ -17,6 +17,8 @@ class UnansweredRequest:
 
     __slots__ = ("api", "context", "correlation_id", "frame", "is_answered", "is_behind_writes", "is_free", "request")
 
+    is_large: ClassVar[bool] = False
+    """While a large request is unanswered, nothing but FREE ones starts behind it: a connection has memory for one."""
     api: ServedApi
     context: RequestContext
     correlation_id: int

@@ -15,10 +15,12 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, in_portions
 from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -59,6 +61,8 @@ READ_COMMITTED = 1
 FIRST_WITH_LEADER_EPOCHS = 4
 FIRST_FETCH_WITH_TOPIC_IDS = 13
 FIRST_FETCH_WITH_ENDPOINTS = 16
+PARTITIONS_PER_STEP = 300
+UNITS_PER_PARTITION = 3
 
 
 def list_offsets(
@@ -168,8 +172,41 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     """Answer with records, or after the client's ``max_wait_ms`` without records. Fetch sessions are not supported."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    if isinstance(reply, LargeReply):
+        reply.connection.use_up()
+        node.steps.run_on(_fetch_in_steps(node, context, request, reply))
+        return
     wanted: list[Wanted] = []
     topics = [_fetch_topic(node, context, request, asked, wanted) for asked in request.topics]
+    _begin_fetch(node, context, request, reply, topics, wanted)
+
+
+def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: LargeReply[FetchResponse]) -> Work[None]:
+    wanted: list[Wanted] = []
+    topics = []
+    left = UNITS_PER_STEP
+    for asked in request.topics:
+        partitions: list[PartitionData] = []
+        for portion in in_portions(asked.partitions, PARTITIONS_PER_STEP):
+            part = FetchTopic(asked.topic, asked.topic_id, portion)
+            partitions += _fetch_topic(node, context, request, part, wanted).partitions
+            left -= len(portion) * UNITS_PER_PARTITION + 1
+            if left <= 0:
+                yield
+                left = UNITS_PER_STEP
+        topics.append(FetchableTopicResponse(asked.topic, asked.topic_id, partitions))
+    if not reply.connection.is_closed:
+        _begin_fetch(node, context, request, reply, topics, wanted)
+
+
+def _begin_fetch(
+    node: Node,
+    context: RequestContext,
+    request: FetchRequest,
+    reply: PendingReply[FetchResponse],
+    topics: list[FetchableTopicResponse],
+    wanted: list[Wanted],
+) -> None:
     response = FetchResponse(responses=topics)
     partitions = [partition for topic in topics for partition in topic.partitions]
     is_urgent = not topics or request.max_wait_ms <= 0 or request.min_bytes <= 0
@@ -184,8 +221,8 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     elif is_urgent:
         reply.complete(response)
     else:
-        # It waits for time alone: no other request has to wait for it.
-        reply.is_free = True
+        # It waits for time alone: no other request has to wait for it, unless it takes much memory.
+        reply.is_free = not reply.is_large
         node.answer_after(request.max_wait_ms, reply, response)
 
 

@@ -310,6 +310,31 @@ def test_a_large_request_is_decoded_beside_the_loop_and_nothing_overtakes_it(ser
     assert peer.answers == [1, 2, 3]
 
 
+def test_a_connection_has_one_large_request_in_progress(server: Server) -> None:
+    """Also where requests of its class overlap."""
+    peer = server.connect()
+    names = ["x" * 30] * (LARGE_FRAME_BYTES // 30 + 1)
+    steps: list[int] = []
+
+    def waits() -> Generator[None, None, DescribeGroupsResponse]:
+        steps.append(1)
+        while len(steps) < 100:
+            steps.append(0)
+            yield
+        return DescribeGroupsResponse()
+
+    server.work = waits
+    peer.send(describe(1, *names), describe(2, *names), api_versions(3))
+    for _ in range(20):
+        while server.loop.jobs:
+            server.loop.jobs.popleft()()
+        server.loop.turn()
+    assert steps.count(1) == 1
+
+    server.loop.work()
+    assert peer.answers == [1, 2, 3]
+
+
 def test_a_large_request_with_bad_bytes_closes_its_connection(server: Server) -> None:
     peer = server.connect()
     frame = describe(1, *["x" * 30] * (LARGE_FRAME_BYTES // 30 + 1))
