@@ -40,7 +40,7 @@ class PendingReply(UnansweredRequest, Generic[R]):
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
-        self.connection.answer(self, self.api.refuse(self.context, self.request, error, message))
+        self.connection.answer(self, self.refusal(error, message))
 
 
 class LargeReply(PendingReply[R]):
@@ -55,7 +55,7 @@ class LargeReply(PendingReply[R]):
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
-        self.connection.answer_beside(self, lambda: self.encoded(self.api.refuse(self.context, self.request, error, message)))
+        self.connection.answer_beside(self, lambda: self.encoded(self.refusal(error, message)))
 
 
 class LoggedReply(PendingReply[Any]):

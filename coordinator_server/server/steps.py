@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -68,17 +67,26 @@ class Steps:
         self._ready.append(connection)
         self._start()
 
-    def run_on(self, work: Work[None]) -> None:
+    def run_on(self, reply: PendingReply[Any], work: Work[None]) -> None:
         """Run work that changes state, a step a turn. It goes on when the connection that asked for it has ended.
 
-        The request must be large or its API ALONE: a connection then has one such request in progress.
+        The work answers the request itself. If it raises, the request is refused. The request must be large or its API ALONE: a connection then has one such request in progress.
         """
-        self._turns.queue(partial(self._step_on, work))
+        self._turns.queue(partial(self._step_on, reply, work))
 
-    def _step_on(self, work: Work[None]) -> None:
-        with suppress(StopIteration):
+    def _step_on(self, reply: PendingReply[Any], work: Work[None]) -> None:
+        try:
             next(work)
-            self.run_on(work)
+        except StopIteration:
+            pass
+        except CoordinatorError as refused:
+            reply.fail(refused.error, refused.message)
+        except Exception:
+            log.exception("request-failed", api=reply.api.name, version=reply.context.api_version)
+            if not reply.is_answered:
+                reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+        else:
+            self.run_on(reply, work)
 
     def _start(self) -> None:
         while self._ready and len(self._in_progress) < MOST_IN_PROGRESS:
@@ -105,7 +113,7 @@ class Steps:
             self._turns.queue(partial(self._step, connection, request))
 
     def _refuse(self, reply: PendingReply[Any], error: ErrorCode, message: str | None = None) -> None:
-        self._answer(reply, lambda: reply.encoded(reply.api.refuse(reply.context, reply.request, error, message)))
+        self._answer(reply, lambda: reply.encoded(reply.refusal(error, message)))
 
     def _answer(self, reply: PendingReply[Any], encode: Callable[[], bytearray]) -> None:
         reply.connection.answer_beside(reply, encode, partial(self._answered, reply))

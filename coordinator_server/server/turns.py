@@ -4,8 +4,8 @@
     step     the next pass of a connection that was stopped or was expensive, or the next part of one long request
     turn     what the loop does between two looks at its sockets: the passes of those that sent something, and a few steps
 
-Steps wait in one queue, first come, first served. A connection that sends little never waits behind them. Work is counted by
-bytes and requests and not measured by a clock: that costs nothing, and simulated time stands still within a turn.
+Steps wait in one queue, first come, first served. A connection that sends little never waits behind them. Work is counted
+(``quantum.py``) and not measured by a clock: that costs nothing, and simulated time stands still within a turn.
 """
 
 from __future__ import annotations

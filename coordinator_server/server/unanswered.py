@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.served_api import ServedApi
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
 
 _LENGTH = Struct(">i")
 _PREFIX = Struct(">ii")  # length, correlation id
@@ -30,6 +32,10 @@ class UnansweredRequest:
     """Set by the dispatcher: the request must see the effects of unanswered WRITEs."""
     is_free: bool
     """Set by a handler: the request is FREE from here on, whatever the class of its API is."""
+
+    def refusal(self, error: ErrorCode, message: str | None) -> Message:
+        """Return the response for an error, in the form of the API. May be called in a thread."""
+        return self.api.refuse(self.context, self.request, error, message)
 
     def encoded(self, response: Any) -> bytearray:
         """Return the response's frame. May be called in a thread."""

@@ -44,11 +44,11 @@ def delete_groups(
     """Run one operation per shard; answer when each is durable or has failed. Large requests take more operations, in steps."""
     names = request.groups_names
     if isinstance(reply, LargeReply) or len(names) > GROUPS_PER_STEP:
-        node.steps.run_on(_delete_in_steps(node, request, _Deletions(node, context, reply)))
+        node.steps.run_on(reply, _delete_in_steps(node, request, _Deletions(node, context, reply)))
         return
     by_shard = _by_shard(node, dict.fromkeys(names))
     if sum(_size(node, *each) for each in by_shard.items()) > RECORDS_PER_STEP:
-        node.steps.run_on(_delete_in_steps(node, request, _Deletions(node, context, reply)))
+        node.steps.run_on(reply, _delete_in_steps(node, request, _Deletions(node, context, reply)))
         return
     deletions = _Deletions(node, context, reply)
     for partition, group_ids in by_shard.items():

@@ -174,7 +174,7 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
     if isinstance(reply, LargeReply):
         reply.connection.use_up()
-        node.steps.run_on(_fetch_in_steps(node, context, request, reply))
+        node.steps.run_on(reply, _fetch_in_steps(node, context, request, reply))
         return
     wanted: list[Wanted] = []
     topics = [_fetch_topic(node, context, request, asked, wanted) for asked in request.topics]

@@ -282,6 +282,24 @@ def test_long_work_that_raises_refuses_its_request_and_the_next_one_starts(serve
     assert not peer.transport.is_closed
 
 
+@pytest.mark.parametrize("error", [CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), ValueError("a bug")])
+def test_work_that_goes_on_without_its_connection_refuses_its_request_if_it_raises(error: Exception) -> None:
+    """Otherwise nothing behind a large request would ever start."""
+    loop = ManualLoop()
+    steps = Steps(loop.turns)
+
+    def fails() -> Generator[None, None, None]:
+        yield
+        raise error
+
+    api = serve_row(DESCRIBE_GROUPS_API, lambda _context, _request, reply: steps.run_on(reply, fails()))
+    peer = Peer(*loop.connect(Dispatcher([api], loop.background)))
+    peer.send(describe(1, "group"))
+    loop.work()
+
+    assert peer.answers == [1]
+
+
 def test_a_long_answer_that_cannot_be_encoded_closes_only_its_connection(server: Server) -> None:
     def bad() -> Generator[None, None, DescribeGroupsResponse]:
         yield
