@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
         self.local_address: tuple[str, int] = ("", 0)
         # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
-        # The class of the last request that is not FREE. All unanswered ones have it, except those that were overtaken.
+        # A request of this class may start at once, unless it is ALONE (``turn_of``).
         self.order = Order.FREE
         # A large request is being decoded: until that is done, only FREE ones may start behind it.
         self.is_decoding = False
@@ -171,16 +171,32 @@ class Connection(asyncio.Protocol):
             return Turn.NOW
         if self.is_decoding:
             return Turn.LATER
-        waiting = [each for each in self._waiting if not (each.is_answered or each.is_free or each.api.order is Order.FREE)]
-        left = [each.api for each in waiting]
-        if any(each.is_large for each in waiting):
-            return Turn.NOW if all(each.name in api.overtakes for each in left) else Turn.LATER
-        if not left or (order is not Order.ALONE and all(each.order is order for each in left)):
-            self.order = order
-            return Turn.NOW
-        if api.can_read_behind_writes and all(each.order is Order.WRITE or each is api for each in left):
-            return Turn.BEHIND_WRITES
-        return Turn.NOW if all(each.name in api.overtakes for each in left) else Turn.LATER
+        is_alike = can_overtake = True
+        has_large = False
+        can_read = api.can_read_behind_writes
+        for each in reversed(self._waiting):
+            other = each.api
+            if each.is_answered or each.is_free or other.order is Order.FREE:
+                continue
+            if each.is_behind_writes and other is api and can_read and not each.is_large:
+                # It has started behind all earlier ones, and nothing but WRITEs behind it.
+                return Turn.BEHIND_WRITES
+            has_large = has_large or each.is_large
+            is_alike = is_alike and other.order is order and order is not Order.ALONE and not each.is_behind_writes
+            can_read = can_read and (other.order is Order.WRITE or other is api)
+            can_overtake = can_overtake and other.name in api.overtakes
+        if not has_large:
+            if is_alike:
+                self.order = order
+                return Turn.NOW
+            if can_read:
+                return Turn.BEHIND_WRITES
+        return Turn.NOW if can_overtake else Turn.LATER
+
+    def read_latest(self, reply: UnansweredRequest) -> None:
+        """The request reads what is not durable. Later READs must see as much."""
+        reply.is_behind_writes = True
+        self.order = Order.ALONE
 
     def expect(self, reply: UnansweredRequest) -> None:
         """Append the next request to the order of answers."""

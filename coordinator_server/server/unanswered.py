@@ -29,7 +29,7 @@ class UnansweredRequest:
     """The encoded answer, while an earlier request is not answered."""
     is_answered: bool
     is_behind_writes: bool
-    """Set by the dispatcher: the request must see the effects of unanswered WRITEs."""
+    """The request reads the effects of unanswered WRITEs. Set by the dispatcher if it must, by a handler if it does."""
     is_free: bool
     """Set by a handler: the request is FREE from here on, whatever the class of its API is."""
 

@@ -6,6 +6,7 @@ import asyncio
 import traceback
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -217,6 +218,8 @@ class Process:
         self._next: Event | None = None
         self._next_us = 0
         self._is_in_turn = False
+        # What threads were to do while the process was paused.
+        self._stopped: list[Callable[[], None]] = []
         self._disk = machine.disk
         if isinstance(self._disk, Disk):
             self._disk.cut = lambda: machine.power_cut(self)
@@ -243,6 +246,9 @@ class Process:
     def pause(self, duration_us: int) -> None:
         self.paused_until_us = self.world.now_us + duration_us
         self._schedule()
+        if not duration_us:
+            for job in self._stopped[:]:
+                self.world.after(0, partial(self._continue, job))
 
     def end(self) -> None:
         """It is gone, with its threads."""
@@ -353,9 +359,15 @@ class Process:
 
     def _run_job(self, job: Callable[[], None]) -> None:
         if self.is_alive and self.world.now_us < self.paused_until_us:
-            self.world.at(self.paused_until_us, lambda: self._run_job(job))
+            self._stopped.append(job)
+            self.world.at(self.paused_until_us, partial(self._continue, job))
         elif self.is_alive and self._run(job):
             self._schedule()
+
+    def _continue(self, job: Callable[[], None]) -> None:
+        if job in self._stopped:
+            self._stopped.remove(job)
+            self._run_job(job)
 
     def _run(self, action: Callable[[], None]) -> bool:
         """Whether the process lives on."""

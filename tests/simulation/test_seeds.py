@@ -20,6 +20,7 @@ STORM = int(os.environ.get("SIMULATION_STORM_S", str(STORM_S)))
 # Seeds that have shown something, each with what it was.
 KEPT: dict[int, str] = {
     51: "a group whose deletion the log refused came back with members that it had let go",
+    1467: "a fetch behind one that had read what was not durable read less",
     2108: "a checker took a sync of a deleted group for one of its namesake's",
     2638: "the mirror first looked at a server after compaction had removed what was recovered but never acknowledged",
     4046: "a full group with a static member that had not rejoined in time, as it may be in Kafka, was called too large",

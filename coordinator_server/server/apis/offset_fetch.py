@@ -62,7 +62,9 @@ def fetch_offsets(
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
-    is_latest = request.require_stable or reply.is_behind_writes
+    if request.require_stable:
+        reply.connection.read_latest(reply)
+    is_latest = reply.is_behind_writes
     is_usual = len(asked) == 1 and not is_latest
     if is_usual and version < FIRST_WITH_TOPIC_IDS and not isinstance(reply, LargeReply):
         answer = _read_at_once(node, version, asked[0])

@@ -125,6 +125,26 @@ def test_a_fetch_behind_commits_sees_them_and_commits_behind_it_go_on(peer: Peer
     assert [reply.is_behind_writes for reply in peer.started] == [False, False, True, False, True]
 
 
+def test_a_fetch_behind_one_of_the_latest_offsets_reads_them_too(peer: Peer) -> None:
+    """A later read must not see less than an earlier one, which may read what is not durable (``require_stable``)."""
+    peer.send("OffsetFetch")
+    peer.connection.read_latest(peer.started[0])
+    peer.send("OffsetFetch", "OffsetFetch", "OffsetCommit")
+
+    assert [reply.is_behind_writes for reply in peer.started] == [True, True, True]
+
+
+def test_no_other_read_starts_behind_a_fetch_of_the_latest_offsets(peer: Peer) -> None:
+    """It could read older state."""
+    peer.send("OffsetFetch")
+    peer.connection.read_latest(peer.started[0])
+    peer.send("ListGroups")
+    before = peer.names
+    peer.answer(0)
+
+    assert (before, peer.names) == (["OffsetFetch"], ["OffsetFetch", "ListGroups"])
+
+
 def test_what_a_handler_frees_delays_nothing(peer: Peer) -> None:
     """A Fetch of topics without records waits for time alone."""
     peer.send("Fetch")
