@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from struct import Struct as Layout
 from typing import Any, Final
 
-import structlog
-
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.background import Background
@@ -20,8 +17,6 @@ from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
 from protocol.frames import decode_request_header
 from protocol.messages.api_versions import ApiVersionsRequest
-
-log = structlog.get_logger(__name__)
 
 # A request header has the API key and version (two bytes each), the correlation id (four bytes), and the client's own fields.
 _CORRELATION_ID = Layout(">i")
@@ -84,14 +79,10 @@ class Dispatcher:
         if is_behind_writes:
             reply.is_behind_writes = True
         connection.expect(reply)
-        # ``_handle``, inlined for speed.
         try:
             api.handle(context, request, reply)
-        except CoordinatorError as refused:
-            reply.fail(refused.error, refused.message)
-        except Exception:
-            log.exception("request-failed", api=api.name, version=context.api_version)
-            _fail_once(reply)
+        except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
+            reply.fail_after(failure)
         return True
 
     def _decode_beside(self, known: Introduction, frame: bytes, reply: PendingReply[Any]) -> None:
@@ -116,7 +107,10 @@ class Dispatcher:
                     connection.refuse(result)
             elif not (connection.is_closed and is_read_only):
                 reply.request = result
-                _handle(reply)
+                try:
+                    reply.api.handle(reply.context, result, reply)
+                except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
+                    reply.fail_after(failure)
                 connection.decoded()
 
         self._background.run(decode_frame, decoded)
@@ -155,18 +149,3 @@ class Dispatcher:
         reply: PendingReply[Any] = PendingReply(connection, api, oldest, correlation_id, ApiVersionsRequest())
         connection.expect(reply)
         reply.fail(ErrorCode.UNSUPPORTED_VERSION)
-
-
-def _handle(reply: PendingReply[Any]) -> None:
-    try:
-        reply.api.handle(reply.context, reply.request, reply)
-    except CoordinatorError as refused:
-        reply.fail(refused.error, refused.message)
-    except Exception:
-        log.exception("request-failed", api=reply.api.name, version=reply.context.api_version)
-        _fail_once(reply)
-
-
-def _fail_once(reply: PendingReply[Any]) -> None:
-    if not reply.is_answered:
-        reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import structlog
 
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.served_api import ServedApi
@@ -41,6 +42,15 @@ class PendingReply(UnansweredRequest, Generic[R]):
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.refusal(error, message))
+
+    def fail_after(self, failure: Exception) -> None:
+        """Answer the request with the error for what its handler raised: a CoordinatorError, or a bug, which is logged."""
+        if isinstance(failure, CoordinatorError):
+            self.fail(failure.error, failure.message)
+            return
+        log.error("request-failed", api=self.api.name, version=self.context.api_version, exc_info=failure)
+        if not self.is_answered:
+            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 class LargeReply(PendingReply[R]):

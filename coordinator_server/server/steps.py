@@ -79,12 +79,8 @@ class Steps:
             next(work)
         except StopIteration:
             pass
-        except CoordinatorError as refused:
-            reply.fail(refused.error, refused.message)
-        except Exception:
-            log.exception("request-failed", api=reply.api.name, version=reply.context.api_version)
-            if not reply.is_answered:
-                reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+        except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
+            reply.fail_after(failure)
         else:
             self.run_on(reply, work)
 

@@ -19,7 +19,7 @@ from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
@@ -43,7 +43,7 @@ def delete_groups(
 ) -> None:
     """Run one operation per shard; answer when each is durable or has failed. Large requests take more operations, in steps."""
     names = request.groups_names
-    if isinstance(reply, LargeReply) or len(names) > GROUPS_PER_STEP:
+    if reply.is_large or len(names) > GROUPS_PER_STEP:
         node.steps.run_on(reply, _delete_in_steps(node, request, _Deletions(node, context, reply)))
         return
     by_shard = _by_shard(node, dict.fromkeys(names))

@@ -17,7 +17,7 @@ from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
@@ -132,7 +132,7 @@ def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, messa
 
 def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply[ListGroupsResponse]) -> None:
     counts = node.groups.read_all("count-groups", GroupShard.group_count)
-    if isinstance(reply, LargeReply) or sum(count for count in counts if isinstance(count, int)) > GROUPS_PER_STEP:
+    if reply.is_large or sum(count for count in counts if isinstance(count, int)) > GROUPS_PER_STEP:
         reply.connection.use_up()
         node.steps.run(reply, _list_in_steps(node, request))
         return

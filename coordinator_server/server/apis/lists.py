@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from coordinator_server.server.quantum import QUANTUM
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Steps, Work
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ def answer_list(
 
     If this is more than one step, it starts anew in steps: until then, only the request is kept.
     """
-    if not isinstance(reply, LargeReply):
+    if not reply.is_large:
         answers = []
         left = UNITS_PER_STEP
         for item in items:

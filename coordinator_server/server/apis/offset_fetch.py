@@ -17,7 +17,7 @@ from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -66,12 +66,12 @@ def fetch_offsets(
         reply.connection.read_latest(reply)
     is_latest = reply.is_behind_writes
     is_usual = len(asked) == 1 and not is_latest
-    if is_usual and version < FIRST_WITH_TOPIC_IDS and not isinstance(reply, LargeReply):
+    if is_usual and version < FIRST_WITH_TOPIC_IDS and not reply.is_large:
         answer = _read_at_once(node, version, asked[0])
         if answer is not None:
             reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
             return
-    if isinstance(reply, LargeReply) or _size(node, asked) > OFFSETS_PER_STEP:
+    if reply.is_large or _size(node, asked) > OFFSETS_PER_STEP:
         reply.connection.use_up()
         latest = LATEST_STABLE if request.require_stable else LATEST
         node.steps.run(reply, _fetch_in_steps(node, context, asked, latest if is_latest else None))

@@ -10,7 +10,7 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import each_in_steps
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Beside, Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.produce import (
@@ -32,7 +32,7 @@ def produce(node: Node, context: RequestContext, request: ProduceRequest, reply:
         reply.connection.close()
         return
     has_ids = context.api_version >= FIRST_WITH_TOPIC_IDS
-    if isinstance(reply, LargeReply):
+    if reply.is_large:
         node.steps.run(reply, _refuse_in_steps(node, request, has_ids=has_ids))
         return
     errors = [_refusal(node, asked, has_ids=has_ids) for asked in request.topic_data]

@@ -19,7 +19,7 @@ from coordinator_server.server.apis.lists import UNITS_PER_STEP, in_portions
 from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
@@ -172,7 +172,7 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     """Answer with records, or after the client's ``max_wait_ms`` without records. Fetch sessions are not supported."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    if isinstance(reply, LargeReply):
+    if reply.is_large:
         reply.connection.use_up()
         node.steps.run_on(reply, _fetch_in_steps(node, context, request, reply))
         return
@@ -181,7 +181,7 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     _begin_fetch(node, context, request, reply, topics, wanted)
 
 
-def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: LargeReply[FetchResponse]) -> Work[None]:
+def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> Work[None]:
     wanted: list[Wanted] = []
     topics = []
     left = UNITS_PER_STEP

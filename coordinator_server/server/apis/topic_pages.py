@@ -11,7 +11,7 @@ from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import LargeReply, PendingReply
+from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_topic_partitions import (
@@ -41,7 +41,7 @@ def describe_topic_partitions(
     names = sorted(name for name in named if name >= cursor.topic_name)
     _check_cursor(request, names)
     page = _Page(node, cursor, max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit)))
-    if len(names) > UNITS_PER_STEP or isinstance(reply, LargeReply):
+    if len(names) > UNITS_PER_STEP or reply.is_large:
         reply.connection.use_up()
         node.steps.run(reply, _fill_in_steps(page, names))
         return
