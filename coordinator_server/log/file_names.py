@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import Storage
+from coordinator_server.log.storage import LOCAL, Storage
 
 JOURNALS: Final = "journal"
 LOCK: Final = ".lock"
@@ -74,9 +74,7 @@ def layer_path(shard_dir: Path, to_offset: int) -> Path:
     return shard_dir / f"layer-{to_offset:020d}"
 
 
-def layer_offsets(shard_dir: Path) -> list[int]:
+def layer_offsets(shard_dir: Path, storage: Storage = LOCAL) -> list[int]:
     """Return the ``to`` offsets of all directories that are named like layers, newest first; valid or not."""
-    if not shard_dir.is_dir():
-        return []
-    names = (_LAYER_NAME.fullmatch(entry.name) for entry in shard_dir.iterdir())
+    names = (_LAYER_NAME.fullmatch(name) for name in storage.list(str(shard_dir)))
     return sorted((int(name[1]) for name in names if name), reverse=True)

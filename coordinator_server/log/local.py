@@ -158,7 +158,7 @@ class LocalLogStore:
     def compacted_to(self, shard: ShardId, /) -> int:
         """Return the end of the newest layer: before it, ``read`` returns only what compaction has kept. 0 without a layer."""
         log = self._logs.by_shard.get(shard)
-        layer = None if log is None else newest_valid_layer(Path(log.directory))
+        layer = None if log is None else newest_valid_layer(Path(log.directory), storage=self._storage)
         return 0 if layer is None else layer.to_offset
 
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:

@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Final, Protocol
 
-from coordinator_server.log.errors import LockedLog, OutcomeUnknown
+from coordinator_server.log.errors import OutcomeUnknown
+from coordinator_server.log.file_locks import LocalHold, LocalLock
 
 ZEROS: Final = bytes(1 << 20)
 _KEEP_SIZE: Final = 1  # FALLOC_FL_KEEP_SIZE of linux/falloc.h
@@ -71,7 +72,13 @@ class Storage(Protocol):
 
     def open(self, path: str, /, *, create: bool = False) -> File: ...
 
+    def open_read_only(self, path: str, /) -> File:
+        """Open an existing file that this process may not be allowed to write."""
+
     def exists(self, path: str, /) -> bool: ...
+
+    def is_dir(self, path: str, /) -> bool:
+        """Whether the path is a directory. A symbolic link is none."""
 
     def size(self, path: str, /) -> int: ...
 
@@ -83,7 +90,8 @@ class Storage(Protocol):
 
     def sync_dir(self, path: str, /) -> None: ...
 
-    def rename(self, old: str, new: str, /) -> None: ...
+    def rename(self, old: str, new: str, /) -> None:
+        """Rename a file or directory, over a file or an empty directory if there is one. Both names become durable apart."""
 
     def remove(self, path: str, /) -> None:
         """Remove a file if it exists."""
@@ -158,8 +166,24 @@ def replace_file(storage: Storage, path: str, data: bytes) -> None:
 
 def read_file(storage: Storage, path: str) -> bytes:
     """Return the whole content of a file."""
-    with closing(storage.open(path)) as file:
+    with closing(storage.open_read_only(path)) as file:
         return file.pread(file.size(), 0)
+
+
+def remove_tree(storage: Storage, path: str) -> None:
+    """Remove a file, or a directory with everything in it."""
+    if not storage.is_dir(path):
+        storage.remove(path)
+        return
+    for name in storage.list(path):
+        remove_tree(storage, f"{path}/{name}")
+    storage.remove_dir(path)
+
+
+def discard_tree(storage: Storage, path: str) -> None:
+    """Do ``remove_tree`` as far as that is possible: nothing depends on what stays."""
+    with contextlib.suppress(OSError):
+        remove_tree(storage, path)
 
 
 class _SpareDescriptor:
@@ -194,8 +218,14 @@ class LocalStorage:
     def open(self, path: str, /, *, create: bool = False) -> File:
         return LocalFile(path, os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644))
 
+    def open_read_only(self, path: str, /) -> File:
+        return LocalFile(path, os.open(path, os.O_RDONLY))
+
     def exists(self, path: str, /) -> bool:
         return os.path.exists(path)
+
+    def is_dir(self, path: str, /) -> bool:
+        return os.path.isdir(path) and not os.path.islink(path)
 
     def size(self, path: str, /) -> int:
         return os.stat(path).st_size
@@ -246,6 +276,9 @@ class LocalStorage:
         return os.urandom(size)
 
 
+LOCAL: Final[Storage] = LocalStorage()
+
+
 class LocalFile:
     """A file descriptor."""
 
@@ -290,80 +323,6 @@ class LocalFile:
         position = self.size()
         while position < end:
             position += os.pwrite(self._fd, memoryview(ZEROS)[: end - position], position)
-
-
-class LocalLock:
-    """An flock on a file that holds the process's pid. The operating system drops it when the process ends."""
-
-    __slots__ = ("_fd",)
-
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
-            self.close()
-            pid = int(holder) if holder.isdecimal() else None
-            raise LockedLog(f"{os.path.dirname(path)} is in use by process {holder}", pid) from None
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
-
-    def fileno(self) -> int:
-        return self._fd
-
-    def close(self) -> None:
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-
-class LocalHold:
-    """An flock on an existing file, for as long as this object lives.
-
-    It excludes other processes, and other holds of this one.
-    """
-
-    __slots__ = ("_fd",)
-
-    def __init__(self, path: str, mode: int) -> None:
-        self._fd = os.open(path, os.O_RDONLY)
-        try:
-            fcntl.flock(self._fd, mode)
-            # It may have been removed, or replaced, while we waited.
-            if os.fstat(self._fd).st_ino != os.stat(path).st_ino:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-        except OSError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def __del__(self) -> None:
-        # A reader that is dropped before its end never calls close.
-        self.close()
-
-
-def holder(path: str) -> str | None:
-    """Return the pid of the process that has the lock file, or ``unknown``; None if it is free. Nothing is changed."""
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _pid_in(fd)
-    finally:
-        os.close(fd)
-    return None
-
-
-def _pid_in(fd: int) -> str:
-    return os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
 
 
 def _allocate(fd: int, position: int, length: int) -> bool:

@@ -17,9 +17,9 @@ from coordinator_server.log.meta import NAME
 from tests.property.test_log_syscalls import KILLED, ROOT
 from tests.support.kafka_log import kept_log
 
-CALLS = ("write", "fsync", "rename", "mkdir")
+CALLS = ("pwrite64", "fdatasync", "fsync", "rename", "mkdir")
 # What the default run kills at: the commit of each step. --every-syscall kills at all of them.
-SAMPLED = (("rename", 1), ("rename", 5), ("rename", 9), ("fsync", 20))
+SAMPLED = (("rename", 1), ("rename", 5), ("rename", 9), ("fsync", 10), ("fdatasync", 20))
 
 
 def contents(data_dir: Path) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from coordinator_server.config import UNLIMITED, Config
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.file_names import layer_path
 from coordinator_server.log.storage import File
 from coordinator_server.log.write.journal_writer import Done, Post, write_durably
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
@@ -24,7 +25,7 @@ from tests.simulation.links import Child, LoopSockets, Neighbourhood
 from tests.simulation.loop import SimulatedLoop, SimulatedServer
 from tests.simulation.network import Network
 from tests.simulation.world import MS, Event, World
-from tests.support.storage import PowerCut, SimulatedDisk, SimulatedHold, _Inode
+from tests.support.storage import PowerCut, SimulatedDisk
 
 FIRST_WALL_MS: Final = 1_700_000_000_000
 JOURNAL_BYTES: Final = 1 << 16
@@ -38,10 +39,6 @@ class Disk(SimulatedDisk):
     """``cut`` is called at the moment when the power goes."""
 
     cut: Callable[[], None] = staticmethod(lambda: None)
-
-    def share(self, path: str, /) -> SimulatedHold:
-        # Layers are real files, which nobody removes here.
-        return SimulatedHold(_Inode(), 0) if "/layer-" in path else super().share(path)
 
     def _call(self, operation: str, path: str, *, is_change: bool = True) -> None:
         try:
@@ -64,7 +61,7 @@ class Machine:
         self.broken = broken
         self.disk: SimulatedDisk = Disk(world.rng)
         self.wall_ahead_ms = 0
-        # A directory that is there where layers are made, for those are real files.
+        # A real directory with the same name is where compactions work.
         self.data_dir = "/data"
         self.process: Process | None = None
         # Hears of each frame of the journal that is durable, before anybody who waits for it.
@@ -146,7 +143,7 @@ class Machine:
             )
 
     def _compact(self, process: Process, sealed: Mapping[str, int]) -> None:
-        # The child ends with its server. It reads files that never change, and its layer is there all at once.
+        # The child ends with its server. It works on copies in a real directory, and its layers are on the disk all at once.
         if not process.is_alive:
             return
         self.compacting()
@@ -156,6 +153,9 @@ class Machine:
                 Path(path).write_bytes(self.disk.content(path))
         todo = [plan for plan in plans(Path(self.data_dir), sealed) if plan.shard in sealed]
         done = compact(todo, None, run_python, Progress())
+        for layer in done.layers:
+            for file in sorted(layer_path(Path(layer.directory), layer.to_offset).iterdir()):
+                self.disk.put(str(file), file.read_bytes())
         self.told(f"compacted {', '.join(f'{layer.shard} to {layer.to_offset}' for layer in done.layers)}")
 
     # What the process does to itself.

@@ -147,7 +147,10 @@ class SimulatedDisk:
         return bytes(self._inode(path).content)
 
     def put(self, path: str, content: bytes) -> None:
-        """Durably make or replace a file, without its writer's knowledge."""
+        """Durably make or replace a file, and the directory that it is in, without its writer's knowledge."""
+        directory, above = self._parent(os.path.dirname(path))
+        if directory and directory not in above.names:
+            above.names[directory] = above.durable_names[directory] = _Inode(is_dir=True)
         name, parent = self._parent(path)
         inode = parent.names.get(name) or _Inode()
         inode.truncate(0)
@@ -185,6 +188,12 @@ class SimulatedDisk:
             inode = _Inode()
             self._change(parent, _Link(name, inode))
         return SimulatedFile(self, path, inode)
+
+    def open_read_only(self, path: str, /) -> SimulatedFile:
+        return self.open(path)
+
+    def is_dir(self, path: str, /) -> bool:
+        return self.exists(path) and self._inode(path).is_dir
 
     def exists(self, path: str, /) -> bool:
         try:

@@ -9,13 +9,12 @@ The same batches and the same summary make the same bytes: nothing in a layer te
 from __future__ import annotations
 
 import errno
-import os
 import secrets
-import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -23,9 +22,11 @@ from crc32c import crc32c
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import layer_path, segment_name
 from coordinator_server.log.layers.layer import MANIFEST, FileEntry, Layer, Manifest, open_layer
+from coordinator_server.log.storage import LOCAL, Storage, discard_tree, write_all
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 _ATTEMPT: Final = ".layer-attempt-"
+_WRITE_BYTES: Final = 1024 * 1024
 
 
 class LayerSummary(NamedTuple):
@@ -37,21 +38,50 @@ class LayerSummary(NamedTuple):
     digest: str
 
 
+class _NewFile:
+    """A file of an attempt, written from its start to its end."""
+
+    def __init__(self, storage: Storage, path: Path) -> None:
+        self.size = 0
+        self._name = path.name
+        self._file = storage.open(str(path), create=True)
+        self._crc = 0
+        self._pending = bytearray()
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self._pending += piece
+        self._crc = crc32c(piece, self._crc)
+        self.size += len(piece)
+        if len(self._pending) >= _WRITE_BYTES:
+            self._write_pending()
+
+    def sync(self) -> FileEntry:
+        """Write and sync everything, and return what the manifest states of the file."""
+        self._write_pending()
+        self._file.sync()
+        return FileEntry(self._name, self.size, self._crc)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _write_pending(self) -> None:
+        write_all(self._file, bytes(self._pending), self.size - len(self._pending))
+        self._pending.clear()
+
+
 class LayerAttempt:
     """Writes one layer into a private directory. Leaving the ``with`` block by an exception removes it."""
 
-    def __init__(self, shard_dir: Path, to_offset: int, file_bytes: int = FILE_BYTES) -> None:
+    def __init__(self, shard_dir: Path, to_offset: int, file_bytes: int = FILE_BYTES, storage: Storage = LOCAL) -> None:
         self.path = shard_dir / f"{_ATTEMPT}{to_offset:020d}-{secrets.token_hex(8)}"
         self.entries: list[FileEntry] = []
         self.checkpoint: list[FileEntry] = []
+        self._storage = storage
         self._shard = shard_dir.name
         self._to_offset = to_offset
         self._file_bytes = file_bytes
-        self._file: BinaryIO | None = None
-        self._name = ""
-        self._size = 0
-        self._crc = 0
-        self.path.mkdir()
+        self._file: _NewFile | None = None
+        storage.make_dir(str(self.path))
 
     def __enter__(self) -> LayerAttempt:
         return self
@@ -61,45 +91,37 @@ class LayerAttempt:
             self._file.close()
             self._file = None
         if error is not None:
-            shutil.rmtree(self.path, ignore_errors=True)
+            discard_tree(self._storage, str(self.path))
 
     def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
         """Add one whole batch, given in any number of pieces. Batches come in offset order."""
         size = sum(map(len, batch))
-        if self._file is None or self._size + size > self._file_bytes:
+        if self._file is None or self._file.size + size > self._file_bytes:
             self._roll(base_offset)
         assert self._file is not None
         for piece in batch:
             self._file.write(piece)
-            self._crc = crc32c(piece, self._crc)
-        self._size += size
 
     def close(self) -> None:
         """Sync the record files after the last batch, so that they can be read back."""
         if self._file is None:
             return
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._file = None
-        self.entries.append(FileEntry(self._name, self._size, self._crc))
+        file, self._file = self._file, None
+        with closing(file):
+            self.entries.append(file.sync())
 
     def add_file(self, name: str, content: Iterable[bytes]) -> None:
         """Add a file of the checkpoint, and sync it."""
-        size = crc = 0
-        with (self.path / name).open("xb") as file:
-            for piece in content:
-                file.write(piece)
-                crc = crc32c(piece, crc)
-                size += len(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        self.checkpoint.append(FileEntry(name, size, crc))
+        self.checkpoint.append(self._write_file(name, content))
+
+    def remove_file(self, name: str) -> None:
+        """Remove a file of the checkpoint, if it exists."""
+        self._storage.remove(str(self.path / name))
 
     def preview(self) -> Layer:
         """Return the layer as it is so far, for reading it back. It has no digest, and must not be published."""
         manifest = Manifest(self._shard, self._to_offset, 0, 0, "", tuple(self.entries), (), checkpoint=tuple(self.checkpoint))
-        return Layer(self.path, manifest)
+        return Layer(self.path, manifest, self._storage)
 
     def finish(self, summary: LayerSummary, inputs: Sequence[FileEntry]) -> Path:
         """Add the manifest and sync everything. After this the attempt may be published."""
@@ -115,67 +137,54 @@ class LayerAttempt:
             tombstone_cutoff_ms=summary.cutoff_ms,
             checkpoint=tuple(self.checkpoint),
         )
-        with (self.path / MANIFEST).open("xb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        _sync_directory(self.path)
+        self._write_file(MANIFEST, [msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=2), b"\n"])
+        self._storage.sync_dir(str(self.path))
         return self.path
 
     def _roll(self, base_offset: int) -> None:
         self.close()
-        self._name = segment_name(base_offset)
-        self._size = self._crc = 0
-        self._file = (self.path / self._name).open("xb")
+        self._file = _NewFile(self._storage, self.path / segment_name(base_offset))
+
+    def _write_file(self, name: str, content: Iterable[bytes]) -> FileEntry:
+        with closing(_NewFile(self._storage, self.path / name)) as file:
+            for piece in content:
+                file.write(piece)
+            return file.sync()
 
 
-def publish(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
+def publish(attempt: Path, shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> bool:
     """Make a finished attempt the layer at ``to_offset`` by one rename.
 
     Return False if an intact one exists already: that stays.
     """
-    target = layer_path(shard_dir, to_offset)
     try:
-        os.rename(attempt, target)
+        storage.rename(str(attempt), str(layer_path(shard_dir, to_offset)))
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
-        return _publish_over(attempt, shard_dir, to_offset)
-    _sync_directory(shard_dir)
+        return _publish_over(attempt, shard_dir, to_offset, storage)
+    storage.sync_dir(str(shard_dir))
     return True
 
 
-def discard(attempt: Path) -> None:
-    """Remove an attempt that will not be published."""
-    shutil.rmtree(attempt, ignore_errors=True)
-
-
-def clean_attempts(shard_dir: Path) -> int:
+def clean_attempts(shard_dir: Path, storage: Storage = LOCAL) -> int:
     """Remove the attempts that writers left when they died, and return their number. The caller holds the compaction lock."""
-    stale = [entry for entry in shard_dir.iterdir() if entry.name.startswith(_ATTEMPT)]
-    for attempt in stale:
-        discard(attempt)
+    stale = [name for name in storage.list(str(shard_dir)) if name.startswith(_ATTEMPT)]
+    for name in stale:
+        discard_tree(storage, str(shard_dir / name))
     return len(stale)
 
 
-def _publish_over(attempt: Path, shard_dir: Path, to_offset: int) -> bool:
+def _publish_over(attempt: Path, shard_dir: Path, to_offset: int, storage: Storage) -> bool:
     """Publish although a layer has the name already: only a damaged one is replaced."""
     try:
-        open_layer(shard_dir, to_offset).verify()
+        open_layer(shard_dir, to_offset, storage).verify()
     except DamagedLog:
         aside = shard_dir / f"{_ATTEMPT}{to_offset:020d}-{secrets.token_hex(8)}"
-        os.rename(layer_path(shard_dir, to_offset), aside)
-        os.rename(attempt, layer_path(shard_dir, to_offset))
-        _sync_directory(shard_dir)
-        discard(aside)
+        storage.rename(str(layer_path(shard_dir, to_offset)), str(aside))
+        storage.rename(str(attempt), str(layer_path(shard_dir, to_offset)))
+        storage.sync_dir(str(shard_dir))
+        discard_tree(storage, str(aside))
         return True
-    discard(attempt)
+    discard_tree(storage, str(attempt))
     return False
-
-
-def _sync_directory(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -19,7 +19,6 @@ from a checkpoint holds the layer, and retention leaves it.
 
 from __future__ import annotations
 
-import os
 import sys
 from array import array
 from bisect import bisect_left
@@ -32,7 +31,7 @@ from crc32c import crc32c
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.log.layers.layer import Layer
-from coordinator_server.log.storage import Lock
+from coordinator_server.log.storage import File, Lock, read_file
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_batches
 
@@ -76,11 +75,11 @@ class Checkpoint:
         """
         self.layer = layer
         self._hold = hold
-        self._data = -1
+        self._data: File | None = None
         for name in (INDEX, REST):
             layer.verify_file(name)
         path = layer.path / INDEX
-        raw = path.read_bytes()
+        raw = read_file(layer.storage, str(path))
         if len(raw) < _HEAD.size or _HEAD.unpack_from(raw)[:2] != (MAGIC, VERSION):
             raise DamagedLog(str(path), 0, "not the index of a checkpoint of this version")
         count, pos = _HEAD.unpack_from(raw)[2], _HEAD.size
@@ -94,8 +93,8 @@ class Checkpoint:
             self._columns.append(column)
         self._keys = raw[pos:]
         try:
-            self._data = os.open(layer.path / DATA, os.O_RDONLY | os.O_CLOEXEC)
-            size = os.fstat(self._data).st_size
+            self._data = layer.storage.open_read_only(str(layer.path / DATA))
+            size = self._data.size()
         except OSError as error:
             raise DamagedLog(str(layer.path / DATA), 0, f"cannot be opened: {error.strerror}") from error
         stated = layer.entry(DATA).size
@@ -106,9 +105,9 @@ class Checkpoint:
 
     def close(self) -> None:
         """Close the data file, and let retention remove the layer. A second call does nothing."""
-        if self._data >= 0:
-            os.close(self._data)
-            self._data = -1
+        if self._data is not None:
+            self._data.close()
+            self._data = None
         if self._hold is not None:
             self._hold.close()
             self._hold = None
@@ -145,8 +144,9 @@ class Checkpoint:
         row = self._find(key)
         position, size, crc = (column[row] for column in self._columns[2:5])
         path = str(self.layer.path / DATA)
+        assert self._data is not None, "the checkpoint is open"
         try:
-            data = os.pread(self._data, size, position)
+            data = self._data.pread(size, position)
         except OSError as error:
             raise DamagedLog(path, position, f"the block of {key!r} cannot be read: {error.strerror}") from error
         if len(data) != size or crc32c(data) != crc:
@@ -164,7 +164,7 @@ class Checkpoint:
 
     def other_batches(self) -> Iterator[bytes]:
         """Yield the batches of records that are in no block."""
-        data = (self.layer.path / REST).read_bytes()
+        data = read_file(self.layer.storage, str(self.layer.path / REST))
         position = 0
         try:
             for position, header in iter_batches(data):

@@ -15,6 +15,7 @@ A newer layer supersedes the older ones. If it is not intact, an older one is lo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path, segment_name
+from coordinator_server.log.storage import LOCAL, Storage, read_file
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_batches
 
@@ -60,11 +62,12 @@ class Manifest(Struct, frozen=True):
 class Layer:
     """A published layer with a manifest that parses."""
 
-    __slots__ = ("manifest", "path")
+    __slots__ = ("manifest", "path", "storage")
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
+    def __init__(self, path: Path, manifest: Manifest, storage: Storage = LOCAL) -> None:
         self.path = path
         self.manifest = manifest
+        self.storage = storage
 
     @property
     def to_offset(self) -> int:
@@ -94,7 +97,7 @@ class Layer:
     def _verify(self, entry: FileEntry) -> None:
         path = self.path / entry.name
         try:
-            found = file_entry(path, entry.name)
+            found = file_entry(path, entry.name, self.storage)
         except OSError as error:
             raise DamagedLog(str(path), 0, f"cannot be read: {error.strerror}") from error
         if found != entry:
@@ -104,7 +107,7 @@ class Layer:
     def read(self, from_offset: int = 0) -> Iterator[bytes]:
         """Yield whole batches in offset order, from the first that ends after ``from_offset``."""
         for path in self.files():
-            data = path.read_bytes()
+            data = read_file(self.storage, str(path))
             end = 0
             try:
                 for position, header in iter_batches(data):
@@ -115,40 +118,42 @@ class Layer:
                 raise DamagedLog(str(path), end, str(error)) from error
 
 
-def open_layer(shard_dir: Path, to_offset: int) -> Layer:
+def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Layer:
     """Return the layer at ``to_offset``. DamagedLog unless it is valid."""
     path = layer_path(shard_dir, to_offset)
     try:
-        manifest = msgspec.json.decode((path / MANIFEST).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode(read_file(storage, str(path / MANIFEST)), type=Manifest)
     except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
     stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
     if stated != (FORMAT, shard_dir.name, 0, to_offset):
         raise DamagedLog(str(path / MANIFEST), 0, f"the manifest of another layer or format: {stated}")
     for entry in manifest.files:
-        if not SEGMENT_NAME.fullmatch(entry.name) or _size(path / entry.name) != entry.size:
+        if not SEGMENT_NAME.fullmatch(entry.name) or _size(storage, path / entry.name) != entry.size:
             raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")
-    return Layer(path, manifest)
+    return Layer(path, manifest, storage)
 
 
-def newest_valid_layer(shard_dir: Path, upto: int | None = None) -> Layer | None:
+def newest_valid_layer(shard_dir: Path, upto: int | None = None, storage: Storage = LOCAL) -> Layer | None:
     """Return the newest valid layer that ends at ``upto`` or before, or None. CRCs are not checked: see ``layer_to_load``."""
-    for to_offset in layer_offsets(shard_dir):
+    for to_offset in layer_offsets(shard_dir, storage):
         if upto is None or to_offset <= upto:
             try:
-                return open_layer(shard_dir, to_offset)
+                return open_layer(shard_dir, to_offset, storage)
             except DamagedLog:
                 continue
     return None
 
 
-def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | None = None) -> Layer | None:
+def layer_to_load(
+    shard_dir: Path, segment_bases: Sequence[int], upto: int | None = None, storage: Storage = LOCAL
+) -> Layer | None:
     """Return the newest intact layer after which no segment is missing; None if the segments alone are the whole log.
 
     ``segment_bases`` are the base offsets of the shard's segments, ascending. Raise DamagedLog if neither a layer nor the
     segments reach back to offset 0, and LogError if ``upto`` asks for a state that is no longer kept.
     """
-    newest = layer_offsets(shard_dir)
+    newest = layer_offsets(shard_dir, storage)
     damage: DamagedLog | None = None
     for to_offset in newest:
         # A layer without segments is the whole log only if no newer layer exists.
@@ -156,7 +161,7 @@ def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | Non
         if not reached or (upto is not None and to_offset > upto):
             continue
         try:
-            layer = open_layer(shard_dir, to_offset)
+            layer = open_layer(shard_dir, to_offset, storage)
             layer.verify()
         except DamagedLog as error:
             damage = damage or error
@@ -176,27 +181,27 @@ def layer_to_load(shard_dir: Path, segment_bases: Sequence[int], upto: int | Non
     )
 
 
-def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int]) -> Layer | None:
+def layer_with_checkpoint(shard_dir: Path, segment_bases: Sequence[int], storage: Storage = LOCAL) -> Layer | None:
     """Return the newest valid layer if it has a checkpoint and no segment after it is missing."""
-    layer = newest_valid_layer(shard_dir)
+    layer = newest_valid_layer(shard_dir, storage=storage)
     if layer is None or not layer.manifest.checkpoint:
         return None
-    is_reached = segment_bases[0] <= layer.to_offset if segment_bases else layer.to_offset == layer_offsets(shard_dir)[0]
+    is_reached = segment_bases[0] <= layer.to_offset if segment_bases else layer.to_offset == layer_offsets(shard_dir, storage)[0]
     return layer if is_reached else None
 
 
-def file_entry(path: Path, name: str) -> FileEntry:
+def file_entry(path: Path, name: str, storage: Storage = LOCAL) -> FileEntry:
     """Return the size and the CRC of a file as it is now."""
     size = crc = 0
-    with path.open("rb") as file:
-        while piece := file.read(_READ_BYTES):
+    with closing(storage.open_read_only(str(path))) as file:
+        while piece := file.pread(_READ_BYTES, size):
             crc = crc32c(piece, crc)
             size += len(piece)
     return FileEntry(name, size, crc)
 
 
-def _size(path: Path) -> int:
+def _size(storage: Storage, path: Path) -> int:
     try:
-        return path.stat().st_size
+        return storage.size(str(path))
     except OSError:
         return -1

@@ -171,9 +171,9 @@ class Retention:
         removed = Removed(log.shard, [], [])
         layers: dict[int, Layer] = {}
         _finish_removals(self._storage, log.directory)
-        for to_offset in reversed(layer_offsets(directory)):
+        for to_offset in reversed(layer_offsets(directory, self._storage)):
             try:
-                layers[to_offset] = open_layer(directory, to_offset)
+                layers[to_offset] = open_layer(directory, to_offset, self._storage)
             except DamagedLog as damage:
                 removed = removed._replace(damage=damage)
         bases = log.bases()

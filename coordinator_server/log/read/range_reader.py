@@ -70,7 +70,7 @@ class RangeReader:
         for _ in range(_TRIES):
             try:
                 segments = log.segments()
-                positions = _positions(log, segments, from_offset)
+                positions = _positions(self._storage, log, segments, from_offset)
                 for at in chain([known], positions) if known is not None else positions:
                     found = self._read_file(log, segments, at, wanted)
                     if found is not None:
@@ -106,9 +106,9 @@ class RangeReader:
         return Batches(data[:end], next_offset)
 
 
-def _positions(log: ShardLog, segments: Segments, from_offset: int) -> Iterator[FilePosition]:
+def _positions(storage: Storage, log: ShardLog, segments: Segments, from_offset: int) -> Iterator[FilePosition]:
     """The positions to read from, in order: in the newest layer if it covers the offset, then in the segments."""
-    layer = layer_from(log, segments.bases, from_offset)
+    layer = layer_from(storage, log, segments.bases, from_offset)
     begin = from_offset
     if layer is not None:
         files = layer.files()

@@ -41,12 +41,12 @@ def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[byt
     """Return the durable batches in offset order, from the one that holds ``from_offset``."""
     while True:
         segments = _segments_of(log)
-        layer = layer_from(log, segments.bases, from_offset)
+        layer = layer_from(storage, log, segments.bases, from_offset)
         try:
             of_segments = _read_segments(storage, log, segments, max(from_offset, layer.to_offset if layer else 0))
             of_layer = _held(storage.share(str(layer.path / MANIFEST)), layer.read(from_offset)) if layer else iter(())
         except FileNotFoundError:
-            if segments.bases == log.bases() and (layer is None or layer.path.exists()):
+            if segments.bases == log.bases() and (layer is None or storage.exists(str(layer.path))):
                 raise
             continue  # Retention was faster.
         return chain(of_layer, of_segments)
@@ -58,7 +58,7 @@ def open_checkpoint(storage: Storage, log: ShardLog) -> Checkpoint | None:
     The layer is held as long as the checkpoint is open, because its records replace a damaged block.
     """
     while True:
-        layer = layer_with_checkpoint(Path(log.directory), log.bases())
+        layer = layer_with_checkpoint(Path(log.directory), log.bases(), storage)
         if layer is None:
             return None
         try:
@@ -126,13 +126,13 @@ def _segments_of(log: ShardLog) -> Segments:
         raise Unavailable(f"cannot write what is to be read of {log.shard}: {error}") from error
 
 
-def layer_from(log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
+def layer_from(storage: Storage, log: ShardLog, bases: list[int], from_offset: int) -> Layer | None:
     """Return the layer to begin with; None if every layer ends at ``from_offset`` or before."""
     directory = Path(log.directory)
-    layer = newest_valid_layer(directory)
+    layer = newest_valid_layer(directory, storage=storage)
     if layer is None or layer.to_offset <= from_offset:
         return None
-    layer = layer_to_load(directory, bases)
+    layer = layer_to_load(directory, bases, storage=storage)
     return layer if layer is not None and layer.to_offset > from_offset else None
 
 

@@ -22,6 +22,7 @@ from typing import Final
 
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.file_locks import holder
 from coordinator_server.log.file_names import (
     COMPACTION_LOCK,
     JOURNALS,
@@ -42,7 +43,7 @@ from coordinator_server.log.repair.journal_reader import newest_ends, read_journ
 from coordinator_server.log.repair.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LocalStorage, Storage, holder
+from coordinator_server.log.storage import LocalStorage, Storage
 from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches
@@ -117,7 +118,7 @@ class _Check:
             why = f"{shard.topic} has {count} partitions, 0 to {count - 1}"
         else:
             return
-        if is_written or segment_bases(self.storage, directory) or layer_offsets(Path(directory)):
+        if is_written or segment_bases(self.storage, directory) or layer_offsets(Path(directory), self.storage):
             self._inspection.damaged(directory, 0, why, "unread")
         else:
             self._inspection.note(directory, f"{why}; it has no log files")
@@ -177,7 +178,7 @@ class _Check:
             return
         for shard, state in recovered.shards.items():
             try:
-                layer_to_load(Path(self.data_dir) / str(shard), state.bases)
+                layer_to_load(Path(self.data_dir) / str(shard), state.bases, storage=self.storage)
             except DamagedLog as damage:
                 if (damage.path, damage.position) not in known:
                     self._inspection.damaged(damage.path, damage.position, damage.why, "start")

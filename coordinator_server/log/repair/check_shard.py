@@ -55,13 +55,13 @@ class ShardCheck:
         """Check all layers. Return the ends of those that are intact."""
         path = Path(directory)
         whole = []
-        for to_offset in layer_offsets(path):
+        for to_offset in layer_offsets(path, self._storage):
             try:
-                layer = open_layer(path, to_offset)
+                layer = open_layer(path, to_offset, self._storage)
                 layer.verify()
             except DamagedLog as damage:
                 # Retention may have removed it meanwhile.
-                if layer_path(path, to_offset).exists():
+                if self._storage.exists(str(layer_path(path, to_offset))):
                     self._inspection.damaged(damage.path, damage.position, damage.why, "layer")
                 continue
             self._layer(shard, layer)

@@ -31,6 +31,9 @@ class OverlayStorage(ReadOnlyStorage):
         changes.is_made = True
         return _OverlayFile(path, below, changes)
 
+    def open_read_only(self, path: str, /) -> File:
+        return self.open(path) if path in self._changes or path in self._removed else super().open_read_only(path)
+
     def exists(self, path: str, /) -> bool:
         return path not in self._removed and (super().exists(path) or path in self._changes)
 

@@ -68,13 +68,13 @@ def recover(storage: Storage, data_dir: str, part: LoopShards | None = None) -> 
             state = _Rebuild(storage, directory, bases, known).run(later)
         else:
             state = _read_last(storage, directory, bases, is_synced=is_synced)
-        shards[shard] = _with_layer(directory, state)
+        shards[shard] = _with_layer(storage, directory, state)
     return Recovered(shards, journals)
 
 
-def _with_layer(directory: str, state: Segments) -> Segments:
+def _with_layer(storage: Storage, directory: str, state: Segments) -> Segments:
     """Let a shard whose segments end before its newest layer go on where the layer ends."""
-    layer = newest_valid_layer(Path(directory))
+    layer = newest_valid_layer(Path(directory), storage=storage)
     if layer is None or layer.to_offset <= state.end:
         return state
     full = state.bases if state.size else state.bases[:-1]

@@ -32,7 +32,7 @@ from coordinator_server.log.repair.frame_reader import loose_frames
 from coordinator_server.log.repair.journal_reader import newest_ends, read_heads, read_journal
 from coordinator_server.log.repair.overlay import ReadOnlyStorage
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import File, LocalStorage, Storage, make_dir_durably, read_file, write_all
+from coordinator_server.log.storage import LOCAL, File, Storage, make_dir_durably, read_file, write_all
 from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries
 from coordinator_server.log.write.segments import SEGMENT_BYTES
 from protocol.batch_builder import empty_batch
@@ -70,20 +70,19 @@ class _FoundBatch(NamedTuple):
     size: int = 0
 
 
-def salvage(data_dir: str, out: str) -> Salvaged:
+def salvage(data_dir: str, out: str, target: Storage = LOCAL) -> Salvaged:
     """Write everything that is whole to the new directory ``out``.
 
     LogError if it exists and is not empty, if a server runs (it would go on writing), or if meta.properties cannot be read.
     """
     if is_served(data_dir):
         raise LogError(f"a server runs on {data_dir}: stop it first, or what it writes from now on will be missing")
-    if os.path.exists(out) and os.listdir(out):
+    if target.list(out):
         raise LogError(f"{out} is not empty: --salvage makes a new directory")
     storage = ReadOnlyStorage()
     meta = read_meta(storage, data_dir)
     report = Salvaged()
     ends, journaled = _journals(storage, data_dir, report)
-    target = LocalStorage()
     make_dir_durably(target, out)
     for shard in sorted({*shards_of(storage, data_dir), *journaled}):
         source = _DamagedShard(storage, f"{data_dir}/{shard}", journaled.get(shard, {}), report)
@@ -204,9 +203,9 @@ class _DamagedShard:
         """Return the intact layers, and the others whose manifest can be read; the oldest first."""
         directory = Path(self._directory)
         whole, damaged = [], []
-        for to_offset in reversed(layer_offsets(directory)):
+        for to_offset in reversed(layer_offsets(directory, self._storage)):
             try:
-                layer = open_layer(directory, to_offset)
+                layer = open_layer(directory, to_offset, self._storage)
             except DamagedLog:
                 continue
             try:

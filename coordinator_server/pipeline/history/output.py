@@ -11,17 +11,16 @@ tables. Afterwards it renames them to their final paths. If it dies before that,
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import shutil
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from coordinator_server.log.storage import LocalStorage, make_dir_durably
+from coordinator_server.log.storage import LOCAL, Storage, discard_tree, make_dir_durably, read_file, replace_file
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
@@ -79,17 +78,18 @@ class Output:
 class DirectoryOutput(Output):
     """The output in a directory, which only one run at a time can open."""
 
-    def __init__(self, directory: Path, cluster_id: str, last: Run) -> None:
+    def __init__(self, storage: Storage, directory: Path, cluster_id: str, last: Run) -> None:
         super().__init__(cluster_id, last)
+        self._storage = storage
         self._directory = directory
         self.attempt: Path = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
 
     def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
-        _sync_attempt(self.attempt, files)
+        _sync_attempt(self._storage, self.attempt, files)
         run = self._run_of(self.attempt.name, files, positions)
-        _write(self._directory / RUNS / f"{run.number:06d}.json", msgspec.json.encode(run))
+        replace_file(self._storage, f"{self._directory}/{RUNS}/{run.number:06d}.json", msgspec.json.encode(run))
         self._last = run
-        _finish(self._directory, run)
+        _finish(self._storage, self._directory, run)
 
 
 @contextlib.contextmanager
@@ -98,21 +98,30 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
 
     For tables in an object store see ``remote.py``.
     """
-    make_dir_durably(LocalStorage(), str(directory))
-    with job_lock(directory / LOCK, f"another run writes to {directory}"):
-        make_dir_durably(LocalStorage(), str(directory / RUNS))
-        last = Run(0, cluster_id, "", {})
-        runs = sorted((directory / RUNS).glob("*.json"))
-        if runs:
-            last = last_of(runs[-1].read_bytes(), str(runs[-1]), str(directory), cluster_id)
-            _finish(directory, last)
-        for stale in directory.glob(f"{ATTEMPT}*"):
-            shutil.rmtree(stale, ignore_errors=True)
-        output = DirectoryOutput(directory, cluster_id, last)
-        try:
-            yield output
-        finally:
-            shutil.rmtree(output.attempt, ignore_errors=True)
+    make_dir_durably(LOCAL, str(directory))
+    with job_lock(directory / LOCK, f"another run writes to {directory}"), open_locked(LOCAL, directory, cluster_id) as output:
+        yield output
+
+
+@contextlib.contextmanager
+def open_locked(storage: Storage, directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
+    """Open the output in a directory that this process has locked, and complete what an earlier run left. Raises CannotRun."""
+    runs = f"{directory}/{RUNS}"
+    make_dir_durably(storage, runs)
+    last = Run(0, cluster_id, "", {})
+    names = [name for name in storage.list(runs) if name.endswith(".json")]
+    if names:
+        path = f"{runs}/{names[-1]}"
+        last = last_of(read_file(storage, path), path, str(directory), cluster_id)
+        _finish(storage, directory, last)
+    for name in storage.list(str(directory)):
+        if name.startswith(ATTEMPT):
+            discard_tree(storage, f"{directory}/{name}")
+    output = DirectoryOutput(storage, directory, cluster_id, last)
+    try:
+        yield output
+    finally:
+        discard_tree(storage, str(output.attempt))
 
 
 def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
@@ -126,44 +135,43 @@ def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
     return last
 
 
-def _finish(directory: Path, run: Run) -> None:
+def _finish(storage: Storage, directory: Path, run: Run) -> None:
     """Move every file of the run to its final path. Repeating it changes nothing. Raises CannotRun if a file is in neither place."""
-    attempt = directory / run.attempt
-    if not run.attempt or not attempt.exists():
+    attempt = f"{directory}/{run.attempt}"
+    if not run.attempt or not storage.exists(attempt):
         return  # Everything has its place, or was removed since.
-    touched: set[Path] = set()
+    folders = _folders(file.path for file in run.files)
+    for folder in folders:
+        storage.make_dir(f"{directory}/{folder}")
+    # The names of all directories are synced before a file loses the name that it has in the attempt.
+    for folder in _folders(folders):
+        storage.sync_dir(f"{directory}/{folder}")
     for file in run.files:
-        source, target = attempt / file.part / file.path, directory / file.path
-        if source.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            source.rename(target)
-        elif not target.exists():
+        source, target = f"{attempt}/{file.part}/{file.path}", f"{directory}/{file.path}"
+        if storage.exists(source):
+            storage.rename(source, target)
+        elif not storage.exists(target):
             raise CannotRun(f"{target} of run {run.number} is missing: put it back from a copy, or start over in another --out")
-        # Also of a file that is there: the run that moved it may have died before its sync.
-        touched.update(parent for parent in target.parents if parent.is_relative_to(directory))
-    for path in sorted(touched, reverse=True):
-        LocalStorage().sync_dir(str(path))
-    shutil.rmtree(attempt, ignore_errors=True)
+    # Also of a file that is there: the run that moved it may have died before its sync.
+    for folder in sorted({str(PurePosixPath(file.path).parent) for file in run.files}):
+        storage.sync_dir(f"{directory}/{folder}")
+    discard_tree(storage, attempt)
 
 
-def _write(path: Path, content: bytes) -> None:
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.rename(path)
-    LocalStorage().sync_dir(str(path.parent))
-
-
-def _sync_attempt(attempt: Path, files: Sequence[TableFile]) -> None:
+def _sync_attempt(storage: Storage, attempt: Path, files: Sequence[TableFile]) -> None:
     """Sync the files of an attempt, and the names of its files and directories up to its own. Raises PipelineError if one is missing."""
-    missing = next((path for file in files if not (path := attempt / file.part / file.path).exists()), None)
-    if missing is not None:
-        raise PipelineError(f"{missing} is missing: nothing is added, run it again")
-    for path in [*attempt.rglob("*"), attempt, attempt.parent] if files else ():
-        fd = os.open(path, os.O_RDONLY)
+    paths = [f"{file.part}/{file.path}" for file in files]
+    for path in paths:
         try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+            with closing(storage.open_read_only(f"{attempt}/{path}")) as found:
+                found.sync()
+        except FileNotFoundError as error:
+            raise PipelineError(f"{attempt}/{path} is missing: nothing is added, run it again") from error
+    for folder in _folders(paths):
+        storage.sync_dir(f"{attempt}/{folder}")
+    storage.sync_dir(str(attempt.parent))
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    """Return every directory that has one of the relative paths below it, the outermost (``.``) first."""
+    return sorted({str(parent) for path in paths for parent in PurePosixPath(path).parents})

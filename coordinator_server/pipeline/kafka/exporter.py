@@ -21,7 +21,7 @@ from coordinator_server.kinds import Kind
 from coordinator_server.log.file_names import segment_name
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LocalStorage, replace_file, sync_dir
+from coordinator_server.log.storage import LOCAL, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, broker_lock
@@ -61,7 +61,7 @@ def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportRes
 
 
 def _export(store: LocalLogStore, partitions: Sequence[Partition], log_dir: Path, progress: Progress) -> ExportResult:
-    storage = LocalStorage()
+    storage = LOCAL
     result = ExportResult(to=str(log_dir), partitions=len(partitions))
     storage.remove(str(log_dir / CLEAN_SHUTDOWN))
     sync_dir(storage, str(log_dir))
@@ -95,7 +95,7 @@ def _check(kind: Kind, partitions: list[Partition], count: int, log_dir: Path) -
 
 
 def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -> None:
-    storage = LocalStorage()
+    storage = LOCAL
     directory = partition.directory
     shard = ShardId(partition.topic, partition.number)
     old = [path for path in directory.iterdir() if path.name != IDENTITY]
@@ -106,7 +106,7 @@ def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -
     attempts = {f"{name}{_ATTEMPT}" for name in names}
     for path in old:
         if path.is_file() and path.name not in attempts:
-            path.unlink()
+            storage.remove(str(path))
     for name in names:
         storage.rename(str(directory / f"{name}{_ATTEMPT}"), str(directory / name))
     sync_dir(storage, str(directory))

@@ -14,9 +14,8 @@ Repeating the same import changes nothing, even after a server has run on the di
 from __future__ import annotations
 
 import hashlib
-import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +27,7 @@ from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
-from coordinator_server.log.storage import LocalStorage, make_dir_durably, replace_file, sync_dir
+from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
@@ -99,7 +98,13 @@ def find_broker_log(directories: Sequence[Path]) -> BrokerLog:
 
 
 def import_kafka(
-    log: BrokerLog, data_dir: Path, node_id: int, progress: Progress, *, is_keeping_open: bool = False
+    log: BrokerLog,
+    data_dir: Path,
+    node_id: int,
+    progress: Progress,
+    *,
+    is_keeping_open: bool = False,
+    storage: Storage = LOCAL,
 ) -> ImportResult:
     """Import into an empty data directory. Raises CannotRun if it is not empty, unless it has the same import.
 
@@ -109,8 +114,13 @@ def import_kafka(
     count = _partition_count(log, declared)
     record = ImportRecord(log.cluster_id, count, node_id, is_keeping_open, _entries(log))
     result = ImportResult(data_dir=str(data_dir), cluster_id=log.cluster_id, partitions=count)
-    storage = LocalStorage()
     make_dir_durably(storage, str(data_dir))
+
+    def write(partition: Partition, shard: KafkaShard) -> None:
+        directory = data_dir / f"{GROUPS.topic}-{partition.number}"
+        storage.make_dir(str(directory))
+        write_layer(shard, directory, storage)
+
     lock = storage.lock(f"{data_dir}/{LOCK}")
     try:
         if not _is_to_do(storage, data_dir, record):
@@ -118,10 +128,10 @@ def import_kafka(
             return result
         begin_meta(storage, str(data_dir), BEGUN)
         named = TopicsOfOffsets()
-        _write_shards(log, data_dir, result, named, progress, is_keeping_open=is_keeping_open)
+        _write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
         topics = named.topics(log.cluster_id) if topics is None else topics
         result.topics = len(topics)
-        _write_catalog(data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
+        _write_catalog(storage, data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
         write_meta(storage, str(data_dir), Meta(log.cluster_id, node_id, {GROUPS.topic: count}))
     finally:
@@ -175,21 +185,21 @@ def _file_entries(partitions: Iterable[Partition]) -> tuple[FileEntry, ...]:
     return tuple(file_entry(path, f"{path.parent.name}/{path.name}") for path in files)
 
 
-def _is_to_do(storage: LocalStorage, data_dir: Path, record: ImportRecord) -> bool:
+def _is_to_do(storage: Storage, data_dir: Path, record: ImportRecord) -> bool:
     """Return whether to import: not if the directory has the same import. What an interrupted import has left is removed."""
     begun = begun_in(storage, str(data_dir))
-    present = sorted(entry.name for entry in data_dir.iterdir() if entry.name not in _NOTHING)
+    present = [name for name in storage.list(str(data_dir)) if name not in _NOTHING]
     if begun == BEGUN:
         for name in present:
             if name != NAME:
-                _remove(data_dir / name)
+                remove_tree(storage, f"{data_dir}/{name}")
         return True
     if not present:
         return True
-    if begun is not None or not (data_dir / IMPORTED).exists():
+    if begun is not None or IMPORTED not in present:
         raise CannotRun(f"{data_dir} is not empty ({present[0]}): an import needs a directory of its own")
     try:
-        done = msgspec.json.decode((data_dir / IMPORTED).read_bytes(), type=ImportRecord)
+        done = msgspec.json.decode(read_file(storage, f"{data_dir}/{IMPORTED}"), type=ImportRecord)
     except msgspec.DecodeError as error:
         raise CannotRun(f"{data_dir / IMPORTED} cannot be read ({error}): import into another directory") from error
     if done != record:
@@ -199,16 +209,16 @@ def _is_to_do(storage: LocalStorage, data_dir: Path, record: ImportRecord) -> bo
     return False
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
 def _write_shards(
-    log: BrokerLog, data_dir: Path, result: ImportResult, named: TopicsOfOffsets, progress: Progress, *, is_keeping_open: bool
+    log: BrokerLog,
+    result: ImportResult,
+    named: TopicsOfOffsets,
+    progress: Progress,
+    write: Callable[[Partition, KafkaShard], None],
+    *,
+    is_keeping_open: bool,
 ) -> None:
+    """Read the partitions of groups, one after the other, and write each that has ever had a record."""
     outcomes = _outcomes(log.transactions)
     kinds: dict[str, str] = {}
     progress.start(len(log.partitions))
@@ -221,9 +231,7 @@ def _write_shards(
                 shard.open.clear()
             _count_records(shard, partition, result, named, kinds)
             if shard.next_offset:
-                directory = data_dir / f"{GROUPS.topic}-{partition.number}"
-                directory.mkdir()
-                write_layer(shard, directory)
+                write(partition, shard)
             progress.advance(done, result.records_read)
     finally:
         progress.stop()
@@ -309,10 +317,10 @@ def _outcomes(transactions: Sequence[Partition]) -> dict[int, bool]:
     return found
 
 
-def _write_catalog(data_dir: Path, data: bytes) -> None:
+def _write_catalog(storage: Storage, data_dir: Path, data: bytes) -> None:
     if not data:
         return
-    directory = data_dir / f"{CATALOG.topic}-0"
-    directory.mkdir()
-    replace_file(LocalStorage(), segment_path(str(directory), 0), data)
-    sync_dir(LocalStorage(), str(data_dir))
+    directory = f"{data_dir}/{CATALOG.topic}-0"
+    storage.make_dir(directory)
+    replace_file(storage, segment_path(directory, 0), data)
+    sync_dir(storage, str(data_dir))

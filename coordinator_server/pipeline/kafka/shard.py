@@ -21,6 +21,7 @@ from msgspec import Struct
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import segment_path
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.storage import LOCAL, Storage, read_file
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.files import records_of
 from coordinator_server.pipeline.kafka.files import KafkaBatch, Partition
@@ -76,16 +77,16 @@ def end_decided(shard: KafkaShard, outcomes: dict[int, bool]) -> None:
         _end_transaction(shard, producer_id, is_committed=outcomes[producer_id])
 
 
-def write_layer(shard: KafkaShard, directory: Path) -> None:
+def write_layer(shard: KafkaShard, directory: Path, storage: Storage = LOCAL) -> None:
     """Publish the shard as the layer that replaces everything before ``next_offset``."""
     expected = digest_records(_pairs(shard.latest.values()))
-    with LayerAttempt(directory, shard.next_offset) as attempt:
+    with LayerAttempt(directory, shard.next_offset, storage=storage) as attempt:
         for batch in _batches(shard):
             attempt.append(batch.base_offset, batch.data)
         attempt.close()
         found = RecordDigest()
         for entry in attempt.entries:
-            found.merge(_digest(attempt.path / entry.name))
+            found.merge(_digest(storage, attempt.path / entry.name))
         if found != expected:
             raise GateClosed(
                 f"{directory.name}: {expected.count} records with digest {expected} became {found.count} with {found}. Please report this"
@@ -98,8 +99,8 @@ def write_layer(shard: KafkaShard, directory: Path) -> None:
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(LayerSummary(len(shard.latest) + pending, tombstones, None, str(found)), ())
     # An empty segment starts where the layer ends, as after a seal.
-    Path(segment_path(str(directory), shard.next_offset)).touch()
-    publish(attempt.path, directory, shard.next_offset)
+    storage.open(segment_path(str(directory), shard.next_offset), create=True).close()
+    publish(attempt.path, directory, shard.next_offset, storage)
 
 
 def _records(batch: KafkaBatch) -> Iterator[Record]:
@@ -160,9 +161,9 @@ def _batches(shard: KafkaShard) -> Iterator[LayerBatch]:
     return lay_out((LayerRecord(record, 0) for record in records), unchanged)
 
 
-def _digest(path: Path) -> RecordDigest:
+def _digest(storage: Storage, path: Path) -> RecordDigest:
     """Read a file of the layer and return the digest of its plain records."""
-    data = path.read_bytes()
+    data = read_file(storage, str(path))
     found = RecordDigest()
     try:
         for position, header in iter_batches(data):

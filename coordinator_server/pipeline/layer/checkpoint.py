@@ -65,7 +65,7 @@ def add_checkpoint(attempt: LayerAttempt, records: int = 0) -> str:
     else:
         return ""
     for name in NAMES:
-        (attempt.path / name).unlink(missing_ok=True)
+        attempt.remove_file(name)
     return f"a layer without a checkpoint, because {why}"
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
@@ -245,7 +246,7 @@ def test_a_run_that_dies_before_its_run_file_has_done_nothing(
     """Its files are gone, and the next run reads the same again."""
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(output, "_write", die)
+        patch.setattr(output, "replace_file", die)
         with pytest.raises(OSError, match="died"):
             bring_up_to_date(data_dir, out)
     assert not list(out.rglob("*.parquet"))
@@ -282,18 +283,18 @@ def test_a_run_that_dies_after_its_run_file_is_finished_by_the_next(
     """However many of its files had their place by then."""
     out = tmp_path / "out"
     left = [after]
-    rename = Path.rename
+    rename = os.rename
 
-    def rename_some(path: Path, target: Path) -> Path:
-        if path.suffix == ".parquet":
+    def rename_some(path: str, target: str) -> None:
+        if path.endswith(".parquet"):
             left[0] -= 1
             if left[0] < 0:
                 die()
-        return rename(path, target)
+        rename(path, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", rename_some)
-        patch.setattr("shutil.rmtree", lambda *_, **__: None)
+        patch.setattr(os, "rename", rename_some)
+        patch.setattr(output, "discard_tree", lambda *_: None)
         with pytest.raises(OSError, match="died"):
             bring_up_to_date(data_dir, out)
 
@@ -305,28 +306,19 @@ def test_a_run_that_dies_after_its_run_file_is_finished_by_the_next(
     assert not list(out.glob("_attempt-*"))
 
 
-def test_files_are_durable_before_the_run_file_names_them(
-    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the names of all directories on the way, the attempt's own included: else a power loss leaves a run without its files."""
-    synced: set[Path] = set()
-    fsync, write = os.fsync, output._write
+def test_the_names_of_new_directories_are_durable(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the output itself, too, and of those above it. tests/property/test_history_power_loss.py has all that is in it."""
+    synced: set[str] = set()
+    sync_dir = LocalStorage.sync_dir
 
-    def note(fd: int) -> None:
-        synced.add(Path(f"/proc/self/fd/{fd}").readlink())
-        fsync(fd)
+    def note(storage: LocalStorage, path: str) -> None:
+        synced.add(path)
+        sync_dir(storage, path)
 
-    def check(path: Path, content: bytes) -> None:
-        if path.parent.name == output.RUNS:
-            [attempt] = path.parents[1].glob("_attempt-*")
-            assert synced >= {path.parents[1], attempt, *attempt.rglob("*")}
-        write(path, content)
-
-    monkeypatch.setattr(os, "fsync", note)
-    monkeypatch.setattr(output, "_write", check)
+    monkeypatch.setattr(LocalStorage, "sync_dir", note)
     bring_up_to_date(data_dir, tmp_path / "a" / "new" / "out")
 
-    assert synced >= {tmp_path, tmp_path / "a", tmp_path / "a" / "new"}
+    assert synced >= {str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a" / "new")}
 
 
 def test_a_missing_file_of_a_task_is_an_error(data_dir: Path, tmp_path: Path) -> None:
@@ -354,7 +346,7 @@ def test_a_missing_file_of_an_unfinished_run_is_an_error(data_dir: Path, tmp_pat
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
         patch.setattr(output, "_finish", lambda *_: die())
-        patch.setattr("shutil.rmtree", lambda *_, **__: None)
+        patch.setattr(output, "discard_tree", lambda *_: None)
         with pytest.raises(OSError, match="died"):
             bring_up_to_date(data_dir, out)
     lost = min(out.rglob("*.parquet"))
