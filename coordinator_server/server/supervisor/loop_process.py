@@ -54,7 +54,7 @@ class LoopProcess:
         loop: int,
         moved: Callable[[LoopProcess], None],
         died: Callable[[LoopProcess, int], None],
-        turned: Callable[[int], None],
+        turned: Callable[[LoopProcess], None],
     ) -> None:
         self.loop = loop
         self.stage = Stage.STARTING
@@ -140,7 +140,7 @@ class LoopProcess:
             case Serving():
                 self._move(Stage.SERVING)
             case Pong():
-                self._turned(self.loop)
+                self._turned(self)
             case OperationResult(id=asked, answer=answer):
                 future = self._asked.get(asked)
                 if future is not None and not future.done():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
@@ -35,17 +35,20 @@ class Restarts:
         return DELAYS_S[len(self._deaths) - 1] if len(self._deaths) <= len(DELAYS_S) else None
 
 
-class Look(NamedTuple):
-    """The result of one check: loops that hang, and loops to ping now."""
-
-    hung: list[int]
-    to_ask: list[int]
+P = TypeVar("P", bound=Hashable)
 
 
-class Watch:
-    """Detects hanging loops: each loop is pinged periodically and answers in its next turn.
+class Look(NamedTuple, Generic[P]):
+    """The result of one check: processes that hang, and processes to ping now."""
 
-    A late check means that the supervisor itself was stopped, probably together with the whole machine or container. Every loop
+    hung: list[P]
+    to_ask: list[P]
+
+
+class Watch(Generic[P]):
+    """Detects hanging loops: the process of each loop is pinged periodically and answers in its next turn.
+
+    A late check means that the supervisor itself was stopped, probably together with the whole machine or container. Every process
     then gets its whole time limit again. Times are seconds of a monotonic clock.
     """
 
@@ -53,21 +56,21 @@ class Watch:
         self.every_s = limit_s / _LOOKS
         self._limit_s = limit_s
         self._expected_s: float | None = None
-        self._unanswered: dict[int, float] = {}
+        self._unanswered: dict[P, float] = {}
 
-    def answered(self, loop: int) -> None:
-        """Reset the time of a loop that has answered, or whose process was replaced."""
-        self._unanswered.pop(loop, None)
+    def answered(self, process: P) -> None:
+        """Reset the time of a process that has answered."""
+        self._unanswered.pop(process, None)
 
-    def look(self, now_s: float, loops: Collection[int]) -> Look:
-        """Check the loops that can answer. Call it every ``every_s`` seconds."""
+    def look(self, now_s: float, processes: Collection[P]) -> Look[P]:
+        """Check the processes that can answer. Call it every ``every_s`` seconds."""
         if self._expected_s is not None and now_s - self._expected_s > self.every_s:
             self._unanswered = dict.fromkeys(self._unanswered, now_s)
         self._expected_s = now_s + self.every_s
-        asked = {loop: since for loop, since in self._unanswered.items() if loop in loops}
-        hung = [loop for loop, since in asked.items() if now_s - since >= self._limit_s]
-        to_ask = [loop for loop in loops if loop not in asked]
-        self._unanswered = {loop: since for loop, since in asked.items() if loop not in hung} | dict.fromkeys(to_ask, now_s)
+        asked = {process: since for process, since in self._unanswered.items() if process in processes}
+        hung = [process for process, since in asked.items() if now_s - since >= self._limit_s]
+        to_ask = [process for process in processes if process not in asked]
+        self._unanswered = {process: asked[process] for process in asked if process not in hung} | dict.fromkeys(to_ask, now_s)
         return Look(hung, to_ask)
 
 

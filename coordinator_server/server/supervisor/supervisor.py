@@ -68,7 +68,7 @@ class Supervisor:
         self._processes: dict[int, LoopProcess] = {}
         self._restarts = [Restarts() for _ in range(loops)]
         self._starts = [0] * loops
-        self._watch = Watch(config.loops_hung_after_ms / 1000)
+        self._watch: Watch[LoopProcess] = Watch(config.loops_hung_after_ms / 1000)
         self._next_look: asyncio.TimerHandle | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._control: ControlSocket | None = None
@@ -171,23 +171,21 @@ class Supervisor:
         if self._stopping.is_set():
             return
         now, limit_ms = asyncio.get_running_loop().time(), self._config.loops_hung_after_ms
-        seen = self._watch.look(now, [each.loop for each in self._processes.values() if each.is_up])
-        for loop in seen.hung:
-            process = self._processes[loop]
+        seen = self._watch.look(now, [each for each in self._processes.values() if each.is_up])
+        for process in seen.hung:
             log.error(
                 "loop-hangs",
-                loop=loop,
+                loop=process.loop,
                 pid=process.pid,
                 why=f"no answer for loops.hung.after.ms={limit_ms}",
                 action="it is killed",
             )
             process.kill()
-        for loop in seen.to_ask:
-            self._processes[loop].ping()
+        for process in seen.to_ask:
+            process.ping()
         self._next_look = asyncio.get_running_loop().call_later(self._watch.every_s, self._look)
 
     def _died(self, process: LoopProcess, exit_code: int) -> None:
-        self._watch.answered(process.loop)
         if self._stopping.is_set():
             # A loop that had not yet installed its signal handler ends by SIGTERM itself.
             if exit_code not in (0, -signal.SIGTERM):

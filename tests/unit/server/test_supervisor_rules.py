@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from coordinator_server.server.supervisor.rules import DELAYS_S, WINDOW_S, Restarts, Watch, dealt, merged
@@ -84,21 +86,23 @@ def test_other_requests_go_to_all() -> None:
     assert dealt({"op": "seal"}, 2) == {0: {"op": "seal"}, 1: {"op": "seal"}}
 
 
-def looks(watch: Watch, start_s: float, seconds: int, answering: set[int]) -> list[tuple[float, int]]:
-    """When which loop was found to hang, of loops 0 and 1; a look is due every second."""
+def looks(
+    watch: Watch[int], start_s: float, seconds: int, answering: set[int], processes: Sequence[int] = (0, 1)
+) -> list[tuple[float, int]]:
+    """When which process was found to hang, of processes 0 and 1; a look is due every second."""
     found = []
     for second in range(seconds):
         now_s = start_s + second
-        seen = watch.look(now_s, [0, 1])
-        found += [(now_s, loop) for loop in seen.hung]
-        for loop in answering:
-            watch.answered(loop)
+        seen = watch.look(now_s, processes)
+        found += [(now_s, process) for process in seen.hung]
+        for process in answering:
+            watch.answered(process)
     return found
 
 
 def test_a_loop_that_does_not_answer_hangs_when_its_time_is_over() -> None:
     """The others do not."""
-    watch = Watch(5.0)
+    watch: Watch[int] = Watch(5.0)
     assert looks(watch, 100.0, 10, {0, 1}) == []
 
     assert looks(watch, 110.0, 8, {0}) == [(115.0, 1)]
@@ -106,7 +110,7 @@ def test_a_loop_that_does_not_answer_hangs_when_its_time_is_over() -> None:
 
 def test_a_loop_that_is_slow_does_not_hang() -> None:
     """One answer in its time is enough."""
-    watch = Watch(5.0)
+    watch: Watch[int] = Watch(5.0)
     for start_s in (100.0, 104.0, 108.0):
         assert looks(watch, start_s, 4, set()) == []
         watch.answered(0)
@@ -115,7 +119,7 @@ def test_a_loop_that_is_slow_does_not_hang() -> None:
 
 def test_who_stood_still_together_with_the_supervisor_does_not_hang() -> None:
     """A look that is late gives everybody the whole time again."""
-    watch = Watch(5.0)
+    watch: Watch[int] = Watch(5.0)
     assert looks(watch, 100.0, 4, set()) == []
 
     assert looks(watch, 4000.0, 5, set()) == []
@@ -123,9 +127,9 @@ def test_who_stood_still_together_with_the_supervisor_does_not_hang() -> None:
 
 
 def test_what_a_dead_loop_owed_its_successor_does_not() -> None:
-    """Also when the new process is there before the next look."""
-    watch = Watch(5.0)
+    """Also when the new process is there before the next look: it is asked, and has the whole time."""
+    watch: Watch[int] = Watch(5.0)
     looks(watch, 100.0, 4, {0})
-    watch.answered(1)
 
-    assert looks(watch, 104.0, 4, {0}) == []
+    assert watch.look(104.0, [0, 2]) == ([], [0, 2])
+    assert looks(watch, 105.0, 6, {0}, [0, 2]) == [(109.0, 2)]
