@@ -180,6 +180,21 @@ def test_a_bug_in_a_handler_is_unknown_server_error_and_the_connection_lives(pee
     assert peer.answers() == [(1, ErrorCode.UNKNOWN_SERVER_ERROR), (2, 0)]
 
 
+def test_a_bug_after_the_answer_does_not_answer_again(peer: Peer) -> None:
+    """A second answer would be taken for that of the next request."""
+
+    def broken(context: RequestContext, request: Any, reply: PendingReply) -> None:
+        reply.complete(HeartbeatResponse(error_code=27))
+        raise ZeroDivisionError
+
+    peer.handle = broken
+    peer.send(1)
+    peer.handle = lambda context, request, reply: reply.complete(HeartbeatResponse())
+    peer.send(2)
+
+    assert peer.answers() == [(1, 27), (2, 0)]
+
+
 def test_too_many_waiting_requests_stop_the_reading_until_they_are_answered(peer: Peer) -> None:
     peer.send(*range(1, 9))
     assert peer.transport.is_reading_paused
