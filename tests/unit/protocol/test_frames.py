@@ -94,9 +94,14 @@ def test_a_length_out_of_bounds_is_refused_at_its_fourth_byte(length: int) -> No
         slow.feed(data[3:])
 
 
-def test_the_largest_frame_is_allowed() -> None:
-    """The bound is inclusive."""
-    assert FrameSplitter(5).feed(b"\0\0\0\x05hello") == [b"hello"]
+@pytest.mark.parametrize("piece", [1, 4, 9, 18])
+def test_the_largest_frame_is_allowed(piece: int) -> None:
+    """The bound is inclusive, whether a frame comes alone, in pieces, or with the next one."""
+    stream, splitter = b"\0\0\0\x05hello\0\0\0\x05world", FrameSplitter(5)
+
+    fed = [splitter.feed(stream[at : at + piece]) for at in range(0, len(stream), piece)]
+
+    assert [frame for frames in fed for frame in frames] == [b"hello", b"world"]
 
 
 @pytest.mark.parametrize("client_id", ["client", "", None, "ü" * 100])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -133,6 +134,26 @@ def test_whatever_bytes_come_a_reader_says_what_the_general_decoder_says(
 
         assert said(bytes(other), version, read) == said(bytes(other), version)
     assert said(frame, version, read) == said(frame, version)
+
+
+@pytest.mark.parametrize("metadata", [None, ""])
+@pytest.mark.parametrize("version", range(FIRST_VERSION, LAST_VERSION + 1))
+def test_a_request_that_differs_in_one_byte_from_the_last_is_not_taken_for_it(version: int, metadata: str | None) -> None:
+    """Every byte counts: of names, counts and rows, and those that say that a row has no metadata."""
+    topics = [
+        OffsetCommitRequestTopic(
+            name, name.encode() * 16, [OffsetCommitRequestPartition(index, 5, 1, metadata) for index in (0, 7)]
+        )
+        for name in "ab"
+    ]
+    frame = encoded(OffsetCommitRequest("g", 1, "m", "i", topics=topics), version)
+    for place in range(len(HEADER), len(frame)):
+        for value in {0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF, frame[place] ^ 1} - {frame[place]}:
+            read = reader(version)
+            assert isinstance(read(frame, len(HEADER))[0], PlainCommit)
+            other = frame[:place] + bytes([value]) + frame[place + 1 :]
+
+            assert said(other, version, read) == said(other, version)
 
 
 @given(PLAIN, VERSIONS)

@@ -254,6 +254,29 @@ def test_absurd_header_fields_are_malformed(at: int, form: str, value: int) -> N
         read_header(bytes(data))
 
 
+def with_offsets(base_offset: int, last_delta: int, count: int) -> bytes:
+    """A batch header, without records."""
+    return struct.pack(">qiibIhiqqqhii", base_offset, HEADER_SIZE - 12, 0, 2, 0, 0, last_delta, 0, 0, -1, -1, -1, count)
+
+
+def test_a_batch_without_offsets_is_malformed() -> None:
+    """A batch without records has at least one offset: a reader would not get past it otherwise."""
+    assert read_header(with_offsets(5, 0, 0)).next_offset == 6
+
+    with pytest.raises(Malformed, match="offsets 5 \\+ -1 are out of range"):
+        read_header(with_offsets(5, -1, 0))
+
+
+@pytest.mark.parametrize("last_delta", [0, 7])
+def test_the_offset_after_a_batch_is_an_int64(last_delta: int) -> None:
+    """The largest offset is that of no record."""
+    largest = 2**63 - 1
+    assert read_header(with_offsets(largest - 1 - last_delta, last_delta, 1)).next_offset == largest
+
+    with pytest.raises(Malformed, match="out of range"):
+        read_header(with_offsets(largest - last_delta, last_delta, 1))
+
+
 def test_zeros_are_no_batch() -> None:
     """The unwritten part of a file."""
     with pytest.raises(Malformed):
