@@ -12,7 +12,7 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from tests.support.api_requests import request_of
-from tests.support.asking import commit_alone
+from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.server import Server
 
@@ -31,12 +31,12 @@ def shards(server: Server) -> Any:
 def test_what_is_free_or_a_read_leaves_no_record(server: Server) -> None:
     """Nothing that such a request does can be seen by a later one."""
     with Client(server.address) as client:
-        commit_alone(client, "g", "t", {0: 5})
+        must_commit(client, "g", "t", {0: 5})
         before = shards(server)
         for api in [APIS[row.request.kafka.key] for row in ROWS if row.order in (Order.FREE, Order.READ)]:
             for version in api.versions:
                 client.call(request_of(api.name, version), version)
 
         assert shards(server) == before
-        commit_alone(client, "g", "t", {0: 6})
+        must_commit(client, "g", "t", {0: 6})
         assert shards(server) != before

@@ -58,7 +58,7 @@ def test_all_its_files_are_private(tmp_path: Path, loops: int) -> None:
     with server:
         commit(server, 1)
         eventually(lambda: "log-cleaned" in server.log(), describe=server.log)
-        server.stop()
+        assert server.stop() == 0
     modes = {
         (path.is_dir(), stat.S_IMODE(path.stat().st_mode))
         for path in [server.data_dir, *server.data_dir.rglob("*")]

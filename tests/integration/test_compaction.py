@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed
+from tests.support.asking import commit_alone, committed, must_commit
 from tests.support.client import Client
 from tests.support.members import Member, form_group
 from tests.support.server import ROOT, Server
@@ -103,7 +103,7 @@ def test_replay_shows_an_earlier_state(server: Server) -> None:
     """--at an offset of a shard: the state before the records from there on."""
     with Client(server.address) as client:
         for offset in (10, 20, 30):
-            commit_alone(client, "workers", "orders", {0: offset})
+            must_commit(client, "workers", "orders", {0: offset})
     [shard] = [shard for shard in run("replay", server, "--seal") if shard["groups"]]
 
     seen = []

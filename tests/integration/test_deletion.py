@@ -16,7 +16,7 @@ from protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from tests.support.asking import commit_alone, committed, make_topic, topic_of
+from tests.support.asking import committed, make_topic, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
@@ -42,7 +42,7 @@ def test_very_many_groups_are_deleted(address: tuple[str, int], client: Client, 
     make_topic(client, fresh_name, 1)
     first, second = ([f"{fresh_name}-{each}-{number}" for number in range(40)] for each in ("a", "b"))
     for name in (*first, *second):
-        commit_alone(client, name, fresh_name, {0: 5})
+        must_commit(client, name, fresh_name, {0: 5})
     nobody = [f"nobody-{number}" for number in range(3_000)]
 
     asked = [*nobody, *first, *first]
@@ -63,7 +63,7 @@ def test_groups_of_many_shards_are_deleted_for_good(tmp_path: Path) -> None:
             make_topic(client, "orders", 2)
             names = [f"simple-{number}" for number in range(20)]
             for name in names:
-                commit_alone(client, name, "orders", {0: 5})
+                must_commit(client, name, "orders", {0: 5})
             [member] = form_group(server.address, "busy", 1)
 
             answer = delete_groups(client, *names, "busy", "nobody")
@@ -86,8 +86,8 @@ def test_offsets_are_deleted_partition_by_partition(tmp_path: Path) -> None:
         make_topic(client, "orders", 2)
         make_topic(client, "consumed", 1)
         [member] = form_group(server.address, "consumed", 1)
-        member.commit("orders", {0: 5, 1: 6})
-        member.commit("consumed", {0: 7})
+        assert set(member.commit("orders", {0: 5, 1: 6}).values()) == {ErrorCode.NONE}
+        assert member.commit("consumed", {0: 7}) == {0: ErrorCode.NONE}
 
         answer = delete_offsets(client, "consumed", {"orders": [0, 9], "nowhere": [0], "consumed": [0]})
 
@@ -112,8 +112,8 @@ def test_a_deleted_topic_takes_its_offsets_along(client: Client, fresh_name: str
     make_topic(client, fresh_name, 2)
     make_topic(client, f"{fresh_name}-kept", 2)
     for group in groups:
-        commit_alone(client, group, fresh_name, {0: 5, 1: 6})
-        commit_alone(client, group, f"{fresh_name}-kept", {0: 7})
+        must_commit(client, group, fresh_name, {0: 5, 1: 6})
+        must_commit(client, group, f"{fresh_name}-kept", {0: 7})
 
     by_name = DeleteTopicsRequest([DeleteTopicState(fresh_name)]) if version >= 6 else DeleteTopicsRequest([], [fresh_name])
     [told] = client.ask(by_name, version, DeleteTopicsResponse).responses
@@ -128,7 +128,7 @@ def test_a_deleted_topic_takes_its_offsets_along(client: Client, fresh_name: str
 def test_a_topic_grows(client: Client, fresh_name: str, version: int) -> None:
     """CreatePartitions is known to Metadata when it has been answered, and what was there stays."""
     topic_id = make_topic(client, fresh_name, 2)
-    commit_alone(client, fresh_name, fresh_name, {1: 6})
+    must_commit(client, fresh_name, fresh_name, {1: 6})
 
     request = CreatePartitionsRequest([CreatePartitionsTopic(fresh_name, 5, None)])
     [told] = client.ask(request, version, CreatePartitionsResponse).results

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -19,6 +21,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, make_topic
 from tests.support.client import Client
+from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import ROOT, Server
 
@@ -104,13 +107,18 @@ def test_shards_are_asked_by_name(server: Server) -> None:
 def test_a_server_under_load_is_proven_beside_it(server: Server) -> None:
     """Ask, seal, and replay up to where each shard was asked: the same, although clients go on committing all the time."""
     is_over = Event()
-    commit(server, 0, "a", "b", "c", "d")  # A shard that nobody has written to has no files to replay.
+    groups = ("a", "b", "c", "d")
+    commit(server, 0, *groups)  # A shard that nobody has written to has no files to replay.
 
     def load() -> None:
-        offset = 0
-        while not is_over.is_set():
-            offset += 1
-            commit(server, offset, "a", "b", "c", "d")
+        for offset in count(1):
+            if is_over.is_set():
+                return
+            commit(server, offset, *groups)
+
+    def is_past(earlier: Digests) -> bool:
+        now = told(server)
+        return all(now[shard][0] > earlier[shard][0] for shard in map(shard_of, groups))
 
     with ThreadPoolExecutor() as pool:
         running = pool.submit(load)
@@ -118,11 +126,13 @@ def test_a_server_under_load_is_proven_beside_it(server: Server) -> None:
             for _ in range(3):
                 live = told(server)
                 assert server.control(op="seal")["ok"]
-                for group in ("a", "b", "c", "d"):
-                    offset, digest, groups = live[shard_of(group)]
+                for group in groups:
+                    offset, digest, parts = live[shard_of(group)]
                     [found] = replay(server.data_dir, [shard_of(group)], offset)
                     assert (found.is_whole, found.digest) == (True, digest)
-                    assert {each.group_id: each.digest for each in found.groups} == groups
+                    assert {each.group_id: each.digest for each in found.groups} == parts
+                eventually(partial(is_past, live))
+                assert not running.done()
         finally:
             is_over.set()
         running.result()

@@ -13,9 +13,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.support.asking import commit_alone, committed, make_topic
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
-from tests.support.members import form_group, join_all
+from tests.support.members import Member, form_group, join_all
 from tests.support.server import ROOT, Server
 
 GROUP = "readers"
@@ -57,20 +59,14 @@ def now() -> str:
 def history(server: Server) -> str:
     """A member commits, a moment passes, it commits on, another one comes, both leave. The moment."""
     members = form_group(server.address, GROUP, 1)
-    members[0].commit("orders", {0: 1, 1: 2})
+    assert set(members[0].commit("orders", {0: 1, 1: 2}).values()) == {ErrorCode.NONE}
     moment = now()
-    members[0].commit("orders", {0: 100, 2: 300})
-    members += (newcomer := form_newcomer(server, members))
-    for member in members:
-        member.leave()
-    assert newcomer
-    return moment
-
-
-def form_newcomer(server: Server, members: list[Any]) -> list[Any]:
-    newcomer = type(members[0])(server.address, GROUP)
+    assert set(members[0].commit("orders", {0: 100, 2: 300}).values()) == {ErrorCode.NONE}
+    newcomer = Member(server.address, GROUP)
     join_all(members, [newcomer])
-    return [newcomer]
+    for member in (*members, newcomer):
+        assert member.leave() == ErrorCode.NONE
+    return moment
 
 
 def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
@@ -140,9 +136,9 @@ def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> Non
 def test_a_group_with_members_is_not_restored(server: Server) -> None:
     """The answer says what to do; nothing changes."""
     with Client(server.address) as client:
-        commit_alone(client, GROUP, "orders", {0: 1})
+        must_commit(client, GROUP, "orders", {0: 1})
         moment = now()
-        commit_alone(client, GROUP, "orders", {0: 2})
+        must_commit(client, GROUP, "orders", {0: 2})
     [member] = form_group(server.address, GROUP, 1)
 
     done = command("groups", "restore", GROUP, "--at", moment, "--execute", "--data-dir", server.data_dir)
@@ -161,7 +157,7 @@ def test_what_cannot_be_answered_is_said_in_one_line(server: Server) -> None:
     unknown = command("groups", "why", "nobody", "--data-dir", server.data_dir)
     before = command("groups", "at", GROUP, "2001-01-01", "--data-dir", server.data_dir)
     wrong = command("groups", "at", GROUP, "yesterday", "--data-dir", server.data_dir)
-    server.stop()
+    assert server.stop() == 0
     stopped = command("groups", "restore", GROUP, "--at", moment, "--execute", "--data-dir", server.data_dir)
 
     assert (unknown.returncode, unknown.stderr.count("\n")) == (1, 1)
@@ -179,7 +175,7 @@ def test_expiring_tells_what_goes_when(tmp_path: Path) -> None:
     with Server(tmp_path, {"offsets.retention.minutes": 60}) as server:
         with Client(server.address) as client:
             make_topic(client, "orders", 2)
-            commit_alone(client, GROUP, "orders", {1: 5})
+            must_commit(client, GROUP, "orders", {1: 5})
 
         [due] = answer("groups", "expiring", GROUP, "--data-dir", server.data_dir)
 
@@ -194,13 +190,10 @@ def test_every_loop_can_be_asked(tmp_path: Path) -> None:
             make_topic(client, "orders", 2)
         for number in range(4):
             group_id = f"simple-{number}"
-            for address in server.addresses:
-                with Client(address) as client:
-                    commit_alone(client, group_id, "orders", {0: 5})
-            moment = now()
-            for address in server.addresses:
-                with Client(address) as client:
-                    commit_alone(client, group_id, "orders", {0: 6})
+            with Client(server.addresses[partition_for(group_id, 50) % 2]) as client:
+                must_commit(client, group_id, "orders", {0: 5})
+                moment = now()
+                must_commit(client, group_id, "orders", {0: 6})
 
             done = answer("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", server.data_dir)
 

@@ -20,7 +20,7 @@ from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequ
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from protocol.record_batch import iter_batches, iter_records
-from tests.support.asking import commit_alone, make_topic, topic_of
+from tests.support.asking import commit_alone, make_topic, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.members import form_group
 from tests.support.server import ROOT, Server
@@ -73,7 +73,7 @@ def group(client: Client, fresh_name: str) -> str:
     """Ten commits, a batch each."""
     make_topic(client, fresh_name, 1)
     for offset in range(10):
-        commit_alone(client, fresh_name, fresh_name, {0: offset})
+        must_commit(client, fresh_name, fresh_name, {0: offset})
     return fresh_name
 
 
@@ -142,7 +142,7 @@ def test_who_has_read_everything_waits_for_more(client: Client, group: str, addr
     end = end_of(client, group)
     client.send(fetching(client, partition(group, end), max_wait_ms=600_000), 12)
     with Client(address) as other:
-        commit_alone(other, group, group, {0: 77})
+        must_commit(other, group, group, {0: 77})
 
         answer = client.receive()
 
@@ -158,7 +158,7 @@ def test_min_bytes_are_waited_for(client: Client, group: str, address: tuple[str
     client.send(fetching(client, partition(group, end - 1), max_wait_ms=600_000, min_bytes=4 * size), 12)
     with Client(address) as other:
         for offset in range(3):
-            commit_alone(other, group, group, {0: 80 + offset})
+            must_commit(other, group, group, {0: 80 + offset})
 
         answer = client.receive()
 
@@ -187,7 +187,7 @@ def test_a_client_that_asks_for_much_and_reads_nothing(client: Client, address: 
     """Many Fetches at once cost it its own answers, one by one; others are answered meanwhile, and it gets all of them in the end."""
     make_topic(client, fresh_name, 500)
     for offset in range(25):
-        commit_alone(client, fresh_name, fresh_name, dict.fromkeys(range(500), offset))
+        must_commit(client, fresh_name, fresh_name, dict.fromkeys(range(500), offset))
     end = end_of(client, fresh_name)
     count = 60
     with Client(address) as greedy:
@@ -215,8 +215,8 @@ def test_it_is_read_through_layers_and_restarts(tmp_path: Path) -> None:
     with Server(tmp_path, {"topics": "orders:1", "offsets.topic.num.partitions": "1", "log.cleaner.enable": "false"}) as server:
         with Client(server.address) as client:
             for offset in range(20):
-                commit_alone(client, "g", "orders", {0: offset})
-        server.stop()
+                must_commit(client, "g", "orders", {0: offset})
+        assert server.stop() == 0
         command = [
             sys.executable,
             "-m",
@@ -231,7 +231,7 @@ def test_it_is_read_through_layers_and_restarts(tmp_path: Path) -> None:
         server.start()
         with Client(server.address) as client:
             for offset in range(20, 25):
-                commit_alone(client, "g", "orders", {0: offset})
+                must_commit(client, "g", "orders", {0: offset})
 
             [data] = fetch(client, FetchPartition(0, fetch_offset=0, partition_max_bytes=1 << 20))
             [rest] = fetch(client, FetchPartition(0, fetch_offset=20, partition_max_bytes=1 << 20))

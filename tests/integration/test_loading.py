@@ -78,7 +78,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 def test_who_asks_while_a_group_loads_is_told_so(server: Server) -> None:
     """Each API in its own way; what needs no group is answered, and groups that are there are served."""
     [member] = form_group(server.address, LAST, 1)
-    server.stop()
+    assert server.stop() == 0
 
     with loading(server), Client(server.address) as client:
         # All at once, since each turn of the loop is a slow one.
@@ -112,7 +112,7 @@ def test_who_asks_while_a_group_loads_is_told_so(server: Server) -> None:
 @needs_strace
 def test_a_server_that_loads_can_be_stopped(server: Server) -> None:
     """SIGTERM does not wait for the load; the next start has everything."""
-    server.stop()
+    assert server.stop() == 0
     loaded = server.log().count('"loaded"')
 
     launch_slowly(server)

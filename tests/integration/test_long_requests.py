@@ -23,7 +23,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from tests.support.asking import commit_alone, make_topic
+from tests.support.asking import make_topic, must_commit
 from tests.support.client import Client
 
 INTERNAL = "__consumer_offsets"
@@ -111,7 +111,7 @@ def large_group(client: Client, fresh_name: str) -> str:
     """A group with 6,000 offsets, which the name of their topic is also the name of."""
     make_topic(client, fresh_name, 6_000)
     for start in (0, 2_000, 4_000):
-        commit_alone(client, fresh_name, fresh_name, {index: index + 7 for index in range(start, start + 2_000)})
+        must_commit(client, fresh_name, fresh_name, {index: index + 7 for index in range(start, start + 2_000)})
     return fresh_name
 
 

@@ -32,7 +32,7 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponse,
 )
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
-from tests.support.asking import commit_alone, committed, create_topic, describe_group, topic_of
+from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.members import form_group
@@ -92,8 +92,8 @@ def test_a_deleted_topic_takes_its_offsets_from_the_groups_of_all_loops(trio: Se
         for loop, group in enumerate(groups):
             with Client(trio.addresses[loop]) as client:
                 if loop == 0:
-                    create_topic(client, "passing", 1)
-                commit_alone(client, group, "passing", {0: 5})
+                    assert create_topic(client, "passing", 1).error_code == ErrorCode.NONE
+                must_commit(client, group, "passing", {0: 5})
         with Client(trio.addresses[asked]) as client:
             request = DeleteTopicsRequest([DeleteTopicState("passing")], timeout_ms=10_000)
             [told] = client.ask(request, 6, DeleteTopicsResponse).responses
@@ -211,7 +211,7 @@ def test_control_asks_all_loops(trio: Server) -> None:
     names = [group_at(loop, 3, "sealed") for loop in range(3)]
     for loop, name in enumerate(names):
         with Client(trio.addresses[loop]) as client:
-            commit_alone(client, name, "orders", {0: 1})
+            must_commit(client, name, "orders", {0: 1})
 
     answer = trio.control(op="seal")
 
@@ -231,7 +231,7 @@ def test_compaction_beside_several_loops(pair: Server) -> None:
     clients = [Client(address) for address in pair.addresses]
     for offset in range(3):
         for group in groups:
-            commit_alone(clients[loop_of(group, 2)], group, "orders", {0: offset})
+            must_commit(clients[loop_of(group, 2)], group, "orders", {0: offset})
     words = ["compact", "--engine", "python", "--data-dir", str(pair.data_dir)]
 
     done = subprocess.run([*pair.command()[:3], *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
@@ -239,7 +239,7 @@ def test_compaction_beside_several_loops(pair: Server) -> None:
     assert done.returncode == 0, done.stderr
     assert len(list(pair.data_dir.glob("__consumer_offsets-*/layer-*"))) == len({partition_for(group, 50) for group in groups})
     for group in groups:
-        commit_alone(clients[loop_of(group, 2)], group, "orders", {1: 7})
+        must_commit(clients[loop_of(group, 2)], group, "orders", {1: 7})
     pair.kill()
     pair.start()
     for group in groups:
@@ -285,7 +285,7 @@ def test_another_number_of_loops_keeps_all_data(tmp_path: Path) -> None:
     for round_, loops in enumerate((1, 3, 2, 1)):
         if round_:
             if round_ % 2:
-                server.stop()
+                assert server.stop() == 0
             else:
                 server.kill()
             server.loops, server.port = loops, 0
@@ -293,7 +293,7 @@ def test_another_number_of_loops_keeps_all_data(tmp_path: Path) -> None:
         for group in groups:
             with Client(server.addresses[loop_of(group, loops)]) as client:
                 assert committed(client, group) == expected[group]
-                commit_alone(client, group, "orders", {round_: round_ + 100})
+                must_commit(client, group, "orders", {round_: round_ + 100})
                 expected[group]["orders", round_] = round_ + 100
         for member in members:
             member.address = server.addresses[loop_of("workers", loops)]
@@ -465,7 +465,7 @@ def test_without_loop_0_the_others_go_on_with_what_they_know(pair: Server) -> No
 def test_sigterm_ends_all_loops_in_good_order(pair: Server) -> None:
     """Exit code 0, nobody is left, and what was acknowledged is there."""
     with Client(pair.addresses[1]) as client:
-        commit_alone(client, group_at(1, 2), "orders", {0: 5})
+        must_commit(client, group_at(1, 2), "orders", {0: 5})
     pids = pair.loop_pids()
 
     assert pair.stop() == 0
@@ -481,7 +481,7 @@ def test_no_loop_outlives_its_supervisor(pair: Server) -> None:
     """kill -9 of the supervisor takes all with it; the next start has the directory at once."""
     pids = pair.loop_pids()
     with Client(pair.addresses[1]) as client:
-        commit_alone(client, group_at(1, 2), "orders", {0: 6})
+        must_commit(client, group_at(1, 2), "orders", {0: 6})
 
     pair.kill()
     pair.start()
@@ -541,7 +541,7 @@ def test_a_loop_whose_disk_fails_ends_the_server(doomed: Server, tmp_path: Path)
     group, pids = group_at(1, 2), doomed.loop_pids()
     broken = failing(pids[1], "fdatasync", "EIO", tmp_path / "strace.out")
     with Client(doomed.addresses[1]) as client, broken, pytest.raises(ConnectionError):
-        commit_alone(client, group, "orders", {0: 1})
+        must_commit(client, group, "orders", {0: 1})
 
     assert doomed.wait() == 1
     assert not [pid for pid in pids if is_alive(pid)]

@@ -18,7 +18,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from tests.support.asking import commit_alone, committed, make_topic
+from tests.support.asking import commit_alone, committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.members import form_group
 
@@ -88,7 +88,7 @@ def test_many_groups_are_read_at_once(client: Client, fresh_name: str, topic_id:
     """From version 8 on each group answers for itself, in the order asked."""
     names = [f"{fresh_name}-{number}" for number in range(5)]
     for number, name in enumerate(names):
-        commit_alone(client, name, fresh_name, {0: number})
+        must_commit(client, name, fresh_name, {0: number})
 
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=name, topics=None) for name in names])
     answer = client.ask(request, 8, OffsetFetchResponse)

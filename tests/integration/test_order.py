@@ -19,7 +19,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.support.asking import await_coordinator, commit_alone, make_topic, topic_of
+from tests.support.asking import await_coordinator, make_topic, must_commit, topic_of
 from tests.support.client import Client
 
 ROUNDS = 40
@@ -90,7 +90,7 @@ def test_a_group_that_a_commit_made_is_described(client: Client, names: Callable
 def test_a_deleted_offset_is_not_fetched(client: Client, names: Callable[[], str]) -> None:
     groups = [names() for _ in range(ROUNDS)]
     for group in groups:
-        commit_alone(client, group, TOPIC, {0: 7})
+        must_commit(client, group, TOPIC, {0: 7})
 
     assert {fetched(at_once(client, delete_offsets(group), fetch(group))[1]) for group in groups} == {-1}
 
@@ -98,7 +98,7 @@ def test_a_deleted_offset_is_not_fetched(client: Client, names: Callable[[], str
 def test_a_deleted_group_is_not_fetched_and_not_listed(client: Client, names: Callable[[], str]) -> None:
     groups = [names() for _ in range(ROUNDS)]
     for group in groups:
-        commit_alone(client, group, TOPIC, {0: 7})
+        must_commit(client, group, TOPIC, {0: 7})
 
     for group in groups:
         _, read, listed = at_once(client, DeleteGroupsRequest([group]), fetch(group), ListGroupsRequest())

@@ -8,7 +8,7 @@ from coordinator_server.machine.provenance import Provenance, Reason, read_prove
 from coordinator_server.offsets.attribution import spoken_for
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import Record, iter_batches, iter_records
-from tests.support.asking import commit_alone, describe_group
+from tests.support.asking import commit_alone, describe_group, must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
@@ -37,7 +37,7 @@ def test_who_and_why(tmp_path: Path) -> None:
             assert set(commit_alone(client, "alone", "orders", {0: 1, 1: 1, 2: 1}).values()) == {ErrorCode.NONE}
         first, second = form_group(server.address, "workers", 2, session_timeout_ms=1000)
         ids = first.member_id, second.member_id
-        second.leave()
+        assert second.leave() == ErrorCode.NONE
         with Client(server.address) as client:
             eventually(lambda: describe_group(client, "workers").group_state == "Empty")
         assert server.stop() == 0
@@ -60,7 +60,7 @@ def test_nobody_is_told_of_where_that_is_switched_off(tmp_path: Path) -> None:
     with Server(tmp_path, {"topics": "orders:6", "log.provenance": "false"}) as server:
         form_group(server.address, "workers", 2)
         with Client(server.address) as client:
-            commit_alone(client, "alone", "orders", {0: 1})
+            must_commit(client, "alone", "orders", {0: 1})
         assert server.stop() == 0
 
         found = [*records(server, "__cluster_metadata"), *records(server, "__consumer_offsets")]

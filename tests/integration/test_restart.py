@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed, create_topic, describe_group, topic_of
+from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import Member, form_group, join_all, share_of
@@ -44,7 +44,7 @@ def test_positions_survive(server: Server, restart: Callable[[], None]) -> None:
     with Client(server.address) as client:
         for number in range(50):
             group = f"group-{number}"
-            commit_alone(client, group, "orders", {0: number, 1: number})
+            must_commit(client, group, "orders", {0: number, 1: number})
             assert commit_alone(client, group, "orders", {1: number + 1000}) == {1: ErrorCode.NONE}
 
     restart()

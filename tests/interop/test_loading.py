@@ -6,7 +6,7 @@ from pathlib import Path
 
 from coordinator_server.runtime.partitioner import partition_for
 from tests.interop.clients import ConfluentConsumer, MemberOptions
-from tests.support.asking import commit_alone
+from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.loading import SHARDS, loading
@@ -22,9 +22,9 @@ def test_a_consumer_that_comes_too_early_gets_its_group_when_it_is_there(tmp_pat
     with Server(tmp_path, {"topics": "orders:6"}) as server:
         with Client(server.address) as client:
             for number in range(400):
-                commit_alone(client, f"group-{number}", "orders", {0: number})
-            commit_alone(client, GROUP, "orders", {0: 5, 5: 7})
-        server.stop()
+                must_commit(client, f"group-{number}", "orders", {0: number})
+            must_commit(client, GROUP, "orders", {0: 5, 5: 7})
+        assert server.stop() == 0
         server.words = ["--log-level", "debug"]
 
         with loading(server):

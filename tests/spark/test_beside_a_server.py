@@ -10,7 +10,7 @@ from typing import Any
 
 from coordinator_server.kinds import GROUPS as KIND
 from coordinator_server.kinds import topic_of
-from tests.support.asking import commit_alone, committed, create_topic
+from tests.support.asking import committed, create_topic, must_commit
 from tests.support.client import Client
 from tests.support.server import ROOT, Server
 
@@ -37,9 +37,9 @@ def test_compaction_changes_no_answer(tmp_path: Path) -> None:
             create_topic(client, "orders", 4)
             for offset in range(10):
                 for group in GROUPS:
-                    commit_alone(client, group, "orders", dict.fromkeys(range(4), offset))
+                    must_commit(client, group, "orders", dict.fromkeys(range(4), offset))
             compacted = run(server, "compact", "--master", "local[2]")
-            commit_alone(client, GROUPS[0], "orders", {1: 1000})
+            must_commit(client, GROUPS[0], "orders", {1: 1000})
             before = {group: committed(client, group) for group in GROUPS}
         beside = replayed(run(server, "replay", "--seal"))
 

@@ -11,7 +11,7 @@ import pytest
 
 from coordinator_server.cli import main
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone
+from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.members import form_group
 from tests.support.server import ROOT, Server
@@ -37,7 +37,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for member in members:
             assert member.leave() == ErrorCode.NONE
         with Client(server.address) as client:
-            commit_alone(client, "audit", "payments", {0: 1})
+            must_commit(client, "audit", "payments", {0: 1})
         words = ["history", "--data-dir", str(server.data_dir), "--out", str(directory / "history"), "--engine", "python"]
         assert main(words) == 0
     return directory

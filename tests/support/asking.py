@@ -62,6 +62,12 @@ def commit_alone(client: Client, group_id: str, topic: str, offsets: Mapping[int
     return {one.partition_index: ErrorCode(one.error_code) for topic in answer.topics for one in topic.partitions}
 
 
+def must_commit(client: Client, group_id: str, topic: str, offsets: Mapping[int, int]) -> None:
+    """The same, for what a test prepares: every partition must be accepted."""
+    errors = commit_alone(client, group_id, topic, offsets)
+    assert errors == dict.fromkeys(offsets, ErrorCode.NONE), errors
+
+
 def committed(client: Client, group_id: str) -> dict[tuple[str, int], int]:
     """Every position of a group."""
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)])

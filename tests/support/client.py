@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import sys
@@ -70,6 +71,11 @@ class Client:
         has_tags = version in response.kafka.flexible and response.kafka.key != API_VERSIONS
         assert not has_tags or data[4] == 0, "a tagged field in the response header"
         return decode(response, version, data[5 if has_tags else 4 :])
+
+    def is_waiting(self) -> bool:
+        """Whether nothing has arrived of the answer to the oldest request that has none yet."""
+        readable, _, _ = select.select([self._socket], [], [], 0)
+        return bool(self._awaited) and not self._buffer and not readable
 
     def send_bytes(self, data: bytes) -> None:
         self._socket.sendall(data)
