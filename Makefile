@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop check format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -58,6 +58,10 @@ differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
+
+mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more
+	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/mutation.lock
+	@$(BIN)/python -m tests.mutation --mutants $(or $(MUTANTS),100) --seed $(or $(SEED),1) $(ARGS)
 
 check: with-dev ## style, types, import direction, generated code: what CI checks before the tests
 	@$(BIN)/ruff check .

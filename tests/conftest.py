@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import coverage_report
 from tests.parallel import UnitScheduling, processes
 
 # Where no bytecode may be written, each server that a test starts compiles all its sources again, which takes longer than most tests.
@@ -58,6 +59,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(coverage_report)
 
 
 @pytest.hookimpl(optionalhook=True)

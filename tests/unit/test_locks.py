@@ -19,6 +19,7 @@ ASKED_FOR: dict[str, list[str]] = {
     "dev": PROJECT["dependencies"] + EXTRAS["spark"] + EXTRAS["dev"],
     "tools": PROJECT["dependencies"] + GROUPS["tools"],
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],
+    "mutation": PROJECT["dependencies"] + EXTRAS["mutation"],
 }
 PIN = re.compile(r"([a-z0-9-]+)==(\S+)( ; .*)?")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")

@@ -1,0 +1,147 @@
+"""Draw mutants of the code from a seed, run the tests that cover each, and print those that no test kills.
+
+A mutant is one small mistake: a dropped call, `>` for `>=`, a condition that is forgotten. One that survives shows what no test checks.
+The first run measures which tests run which lines, which takes some minutes; later runs measure only test files that have changed.
+Results, copies of the tree and the measured lines are kept in build/mutants. tests/mutation/equivalents.toml lists mutants that were
+judged to mean the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from tests.mutation import drawing, equivalents, report
+from tests.mutation.coverage_map import CoverageMap, test_files
+from tests.mutation.drawing import Mutant
+from tests.mutation.trying import Result, Trial
+from tests.packages import sources
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DIRECTORY: Final = ROOT / "build" / "mutants"
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(
+        "python -m tests.mutation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    found.add_argument(
+        "--mutants", type=int, default=100, metavar="N", help="how many to draw, in all packages together (default 100)"
+    )
+    found.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="the same seed draws the same mutants of the same code (default 1)"
+    )
+    found.add_argument(
+        "--packages", metavar="NAMES", help="such as log,offsets,protocol; root is the files of no package (default: all)"
+    )
+    found.add_argument(
+        "--only", metavar="FILE:LINE", help="every mutant of one line, or of a FILE; --mutants does not limit them"
+    )
+    found.add_argument("--again", type=Path, metavar="RESULTS", help="the survivors in the results of an earlier run (--json)")
+    found.add_argument("--list", action="store_true", help="print the mutants, and try none")
+    found.add_argument("--jobs", type=int, default=2, metavar="N", help="copies of the tree that try mutants at once (default 2)")
+    found.add_argument(
+        "--cap", type=float, default=60.0, metavar="S", help="no test of a mutant begins after so many seconds (default 60)"
+    )
+    found.add_argument(
+        "--least", type=float, default=90.0, metavar="PERCENT", help="exit with 1 if a package has less (default 90)"
+    )
+    found.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
+    found.add_argument(
+        "--map",
+        choices=["update", "anew", "keep"],
+        default="update",
+        help="what to measure first: test files that have changed (default), all, or none",
+    )
+    return found
+
+
+def main(words: list[str]) -> int:
+    options = parser().parse_args(words)
+    began = time.monotonic()
+    mutants = _mutants(options)
+    if options.list:
+        for mutant in mutants:
+            print(report.difference(Result(mutant.as_json(), "survived")).replace("; 0 of 0 tests ran and passed", ""))
+        return 0
+    if not mutants:
+        print("there are no such mutants", file=sys.stderr)
+        return 2
+    coverage = _measured(options)
+    known = equivalents.load()
+    tried = [mutant for mutant in mutants if mutant.key() not in known]
+    results = [Result(mutant.as_json(), "equivalent", why=known[mutant.key()]) for mutant in mutants if mutant.key() in known]
+    for number, result in enumerate(Trial(ROOT, DIRECTORY, coverage, options.cap).run(tried, options.jobs), 1):
+        results.append(result)
+        print(report.progress(number, len(tried), result), flush=True)
+        if options.json is not None:
+            options.json.write_text(json.dumps(report.as_json(results), indent=1))
+    _print(results, time.monotonic() - began)
+    return 1 if report.below(results, options.least) else 0
+
+
+def _mutants(options: argparse.Namespace) -> list[Mutant]:
+    if options.again is not None:
+        return _again(options.again)
+    if options.only is not None:
+        name, _, line = options.only.partition(":")
+        text = (ROOT / name).read_text()
+        found = [site for site in drawing.sites(name, text) if not line or site.line == int(line)]
+        return [made for site in found if (made := drawing.mutant(site, text)) is not None]
+    packages = options.packages.split(",") if options.packages else list(sources(ROOT))
+    unknown = set(packages) - set(sources(ROOT))
+    if unknown:
+        sys.exit(f"no such packages: {', '.join(sorted(unknown))}; there are {', '.join(sources(ROOT))}")
+    return drawing.draw(ROOT, packages, options.mutants, options.seed)
+
+
+def _again(path: Path) -> list[Mutant]:
+    """The survivors of a run, found again where their lines are now."""
+    found = []
+    for result in json.loads(path.read_text()):
+        if result["status"] not in ("survived", "uncovered"):
+            continue
+        mutant = result["mutant"]
+        again = _same(mutant)
+        if again is None:
+            print(f"no longer there: {mutant['path']}:{mutant['line']} {mutant['before'].strip()}", file=sys.stderr)
+        else:
+            found.append(again)
+    return found
+
+
+def _same(mutant: dict[str, str]) -> Mutant | None:
+    if not (ROOT / mutant["path"]).exists():
+        return None
+    text = (ROOT / mutant["path"]).read_text()
+    for site in drawing.sites(mutant["path"], text):
+        if (site.function, site.family, site.operator) == (mutant["function"], mutant["family"], mutant["operator"]):
+            made = drawing.mutant(site, text)
+            if made is not None and (made.before, made.after) == (mutant["before"], mutant["after"]):
+                return made
+    return None
+
+
+def _measured(options: argparse.Namespace) -> CoverageMap:
+    coverage = CoverageMap(ROOT, DIRECTORY)
+    stale = {"keep": [], "update": coverage.stale(), "anew": test_files(ROOT)}[options.map]
+    if stale:
+        print(f"measuring which lines {len(stale)} test files run", flush=True)
+        for test in coverage.measure(stale, options.jobs):
+            print(f"failed while it was measured: {test}", file=sys.stderr)
+    return coverage
+
+
+def _print(results: list[Result], seconds: float) -> None:
+    survivors = [result for result in results if result.status in ("survived", "uncovered")]
+    for result in [*survivors, *(result for result in results if result.status == "broken")]:
+        print(f"\n{report.difference(result)}")
+    print(f"\n{report.table(results)}\n\n{len(survivors)} survived; {seconds:.0f} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""A pytest plugin that notes which lines each test runs, in this process and in those that it starts.
+
+Coverage measures: it has begun already, by ``COVERAGE_PROCESS_START`` (tests/mutation/coverage_map.py). Here it learns which test runs.
+A process that a test starts takes the name of the test from pytest's ``PYTEST_CURRENT_TEST`` when it begins (its coverage settings).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
+from hypothesis import settings
+
+# Where the processes write: DIRECTORY/tests.PID, a line of JSON for each test.
+DIRECTORY = "MUTATION_RECORD"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    derandomize()
+
+
+def derandomize() -> None:
+    """Let Hypothesis draw the same examples in each run, so that a mutant has one result."""
+    settings.register_profile("mutation", parent=settings.default, derandomize=True, database=None)
+    settings.load_profile("mutation")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+    measured = coverage.Coverage.current()
+    if measured is not None:
+        measured.switch_context(item.nodeid)
+    try:
+        return (yield)
+    finally:
+        if measured is not None:
+            measured.switch_context("")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Take down fixtures of modules and of the session too, so that each test starts its own server, which takes its name."""
+    if has_shared_fixtures(item):
+        item.session._setupstate.teardown_exact(None)
+
+
+class _Durations:
+    """Seconds and outcome of each test, over its phases."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.failed: set[str] = set()
+
+
+_durations = _Durations()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
+    report = yield
+    _durations.seconds[item.nodeid] = _durations.seconds.get(item.nodeid, 0.0) + report.duration
+    if report.failed:
+        _durations.failed.add(item.nodeid)
+    return report
+
+
+def has_shared_fixtures(item: pytest.Item) -> bool:
+    """True if a fixture of the project lives longer than the test: only the first test that uses it runs its lines."""
+    found = getattr(item, "_fixtureinfo", None)
+    if found is None:
+        return False
+    definitions = [each for definitions in found.name2fixturedefs.values() for each in definitions]
+    return any(each.scope != "function" and each.baseid.startswith("tests/") for each in definitions)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    lines = [
+        json.dumps([nodeid, round(seconds, 4), nodeid not in _durations.failed]) for nodeid, seconds in _durations.seconds.items()
+    ]
+    if lines:
+        Path(os.environ[DIRECTORY], f"tests.{os.getpid()}").write_text("\n".join(lines) + "\n")
+    measured = coverage.Coverage.current()
+    if measured is not None and hasattr(session.config, "workerinput"):
+        measured.stop()
+        measured.save()

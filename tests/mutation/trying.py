@@ -1,0 +1,189 @@
+"""Mutants against their tests: in copies of the tree, a worker process in each."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+from tests.mutation.choosing import Chooser
+from tests.mutation.coverage_map import ENVIRONMENT, CoverageMap, hash_of
+from tests.mutation.drawing import Mutant
+from tests.mutation.worker import Order, Outcome
+
+# What the first order of a mutant takes: most mutants do not outlive it.
+FIRST_S: Final = 4.0
+FIRST_FILES: Final = 6
+
+
+@dataclass
+class Result:
+    """`status` is killed, hung (which counts as killed), survived, uncovered, equivalent or broken."""
+
+    mutant: dict[str, Any]
+    status: str
+    by: str = ""
+    why: str = ""
+    chosen: int = 0
+    ran: int = 0
+    is_cut_short: bool = False
+    seconds: float = 0.0
+    distrusted: list[str] = field(default_factory=list)
+
+    @property
+    def is_killed(self) -> bool:
+        return self.status in ("killed", "hung")
+
+
+def copy_tree(root: Path, tree: Path) -> None:
+    """Make `tree` a copy of what git knows or would know of `root`; files that are the same keep their bytecode."""
+    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=root, stdout=subprocess.PIPE, check=True)
+    names = {name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()}
+    for path in [path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts]:
+        if path.relative_to(tree).as_posix() not in names:
+            path.unlink()
+    for name in names:
+        source, target = root / name, tree / name
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    if not (tree / ".venv").exists() and (root / ".venv").exists():
+        (tree / ".venv").symlink_to(root / ".venv")
+
+
+class Worker:
+    """A worker process (tests/mutation/worker.py) in its copy of the tree."""
+
+    def __init__(self, tree: Path) -> None:
+        environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(tree)}
+        command = [sys.executable, "-m", "tests.mutation.worker"]
+        self._process = subprocess.Popen(
+            command, cwd=tree, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, order: Order) -> Outcome:
+        orders, outcomes = _pipes(self._process)
+        orders.write(json.dumps(vars(order)) + "\n")
+        orders.flush()
+        line = outcomes.readline()
+        if not line:
+            raise RuntimeError(f"a worker ended with {self._process.wait()}")
+        return Outcome(**json.loads(line))
+
+    def close(self) -> None:
+        _pipes(self._process)[0].close()
+        self._process.wait()
+
+
+def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return process.stdin, process.stdout
+
+
+class Trust:
+    """Whether tests pass on the tree as it is, in a copy and beside others. A test that kills for the first time is tried; kept in a file."""
+
+    def __init__(self, root: Path, path: Path) -> None:
+        self._root, self._path, self._lock = root, path, threading.Lock()
+        self._known: dict[str, bool] = json.loads(path.read_text()) if path.exists() else {}
+
+    def _key(self, test: str) -> str:
+        return f"{test} {hash_of(self._root / test.partition('::')[0])}"
+
+    def is_distrusted(self, test: str) -> bool:
+        return self._known.get(self._key(test)) is False
+
+    def passes(self, test: str, run: Callable[[Order], Outcome], seconds: float) -> bool:
+        key = self._key(test)
+        if key not in self._known:
+            anything = "pyproject.toml"
+            order = Order(anything, (self._root / anything).read_text(), [test], [seconds], 60)
+            passes = run(order).status == "passed"
+            with self._lock:
+                self._known[key] = passes
+                self._path.write_text(json.dumps(self._known, indent=0))
+        return self._known[key]
+
+
+class Trial:
+    """Tries mutants in several copies of the tree at once."""
+
+    def __init__(self, root: Path, directory: Path, coverage: CoverageMap, most_s: float) -> None:
+        self._root, self._directory, self._most_s = root, directory, most_s
+        self._map, self._chooser = coverage, Chooser(root, coverage)
+        self._trust = Trust(root, directory / "trusted.json")
+
+    def run(self, mutants: list[Mutant], jobs: int) -> Iterator[Result]:
+        """Results in the order of the mutants."""
+        workers: list[Worker] = []
+        for number in range(jobs):
+            tree = self._directory / "trees" / str(number)
+            tree.mkdir(parents=True, exist_ok=True)
+            copy_tree(self._root, tree)
+            workers.append(Worker(tree))
+        idle = list(workers)
+
+        def one(mutant: Mutant) -> Result:
+            worker = idle.pop()
+            try:
+                return self._try(mutant, worker)
+            finally:
+                idle.append(worker)
+
+        try:
+            with ThreadPoolExecutor(jobs) as pool:
+                yield from pool.map(one, mutants)
+        finally:
+            for worker in workers:
+                worker.close()
+
+    def _try(self, mutant: Mutant, worker: Worker) -> Result:
+        began = time.monotonic()
+        tests = [test for test in self._chooser.tests(mutant) if not self._trust.is_distrusted(test)]
+        result = Result(mutant.as_json(), "survived" if tests else "uncovered", chosen=len(tests))
+        for some in self._portions(tests):
+            self._run_portion(result, mutant, some, worker, began)
+            if result.status != "survived":
+                break
+        result.seconds = round(time.monotonic() - began, 2)
+        return result
+
+    def _run_portion(self, result: Result, mutant: Mutant, tests: list[str], worker: Worker, began: float) -> None:
+        """Run these tests, again without those that fail on the tree as it is."""
+        while tests:
+            left = self._most_s - (time.monotonic() - began)
+            if left <= 0:
+                result.is_cut_short = True
+                return
+            seconds = [self._map.seconds(test) for test in tests]
+            outcome = worker.run(Order(mutant.site.path, mutant.text, tests, seconds, left))
+            result.ran += outcome.ran
+            result.is_cut_short = outcome.is_cut_short
+            if outcome.status == "passed":
+                return
+            if outcome.by not in tests or self._trust.passes(outcome.by, worker.run, self._map.seconds(outcome.by)):
+                result.status, result.by, result.why = outcome.status, outcome.by, outcome.why
+                return
+            result.distrusted.append(outcome.by)
+            tests = [test for test in tests if test != outcome.by]
+
+    def _portions(self, tests: list[str]) -> Iterator[list[str]]:
+        """A first one that is over soon, and the rest."""
+        total, files, first = 0.0, set(), 0
+        for test in tests:
+            files.add(test.partition("::")[0])
+            total += self._map.seconds(test)
+            if first and (total > FIRST_S or len(files) > FIRST_FILES):
+                break
+            first += 1
+        yield from (some for some in (tests[:first], tests[first:]) if some)
