@@ -117,15 +117,15 @@ def test_it_arrives_once_whoever_dies(request: pytest.FixtureRequest, server: Se
     server.loops = loops
     server.start()
     open_purses(server)
-    number = 0
+    number = paid = 0
     for _ in range(max(4, request.config.getoption("--crash-rounds") // 5)):
         for _ in range(chance.randrange(5, 40)):
-            pay(server, chance, number)
+            paid += pay(server, chance, number)
             number += 1
         if loops > 1 and chance.random() < 0.8:
             os.kill(chance.choice(server.loop_pids()), signal.SIGKILL)
             for _ in range(chance.randrange(0, 20)):
-                pay(server, chance, number)
+                paid += pay(server, chance, number)
                 number += 1
             eventually(lambda: {each["stage"] for each in server.control(op="loops")["loops"]} == {"serving"}, within_s=30)
         else:
@@ -134,6 +134,8 @@ def test_it_arrives_once_whoever_dies(request: pytest.FixtureRequest, server: Se
         if chance.random() < 0.3:
             check_money(server)
     check_money(server)
+    # Whom a loop that is gone would have answered may have been refused, and nobody else.
+    assert paid > number // 2
 
 
 def test_a_child_that_is_killed_is_missed_by_nobody(server: Server) -> None:

@@ -104,7 +104,7 @@ def test_every_tool_comes_to_the_state_of_the_server(server: Server, engine: str
 def test_a_lease_runs_out_after_kill_9(server: Server) -> None:
     """A timer that was armed when the log was loaded; the next owner has the next token."""
     name = NAMES[0]
-    ask(server, name, owner="a", for_ms=1500)
+    assert ask(server, name, owner="a", for_ms=1500)["lease"]["token"] == 1
     server.kill()
     server.start()
     eventually(lambda: ask(server, name)["lease"]["owner"] == "")

@@ -73,7 +73,7 @@ def test_the_catalog_is_rebuilt_from_its_layer(tmp_path: Path) -> None:
             for number in range(20):
                 make_topic(client, f"passing-{number}", 3)
                 request = DeleteTopicsRequest([DeleteTopicState(f"passing-{number}")], timeout_ms=10_000)
-                client.ask(request, 6, DeleteTopicsResponse)
+                assert client.ask(request, 6, DeleteTopicsResponse).responses[0].error_code == ErrorCode.NONE
             topic_id = make_topic(client, "stays", 2)
             setting = AlterableConfig("retention.ms", 0, "1234")
             altered = IncrementalAlterConfigsRequest([AlterConfigsResource(2, "stays", [setting])])

@@ -8,6 +8,7 @@ import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterableConfig as ReplacedConfig
@@ -80,7 +81,7 @@ def test_automatic_creation_has_the_limit_of_a_request() -> None:
     catalog = catalog_with()
     result = catalog.shard.auto_create_topics
     request = CreateTopicsRequest([CreatableTopic(f"t{number}", -1, -1) for number in range(3334)])
-    with pytest.raises(Exception, match="POLICY_VIOLATION"):
+    with pytest.raises(CoordinatorError, match="POLICY_VIOLATION"):
         result(None, request, None)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.errors import DamagedLog, Unavailable
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.read.range_reader import Batches, ReadRange
@@ -152,7 +152,7 @@ def test_an_error_of_the_disk_is_no_end_of_the_log(log: Shard, monkeypatch: pyte
 
     with monkeypatch.context() as patch:
         patch.setattr(log.store._storage, "open", broken)
-        with pytest.raises(Exception, match="cannot read"):
+        with pytest.raises(Unavailable, match="cannot read"):
             log.piece(0, 100)
 
     assert log.piece(0, 100).data == one(0)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
@@ -406,7 +407,7 @@ def test_a_damaged_segment_stops_the_run_and_adds_nothing(data_dir: Path, tmp_pa
     raw[len(raw) // 2] ^= 1
     path.write_bytes(raw)
 
-    with pytest.raises(Exception, match=path.name):
+    with pytest.raises(DamagedLog, match=path.name):
         bring_up_to_date(data_dir, tmp_path / "out")
 
     assert not list((tmp_path / "out").rglob("*.parquet"))
