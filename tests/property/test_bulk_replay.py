@@ -131,6 +131,19 @@ def test_what_is_wrong_with_a_batch_is_found_all_the_same(data: bytes, changes: 
     assert isinstance(at_once, type) or at_once == one_by_one
 
 
+@pytest.mark.parametrize("timestamp", [0, 255, 256])
+@pytest.mark.parametrize("version", range(5))
+def test_a_value_of_any_length_is_read_in_its_own_version(version: int, timestamp: int) -> None:
+    """Some are as long as one without metadata in a newer version, and have the same bytes in some places."""
+    for text in [character * length for length in range(40) for character in "m\0"]:
+        record = CoordinatorRecord(OffsetCommitKey("g", "t", 1), OffsetCommitValue(7, -1, text, timestamp), version)
+        builder = BatchBuilder(0, 0)
+        builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
+        data = builder.finish()
+
+        assert state_of(data, at_once=True) == state_of(data, at_once=False)
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_a_count_that_is_not_that_of_the_records_is_refused(count: int) -> None:
     """Although every record could be read."""
@@ -184,6 +197,22 @@ def test_a_commit_of_many_partitions_is_read_at_once() -> None:
     assert {position: found.committed_offset for position, found in store.by_group["g"].items()} == {
         ("t", partition): partition * 7 for partition in range(60)
     }
+
+
+def test_groups_share_their_topic_ids() -> None:
+    """Millions of offsets have the few ids of their topics."""
+    builder = BatchBuilder(0, 0)
+    for group in ("a", "b"):
+        record = CoordinatorRecord(OffsetCommitKey(group, "t", 0), OffsetCommitValue(7, topic_id=TOPIC_ID), 4)
+        builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
+    data = builder.finish()
+    store = OffsetStore(SnapshotRegistry())
+
+    BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, 1)
+
+    first, second = (store.by_group[group]["t", 0].topic_id for group in ("a", "b"))
+    assert first == TOPIC_ID
+    assert first is second
 
 
 class CountingReplay(BulkReplay):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from protocol.codec import decode, decoder, encode
 from protocol.errors import DecodeError
+from protocol.skipper import struct_skipper
+from protocol.wire import DECODE_ERRORS
 from tests.support.oracle import schema
 from tests.support.protocol_values import EVERY_VERSION, MESSAGES, as_struct, random_value
 
@@ -31,6 +33,7 @@ def test_any_value_round_trips_as_the_oracle_writes_it(name: str, version: int, 
     assert decode(MESSAGES[name], version, expected) == message
     tagged = schema(name, version).encode(value, unknown_tags=tags)
     assert decode(MESSAGES[name], version, tagged) == message
+    assert (_skipped(name, version, expected), _skipped(name, version, tagged)) == (len(expected), len(tagged))
 
 
 @each_version
@@ -65,17 +68,28 @@ def test_a_float_that_is_not_a_number_is_a_value(version: int) -> None:
 
 
 def _read(name: str, version: int, data: bytes) -> None:
+    """Read bytes with the decoder, and skip them: the skipper refuses what the decoder refuses."""
+    skipped = _skipped(name, version, data)
     try:
         message, end = decoder(MESSAGES[name], version)(data, 0)
     except DecodeError as refused:
         error = refused
     else:
-        assert end <= len(data)
+        assert skipped == end <= len(data)
         again = decode(MESSAGES[name], version, encode(message, version))
         # Not the values: a float64 may be NaN, which does not equal itself.
         assert repr(again) == repr(message)
         return
+    assert skipped is None
     assert (error.message, error.version) == (name, version)
     assert error.path
     assert error.position is not None
     assert 0 <= error.position <= len(data)
+
+
+def _skipped(name: str, version: int, data: bytes) -> int | None:
+    """The end that the skipper finds, or None if it refuses the bytes."""
+    try:
+        return struct_skipper(MESSAGES[name], version, version in MESSAGES[name].kafka.flexible)(data, 0)
+    except DECODE_ERRORS:
+        return None

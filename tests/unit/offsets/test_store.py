@@ -22,6 +22,18 @@ def test_a_record_is_kept_with_its_own_offset() -> None:
     assert dict(store.by_group["g"]) == {("t", 0): OffsetAndMetadata(5, 3, "note", 99, 41, 199, TOPIC_ID)}
 
 
+def test_groups_share_the_names_of_their_topics() -> None:
+    """Millions of positions have the names of few topics, each of which was decoded anew."""
+    store = OffsetStore(SnapshotRegistry())
+    for group in ("g", "h"):
+        name = "".join(["or", "ders"])
+        store.replay(1, OffsetCommitKey(group, name, 0), OffsetCommitValue(5))
+
+    [(first, _)], [(second, _)] = store.by_group["g"], store.by_group["h"]
+    assert first == "orders"
+    assert first is second
+
+
 def test_the_last_record_counts() -> None:
     """Whatever its offset is."""
     store = OffsetStore(SnapshotRegistry())

@@ -166,6 +166,19 @@ def test_what_is_left_of_a_capture_is_told(tmp_path: Path, capsys: pytest.Captur
     ]
 
 
+def test_a_negative_size_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the number that it is, and the bytes behind it are shown."""
+    sent = tmp_path / "sent"
+    sent.write_bytes(b"\xff\xff\xff\xfeab")
+
+    assert main(["decode", "--frames", str(sent)]) == 1
+    assert json.loads(capsys.readouterr().out) == {
+        "at": 0,
+        "error": "6 bytes are left that are no frame of -2",
+        "hex": "fffffffe6162",
+    }
+
+
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Is told, with another exit code."""
     assert main(["decode", str(tmp_path / "none")]) == 2

@@ -14,6 +14,7 @@ from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from protocol.refusal import verify
 
 
 def encoded(message: Message, version: int) -> bytes:
@@ -41,6 +42,16 @@ def test_a_request_with_too_many_elements_is_refused_before_they_take_memory(mes
     tracemalloc.stop()
 
     assert most < REQUEST_LIMIT + 4 * len(frame)
+
+
+def test_the_limit_is_inclusive() -> None:
+    """A message may use all of its memory, and not one byte more."""
+    message = DescribeGroupsRequest(groups=["x"])
+    frame = encoded(message, 5)
+
+    assert verify(DescribeGroupsRequest, 5, frame, 0, len(frame), 0) == 0
+    with pytest.raises(Malformed, match="more elements than a request may have"):
+        verify(DescribeGroupsRequest, 5, frame, 0, len(frame), -1)
 
 
 def test_what_clients_send_is_far_below_the_limit() -> None:
