@@ -26,7 +26,7 @@ def test_groups_share_the_names_of_their_topics() -> None:
     """Millions of positions have the names of few topics, each of which was decoded anew."""
     store = OffsetStore(SnapshotRegistry())
     for group in ("g", "h"):
-        name = "".join(["or", "ders"])
+        name = b"orders".decode()
         store.replay(1, OffsetCommitKey(group, name, 0), OffsetCommitValue(5))
 
     [(first, _)], [(second, _)] = store.by_group["g"], store.by_group["h"]
