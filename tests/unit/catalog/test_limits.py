@@ -97,6 +97,14 @@ def test_partitions_are_limited() -> None:
     assert create(catalog, "d", partitions=1) == [FULL]
 
 
+def test_a_topic_grows_where_no_other_may_be_made() -> None:
+    """It is there already."""
+    catalog = catalog_with(topics_max=1, topics_max_partitions=10)
+    assert create(catalog, "a", "b") == [OK, FULL]
+
+    assert grow(catalog, "a", 10) == OK
+
+
 def test_groups_with_settings_are_limited() -> None:
     """They need not exist. Settings of those that have some can change, and settings of topics do not count."""
     catalog = catalog_with(group_configs_max=2)

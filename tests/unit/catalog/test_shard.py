@@ -45,6 +45,22 @@ def test_an_uncommitted_topic_is_not_read(catalog: Catalog) -> None:
     assert catalog.shard.all_topics(0) == []
 
 
+def test_topics_are_sorted_once_for_each_committed_state(catalog: Catalog) -> None:
+    """Every Metadata request for all topics asks for them."""
+    for at, name in enumerate(("b", "a", "c"), 1):
+        catalog.create(CreatableTopic(name, 1, 1))
+        catalog.registry.snapshot(at)
+    listed = catalog.shard.all_topics(2)
+
+    assert [topic.name for topic in listed] == ["a", "b"]
+    assert catalog.shard.all_topics(2) is listed
+    assert [topic.name for topic in catalog.shard.all_topics(3)] == ["a", "b", "c"]
+    assert [topic.name for topic in catalog.shard.all_topics(1)] == ["b"]
+    assert [topic.name for topic in catalog.shard.all_topics(LATEST)] == ["a", "b", "c"]
+    catalog.create(CreatableTopic("d", 1, 1))
+    assert [topic.name for topic in catalog.shard.all_topics(LATEST)] == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "with space", "a/b", "ü", "x" * 250])
 def test_a_name_that_kafka_refuses_is_refused(catalog: Catalog, name: str) -> None:
     assert catalog.error(CreatableTopic(name, 1, 1)) == ErrorCode.INVALID_TOPIC_EXCEPTION

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,13 @@ def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
 
+    module = import_module(f"coordinator_server.cli.{COMMANDS[command][0]}")
+    printed = capsys.readouterr().out
     assert ended.value.code == 0
-    assert f"coordinator-server {command}" in capsys.readouterr().out
+    assert f"coordinator-server {command}" in printed
+    # As they are written, line by line.
+    assert (module.__doc__ or "").strip() in printed
+    assert module.EPILOG.strip() in printed
 
 
 @pytest.mark.parametrize("words", [[], ["sing"], ["serve"], ["serve", "--data-dir", "x", "--log-level", "loud"]])
