@@ -70,4 +70,7 @@ def answer_in_steps(
             if room <= 0:
                 yield
                 room = OFFSETS_PER_STEP
+        if room <= 0:
+            yield
+            room = OFFSETS_PER_STEP
     return answered

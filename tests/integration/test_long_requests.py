@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.describe_topic_partitions import (
@@ -16,10 +18,22 @@ from protocol.messages.describe_topic_partitions import (
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+)
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
@@ -164,3 +178,49 @@ def test_very_many_offsets_are_requested(client: Client, large_group: str, is_st
     [topic] = answer.groups[0].topics
     assert [one.partition_index for one in topic.partitions] == indexes
     assert [one.committed_offset for one in topic.partitions] == [99 if index == 4 else index + 7 for index in indexes]
+
+
+NOWHERE = [f"nowhere-{number}" for number in range(4_000)]
+
+
+def test_unknown_topics_are_deleted_beside_known_ones(client: Client, fresh_name: str) -> None:
+    """Each is answered as it would be alone."""
+    make_topic(client, fresh_name, 1)
+    unknown_id = bytes(15) + b"x"
+    asked = [DeleteTopicState(name) for name in [*NOWHERE, INTERNAL, fresh_name, "twice", "twice"]]
+    asked += [DeleteTopicState(None, unknown_id), DeleteTopicState(None), DeleteTopicState("both", unknown_id)]
+    answer = client.ask(DeleteTopicsRequest(topics=asked), 6, DeleteTopicsResponse)
+
+    found = {(each.name, each.topic_id if each.name is None else None): each.error_code for each in answer.responses}
+    expected: dict[tuple[str | None, bytes | None], int] = {
+        **{(name, None): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION for name in NOWHERE},
+        (INTERNAL, None): ErrorCode.INVALID_TOPIC_EXCEPTION,
+        (fresh_name, None): ErrorCode.NONE,
+        ("twice", None): ErrorCode.INVALID_REQUEST,
+        (None, unknown_id): ErrorCode.UNKNOWN_TOPIC_ID,
+        (None, ZERO_UUID): ErrorCode.INVALID_REQUEST,
+        ("both", None): ErrorCode.INVALID_REQUEST,
+    }
+    assert found == expected
+
+
+def test_offsets_of_unknown_topics_are_committed_and_deleted_beside_known_ones(client: Client, fresh_name: str) -> None:
+    """The known ones are."""
+    make_topic(client, fresh_name, 1)
+    names = [*NOWHERE, fresh_name]
+    partitions = [OffsetCommitRequestPartition(0, 7)]
+    commit = OffsetCommitRequest(fresh_name, topics=[OffsetCommitRequestTopic(name, partitions=partitions) for name in names])
+    committed = client.ask(commit, 7, OffsetCommitResponse)
+    fetch = OffsetFetchRequest(fresh_name, [OffsetFetchRequestTopic(fresh_name, [0])])
+    before = client.ask(fetch, 7, OffsetFetchResponse)
+    delete = OffsetDeleteRequest(
+        fresh_name, [OffsetDeleteRequestTopic(name, [OffsetDeleteRequestPartition(0)]) for name in names]
+    )
+    deleted = client.ask(delete, 0, OffsetDeleteResponse)
+    after = client.ask(fetch, 7, OffsetFetchResponse)
+
+    errors: dict[str, int] = dict.fromkeys(NOWHERE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    errors[fresh_name] = ErrorCode.NONE
+    assert {topic.name: topic.partitions[0].error_code for topic in committed.topics} == errors
+    assert {topic.name: topic.partitions[0].error_code for topic in deleted.topics} == errors
+    assert [answer.topics[0].partitions[0].committed_offset for answer in (before, after)] == [7, -1]

@@ -22,13 +22,25 @@ from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
-from protocol.frames import FrameSplitter
+from protocol.fields import Message
+from protocol.frames import FrameSplitter, encode_request
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from protocol.messages.delete_topics import DeleteTopicsRequest
+from protocol.messages.list_config_resources import ListConfigResourcesRequest
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestTopic
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
 from tests.fuzz.shapes import EVERY_SHAPE, Shapes
 
 SEEDS = int(os.environ.get("SHAPE_SEEDS", "2"))
-LIMIT = 200_000
-# These write up to 10,000 records in one batch, as Kafka does: all of a topic's partitions or none.
-MORE = {"CreateTopics": 700_000, "CreatePartitions": 700_000}
+LIMIT = 250_000
+# These write up to 10,000 records in one batch, as Kafka does: all partitions of a request or none.
+MORE = {"CreateTopics": 700_000, "CreatePartitions": 700_000, "OffsetCommit": 800_000}
 ORDER = {row.request: row.order for row in ROWS}
 TOPICS = [f"topic-{index}" for index in range(200)]
 PROPERTIES = {"log.flush": "os", "group.initial.rebalance.delay.ms": "0", "topics": ",".join(f"{name}:2" for name in TOPICS)}
@@ -164,6 +176,71 @@ def test_no_shape_makes_a_turn_long_or_raises(tmp_path: Path, seed: int) -> None
 
     assert served(tmp_path, play) == []
     assert dear == {}
+
+
+NOWHERE = [f"nowhere-{number}" for number in range(30_000)]
+# Each with its version, and how often it is sent in one write.
+FOUND: dict[str, tuple[Message, int, int]] = {
+    "unknown topics to delete": (DeleteTopicsRequest(topic_names=NOWHERE), 5, 1),
+    "offsets of unknown topics to delete": (
+        OffsetDeleteRequest("group", [OffsetDeleteRequestTopic(name) for name in NOWHERE]),
+        0,
+        1,
+    ),
+    "offsets of topics without partitions": (
+        OffsetFetchRequest("group", [OffsetFetchRequestTopic(name) for name in NOWHERE * 2]),
+        7,
+        1,
+    ),
+    "offsets of unknown topic ids": (
+        OffsetFetchRequest(
+            groups=[
+                OffsetFetchRequestGroup(
+                    "group",
+                    topics=[OffsetFetchRequestTopics(topic_id=b"%016d" % each, partition_indexes=[0]) for each in range(30_000)],
+                )
+            ]
+        ),
+        10,
+        1,
+    ),
+    "commits for unknown topics": (
+        OffsetCommitRequest(
+            "group", topics=[OffsetCommitRequestTopic(name, partitions=[OffsetCommitRequestPartition()]) for name in NOWHERE]
+        ),
+        7,
+        1,
+    ),
+    "partitions that are not created": (
+        CreatePartitionsRequest(
+            [CreatePartitionsTopic(name, 2_000, assignments=None) for name in TOPICS[:4]], 1_000, validate_only=True
+        ),
+        3,
+        100,
+    ),
+    "lists of resources": (ListConfigResourcesRequest(), 1, 400),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_seeds_have_found_stays_short(tmp_path: Path, name: str) -> None:
+    """The requests that made a turn long once."""
+    request, version, times = FOUND[name]
+    frames = b"".join(encode_request(type(request).kafka.key or 0, version, number, "shapes", request) for number in range(times))
+    found: list[int] = []
+
+    async def play(daemon: Daemon, _lines: list[Any]) -> None:
+        peer, meter = Peer(daemon), Meter()
+        meter.start()
+        peer.send(frames)
+        await settled(daemon, [peer])
+        meter.stop()
+        found.extend((meter.most, peer.answers))
+        peer.hang_up()
+
+    assert served(tmp_path, play) == []
+    assert found[0] <= LIMIT
+    assert found[1] == times
 
 
 def test_fifty_connections_at_once_do_not_make_turns_longer(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -63,6 +64,8 @@ DOCUMENTATION: Final = {
 }
 # The work of DescribeConfigs for a resource with all its settings.
 UNITS_PER_RESOURCE: Final = 100
+# The work of ListConfigResources for a topic.
+US_PER_NAME: Final = 1
 # The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
@@ -227,6 +230,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
 
     The answers have the order of the request.
     """
+    reply.connection.use_up()
     asked = [(each.resource_type, each.resource_name) for each in request.resources]
     times = Counter(asked)
     refused = {}
@@ -298,6 +302,7 @@ def list_config_resources(
         ResourceType.TOPIC: topics,
     }
     found = [ConfigResource(name, kind) for kind, each in names.items() if kind in wanted for name in each]
+    reply.connection.use_up(US_PER_NAME * UNITS_PER_US * len(topics))
     reply.complete(ListConfigResourcesResponse(config_resources=found))
 
 

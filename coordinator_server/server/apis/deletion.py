@@ -25,6 +25,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.offset_delete import (
     OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
@@ -36,6 +37,8 @@ DELETE_OFFSETS = WriteOperation("delete-offsets", GroupShard.delete_offsets)
 # The work of a step of DeleteGroups.
 GROUPS_PER_STEP: Final = 500
 RECORDS_PER_STEP: Final = 500
+# And of OffsetDelete.
+TOPICS_PER_STEP: Final = 2_000
 
 
 def delete_groups(
@@ -145,7 +148,32 @@ def delete_offsets(
     node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
 ) -> None:
     """Refuse partitions that do not exist; the group's shard handles the rest."""
-    refused = _take_unknown(node, request)
+    if reply.is_large:
+        node.steps.run_on(reply, _delete_offsets_in_steps(node, context, request, reply))
+    else:
+        _delete_rest(node, context, request, _take_unknown(node, request.topics), reply)
+
+
+def _delete_offsets_in_steps(
+    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
+) -> Work[None]:
+    """Check the topics of a large request in steps; the deletion is one."""
+    refused: list[OffsetDeleteResponseTopic] = []
+    for topics in in_portions(request.topics, TOPICS_PER_STEP):
+        refused += _take_unknown(node, topics)
+        yield
+    _delete_rest(node, context, request, refused, reply)
+
+
+def _delete_rest(
+    node: Node,
+    context: RequestContext,
+    request: OffsetDeleteRequest,
+    refused: list[OffsetDeleteResponseTopic],
+    reply: PendingReply[OffsetDeleteResponse],
+) -> None:
+    """Delete the offsets of the partitions that were not refused."""
+    request.topics = [topic for topic in request.topics if topic.partitions]
 
     def answered(response: OffsetDeleteResponse) -> None:
         if refused:
@@ -167,10 +195,10 @@ OFFSET_DELETE_API = ApiRow(
 )
 
 
-def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDeleteResponseTopic]:
-    """Remove partitions that do not exist from the request, and return the answers for them."""
+def _take_unknown(node: Node, topics: Iterable[OffsetDeleteRequestTopic]) -> list[OffsetDeleteResponseTopic]:
+    """Remove partitions that do not exist from the topics, and return the answers for them."""
     refused = []
-    for asked in request.topics:
+    for asked in topics:
         topic = node.topic(asked.name)
         if topic is None:
             node.check_current()
@@ -180,5 +208,4 @@ def _take_unknown(node: Node, request: OffsetDeleteRequest) -> list[OffsetDelete
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(OffsetDeleteResponseTopic(asked.name, [OffsetDeleteResponsePartition(one, error) for one in unknown]))
             asked.partitions = [one for one in asked.partitions if 0 <= one.partition_index < count]
-    request.topics = [topic for topic in request.topics if topic.partitions]
     return refused

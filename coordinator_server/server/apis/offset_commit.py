@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import attrgetter
 
 from coordinator_server.group.shard import GroupShard
@@ -11,12 +12,14 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
+from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -32,6 +35,7 @@ _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 US_PER_REFUSED_TOPIC = 10
+TOPICS_PER_STEP = 2_000
 # The first version with topic ids instead of names.
 FIRST_WITH_TOPIC_IDS = 10
 
@@ -49,9 +53,36 @@ def offset_commit(
             node.groups.write(shape.partition, COMMIT_PLAIN, context, request, reply)
             return
         request = request.spelled_out()
-    refused = _refuse_unknown(node, context, request)
+    if reply.is_large:
+        node.steps.run_on(reply, _commit_in_steps(node, context, request, reply))
+        return
+    refused = _refuse_unknown(node, context, request.topics)
     if refused:
         reply.connection.use_up(US_PER_REFUSED_TOPIC * UNITS_PER_US * len(refused))
+    _commit_rest(node, context, request, refused, reply)
+
+
+def _commit_in_steps(
+    node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply[OffsetCommitResponse | AcceptedCommit]
+) -> Work[None]:
+    """Check the topics of a large request in steps; the commit is one."""
+    refused: list[OffsetCommitResponseTopic] = []
+    for topics in in_portions(request.topics, TOPICS_PER_STEP):
+        refused += _refuse_unknown(node, context, topics)
+        yield
+    _commit_rest(node, context, request, refused, reply)
+
+
+def _commit_rest(
+    node: Node,
+    context: RequestContext,
+    request: OffsetCommitRequest,
+    refused: list[OffsetCommitResponseTopic],
+    reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
+) -> None:
+    """Commit what was not refused."""
+    if refused:
+        request.topics = [topic for topic in request.topics if topic.partitions]
     for topic in request.topics:
         if topic.partitions:
             break
@@ -92,11 +123,13 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], Offset
 )
 
 
-def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRequest) -> list[OffsetCommitResponseTopic]:
-    """Remove partitions that do not exist from the request, and return the answers for them."""
+def _refuse_unknown(
+    node: Node, context: RequestContext, topics: Iterable[OffsetCommitRequestTopic]
+) -> list[OffsetCommitResponseTopic]:
+    """Remove partitions that do not exist from the topics, and return the answers for them."""
     by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
     refused = []
-    for asked in request.topics:
+    for asked in topics:
         topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
         if topic is None:
             node.check_current()
@@ -110,8 +143,6 @@ def _refuse_unknown(node: Node, context: RequestContext, request: OffsetCommitRe
             if not 0 <= partition.partition_index < count:
                 refused.append(_refused(_take_beyond(asked, count), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
                 break
-    if refused:
-        request.topics = [topic for topic in request.topics if topic.partitions]
     return refused
 
 

@@ -144,7 +144,7 @@ def _fetch_in_steps(
     for group in asked:
         partition = node.partition_of(group.group_id)
         try:
-            unknown = _take_unknown_ids(node, version, group)
+            unknown = yield from _take_unknown_in_steps(node, version, group)
             for _ in range(MOST_PREPARATIONS):
                 if node.groups.read(partition, GroupShard.prepare_offsets, group.group_id):
                     break
@@ -234,16 +234,34 @@ def _with_ids(
 
 def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
     """For versions with topic ids: fill in the names, remove unknown ids, and return the answers for these."""
+    if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
+        return []
+    unknown = _name_topics(node, group.topics)
+    group.topics = [topic for topic in group.topics if topic.name]
+    return unknown
+
+
+def _take_unknown_in_steps(node: Node, version: int, group: OffsetFetchRequestGroup) -> Work[list[OffsetFetchResponseTopics]]:
+    """Do the same as ``_take_unknown_ids`` in steps."""
     unknown: list[OffsetFetchResponseTopics] = []
     if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
         return unknown
-    for asked in group.topics:
+    for topics in in_portions(group.topics, OFFSETS_PER_STEP):
+        unknown += _name_topics(node, topics)
+        yield
+    group.topics = [topic for topic in group.topics if topic.name]
+    return unknown
+
+
+def _name_topics(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> list[OffsetFetchResponseTopics]:
+    """Fill in the names of topics by their ids. Return the answers for unknown ids, whose topics get no name."""
+    unknown = []
+    for asked in topics:
         topic = node.topic_by_id(asked.topic_id)
         asked.name = topic.name if topic is not None else ""
         if topic is None:
             node.check_current()
             unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
-    group.topics = [topic for topic in group.topics if topic.name]
     return unknown
 
 
@@ -283,12 +301,20 @@ def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchRespons
 def _single_in_steps(group: OffsetFetchResponseGroup, version: int) -> Work[OffsetFetchResponse]:
     """Do the same as ``_single`` in steps."""
     topics = []
+    room = OFFSETS_PER_STEP
     for topic in group.topics if group.error_code == ErrorCode.NONE else ():
         partitions: list[OffsetFetchResponsePartition] = []
+        room -= 1
         for portion in in_portions(topic.partitions, OFFSETS_PER_STEP):
             partitions += _of_single(portion)
-            yield
+            room -= len(portion)
+            if room <= 0:
+                yield
+                room = OFFSETS_PER_STEP
         topics.append(OffsetFetchResponseTopic(topic.name, partitions))
+        if room <= 0:
+            yield
+            room = OFFSETS_PER_STEP
     return OffsetFetchResponse(topics=topics) if topics else _single(group, version)
 
 

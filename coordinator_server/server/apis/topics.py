@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Final
+
+from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.refusals import each_refused
+from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
+from protocol.fields import ZERO_UUID
 from protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -27,6 +35,9 @@ from protocol.messages.delete_topics import (
 FIRST_DELETION_BY_ID = 6
 FIRST_WITH_DELETION_DISABLED = 3
 
+# The work of a step of DeleteTopics.
+TOPICS_PER_STEP: Final = 1_000
+
 # Admin clients know these errors and retry those that are retriable.
 CONTROLLER_ERRORS = {
     ErrorCode.NOT_COORDINATOR: ErrorCode.NOT_CONTROLLER,
@@ -41,6 +52,7 @@ CONTROLLER_ERRORS = {
 def create_topics(
     node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply[CreateTopicsResponse]
 ) -> None:
+    reply.connection.use_up()
     node.catalog.write(CREATE_TOPICS, context, request, reply)
 
 
@@ -58,7 +70,50 @@ def delete_topics(
 ) -> None:
     if context.api_version < FIRST_DELETION_BY_ID:
         request.topics = [DeleteTopicState(name) for name in request.topic_names]
-    node.catalog.write(DELETE_TOPICS, context, request, reply)
+    reply.connection.use_up()
+    if len(request.topics) > TOPICS_PER_STEP:
+        node.steps.run_on(reply, _delete_in_steps(node, context, request, reply))
+    else:
+        node.catalog.write(DELETE_TOPICS, context, request, reply)
+
+
+def _delete_in_steps(
+    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply[DeleteTopicsResponse]
+) -> Work[None]:
+    """Refuse unknown topics in steps. The catalog decides about the others, which are not many, in one operation."""
+    times = Counter((topic.name, topic.topic_id) for topic in request.topics)
+    yield
+    refused: list[DeletableTopicResult] = []
+    others: list[DeleteTopicState] = []
+    for topics in in_portions(request.topics, TOPICS_PER_STEP):
+        for topic in topics:
+            result = _refusal_of_unknown(node, topic) if times[topic.name, topic.topic_id] == 1 else None
+            if result is None:
+                others.append(topic)
+            else:
+                refused.append(result)
+        yield
+
+    def answered(response: DeleteTopicsResponse) -> None:
+        reply.complete(DeleteTopicsResponse(responses=[*refused, *response.responses]))
+
+    rest = DeleteTopicsRequest(topics=others, timeout_ms=request.timeout_ms)
+    node.catalog.write(DELETE_TOPICS, context, rest, CallbackReply(answered, reply.fail))
+
+
+def _refusal_of_unknown(node: Node, topic: DeleteTopicState) -> DeletableTopicResult | None:
+    """Return the answer for a name or an id that no topic has, or None."""
+    name, topic_id = topic.name, topic.topic_id
+    if name is None:
+        if topic_id == ZERO_UUID or node.topic_by_id(topic_id) is not None:
+            return None
+        result = DeletableTopicResult(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID)
+    else:
+        if topic_id != ZERO_UUID or name in node.internal or node.topic(name) is not None:
+            return None
+        result = DeletableTopicResult(name, ZERO_UUID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
+    node.check_current()
+    return result
 
 
 def refuse_delete_topics(
@@ -77,6 +132,7 @@ DELETE_TOPICS_API = ApiRow(DeleteTopicsRequest, DeleteTopicsResponse, delete_top
 def create_partitions(
     node: Node, context: RequestContext, request: CreatePartitionsRequest, reply: PendingReply[CreatePartitionsResponse]
 ) -> None:
+    reply.connection.use_up()
     node.catalog.write(CREATE_PARTITIONS, context, request, reply)
 
 
