@@ -144,6 +144,27 @@ def test_a_value_of_any_length_is_read_in_its_own_version(version: int, timestam
         assert state_of(data, at_once=True) == state_of(data, at_once=False)
 
 
+@pytest.mark.parametrize("place", ["record", "delta", "key", "value"])
+def test_a_negative_size_is_none(place: str) -> None:
+    """The last bit of a varint is its sign. The regular decoder says what is wrong with it, or that there is no key or value."""
+    record = CoordinatorRecord(OffsetCommitKey("g", "t", 1), OffsetCommitValue(7), 4)
+    key, value = CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record)
+    assert value is not None
+    builder = BatchBuilder(0, 0)
+    builder.append(key, value)
+    data = bytearray(builder.finish())
+    # Size, attributes, timestamp delta, offset delta, key size: a byte each.
+    positions = {"record": 0, "delta": 3, "key": 4, "value": 5 + len(key)}
+    at = HEADER_SIZE + positions[place]
+    assert data[HEADER_SIZE + 4] >> 1 == len(key)
+    assert data[HEADER_SIZE + 5 + len(key)] >> 1 == len(value)
+    data[at] |= 1
+    mangled = sealed(bytes(data))
+
+    assert state_of(mangled, at_once=True) == state_of(mangled, at_once=False)
+    assert state_of(bytes(builder.finish()), at_once=True) != state_of(mangled, at_once=True)
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_a_count_that_is_not_that_of_the_records_is_refused(count: int) -> None:
     """Although every record could be read."""

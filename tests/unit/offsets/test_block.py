@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.provenance import operation_headers, request_origin
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.offsets.commit import commit_records, plain_commit_records
 from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.delete import tombstone
@@ -26,6 +29,7 @@ from tests.support.commit_rows import rows_of
 
 NOW_MS = 1_700_000_000_000
 METADATA_MAX = 4096
+ORIGIN = request_origin(8, 9, "client", "host")
 
 # Few names and partitions, so that commits meet; a partition may come twice in one request.
 PARTITIONS = st.builds(
@@ -75,7 +79,7 @@ WAYS: st.SearchStrategy[Way] = st.sampled_from(["decoded", "plain"])
 def plain(request: OffsetCommitRequest) -> PlainCommit[LoggedShape]:
     """The request as its bytes have it."""
     shape = LoggedShape(9)
-    shape.begin(request.group_id, 1, "m", None)
+    shape.begin(request.group_id, 1, request.member_id, request.group_instance_id)
     rows = [rows_of(topic.partitions) for topic in request.topics]
     shape.log_as(
         [
@@ -84,6 +88,19 @@ def plain(request: OffsetCommitRequest) -> PlainCommit[LoggedShape]:
         ]
     )
     return PlainCommit(shape, rows)
+
+
+@pytest.mark.parametrize(("member_id", "instance_id"), [("m", None), ("m", "i"), ("", None)])
+def test_a_plain_commit_is_attributed_to_its_member(member_id: str, instance_id: str | None) -> None:
+    """As any other commit is."""
+    topics = [OffsetCommitRequestTopic("a", partitions=[OffsetCommitRequestPartition(0, 5)])]
+    request = OffsetCommitRequest("g", 1, member_id, instance_id, topics=topics)
+    store = OffsetStore(SnapshotRegistry())
+
+    results = (plain_commit_records(store, plain(request), NOW_MS), commit_records(store, request, NOW_MS, METADATA_MAX))
+
+    expected = operation_headers(ORIGIN, speaking_for(member_id, instance_id))
+    assert [operation_headers(ORIGIN, result.attribution) for result in results] == [expected] * 2
 
 
 def single_records(request: OffsetCommitRequest) -> list[CoordinatorRecord]:
