@@ -23,6 +23,8 @@ from tests.packages import sources
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DIRECTORY: Final = ROOT / "build" / "mutants"
+# Test files that are measured in one run of pytest.
+PORTION: Final = 20
 
 
 def parser() -> argparse.ArgumentParser:
@@ -127,11 +129,13 @@ def _same(mutant: dict[str, str]) -> Mutant | None:
 
 
 def _measured(options: argparse.Namespace) -> CoverageMap:
+    """Measure some test files at a time: what is done is kept when the run is interrupted."""
     coverage = CoverageMap(ROOT, DIRECTORY)
     stale = {"keep": [], "update": coverage.stale(), "anew": test_files(ROOT)}[options.map]
-    if stale:
-        print(f"measuring which lines {len(stale)} test files run", flush=True)
-        for test in coverage.measure(stale, options.jobs):
+    for first in range(0, len(stale), PORTION):
+        some = stale[first : first + PORTION]
+        print(f"measuring which lines the tests run: files {first + 1} to {first + len(some)} of {len(stale)}", flush=True)
+        for test in coverage.measure(some, options.jobs):
             print(f"failed while it was measured: {test}", file=sys.stderr)
     return coverage
 

@@ -10,13 +10,24 @@ from typing import Final
 
 from tests.mutation.coverage_map import CoverageMap
 from tests.mutation.drawing import Mutant
+from tests.packages import sources
 
 # How much later a test runs than its seconds say: others often fail for the same mistake, and say more about it.
-FACTOR: Final = {"unit": 1.0, "scenarios": 1.0, "regressions": 1.5, "property": 2.0, "integration": 3.0, "simulation": 3.0}
-
-
-# Tests that reach modules without naming them, by the beginning of the path.
-REACHED: Final = {"protocol/messages/": "tests/unit/protocol/test_declarations.py"}
+FACTOR: Final = {
+    "unit": 1.0,
+    "scenarios": 1.0,
+    "regressions": 1.5,
+    "property": 2.0,
+    "integration": 3.0,
+    "simulation": 3.0,
+    "spark": 9.0,
+}
+# Test files that read all sources of a directory: the generator and the schemas of Kafka see every declaration.
+READ_BY: Final = {
+    "protocol/messages/": tuple(f"tests/unit/protocol/test_{name}.py" for name in ("generate", "declarations", "golden", "kio")),
+}
+# The code that Spark runs. Elsewhere a session would only be the slowest way to run a line.
+ON_SPARK: Final = ("pipeline", "apps")
 
 
 class Chooser:
@@ -29,15 +40,21 @@ class Chooser:
         lines, is_in_function = lines_to_look_for((self._root / path).read_text(), mutant.site.line)
         found = self._map.tests_of(path, lines)
         if not is_in_function:
-            found = found | self._map.tests_of_file(path) or self._importing(path)
+            found |= self._map.tests_of_file(path) or self._of_importers(path)
+        for prefix, files in READ_BY.items():
+            if path.startswith(prefix):
+                found.update(test for file in files if file in self._map.parts for test in self._map.parts[file].tests)
+        if mutant.package not in ON_SPARK:
+            found = {test for test in found if not test.startswith("tests/spark/")}
         return self._in_order(path, found)
 
-    def _importing(self, path: str) -> set[str]:
-        """For a module that has no functions: the tests of the files that import it."""
+    def _of_importers(self, path: str) -> set[str]:
+        """For a module of constants or declarations: the tests of the modules that import it, and those that do so themselves."""
         module = module_of(path)
-        reached = {test for start, test in REACHED.items() if path.startswith(start)}
-        files = [name for name in self._map.parts if name in reached or module in imports(self._root / name)]
-        return {test for name in files for test in self._map.parts[name].tests}
+        files = [name for name in self._map.parts if module in imports(self._root / name)]
+        found = {test for name in files for test in self._map.parts[name].tests}
+        importers = [name for some in sources(self._root).values() for name in some if module in imports(self._root / name)]
+        return found.union(*(self._map.tests_of_file(name) for name in importers))
 
     def _in_order(self, path: str, tests: set[str]) -> list[str]:
         """By seconds, made smaller for tests near the source and larger for each further case of one test."""
@@ -46,18 +63,20 @@ class Chooser:
         for test in sorted(tests, key=lambda each: (self._map.seconds(each), each)):
             name = test.partition("[")[0]
             file = test.partition("::")[0]
-            factor = FACTOR.get(file.split("/")[1], 4.0) * self._nearness(path, file)
-            ranks[test] = (self._map.seconds(test) + 0.02) * factor * (1 + 0.2 * cases[name])
+            factor = FACTOR.get(file.split("/")[1], 4.0) * nearness(self._root, path, file)
+            ranks[test] = (self._map.seconds(test) + 0.02) * factor * (1 + 0.5 * cases[name])
             cases[name] += 1
         return sorted(ranks, key=lambda each: (ranks[each], each))
 
-    def _nearness(self, path: str, file: str) -> float:
-        """Smaller for a test of the module, larger for one that does not name it."""
-        if module_of(path) in imports(self._root / file):
-            return 0.2
-        parts = Path(path).with_suffix("").parts
-        mirrored = "/".join(("tests", "unit", *(parts[1:-1] if parts[0] == "coordinator_server" else parts[:-1])))
-        return 0.5 if file.startswith(mirrored + "/") else 2.0
+
+@cache
+def nearness(root: Path, path: str, file: str) -> float:
+    """Smaller for a test file of the module, larger for one that does not name it."""
+    if module_of(path) in imports(root / file) or any(path.startswith(each) and file in READ_BY[each] for each in READ_BY):
+        return 0.2
+    parts = Path(path).parts
+    mirrored = "/".join(("tests", "unit", *(parts[1:-1] if parts[0] == "coordinator_server" else parts[:-1])))
+    return 0.5 if file.startswith(mirrored + "/") else 2.0
 
 
 def module_of(path: str) -> str:

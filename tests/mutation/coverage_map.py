@@ -24,8 +24,8 @@ from typing import Any, Final
 
 from tests.mutation import record
 
-# What a mutant may be killed by. Clients, brokers and Spark take longer than a mutant may.
-DIRECTORIES: Final = ("unit", "scenarios", "regressions", "property", "integration")
+# What a mutant may be killed by. Clients and brokers take longer than a mutant may.
+DIRECTORIES: Final = ("unit", "scenarios", "regressions", "property", "integration", "spark")
 SIMULATION: Final = ("tests/simulation/test_seeds.py", "tests/simulation/test_effects.py")
 # Their durations are those of so many seeds in all.
 ENVIRONMENT: Final = {"SEEDS": "75"}
@@ -40,6 +40,7 @@ parallel = true
 data_file = {directory}/lines
 # A process that a test starts takes its name.
 context = ${{PYTEST_CURRENT_TEST-}}
+patch = _exit
 disable_warnings = no-data-collected,module-not-imported,couldnt-parse
 """
 

@@ -69,12 +69,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
 
 
 def has_shared_fixtures(item: pytest.Item) -> bool:
-    """True if a fixture of the project lives longer than the test: only the first test that uses it runs its lines."""
+    """True if a fixture of the project lives longer than the test: only the first test that uses it runs its lines.
+
+    A Spark session, which takes long to start, counts for the first test.
+    """
     found = getattr(item, "_fixtureinfo", None)
     if found is None:
         return False
     definitions = [each for definitions in found.name2fixturedefs.values() for each in definitions]
-    return any(each.scope != "function" and each.baseid.startswith("tests/") for each in definitions)
+    return any(each.scope != "function" and each.baseid.startswith("tests/") and each.argname != "spark" for each in definitions)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
