@@ -17,7 +17,7 @@ from typing import Final
 
 from tests.mutation import drawing, equivalents, report
 from tests.mutation.coverage_map import CoverageMap, test_files
-from tests.mutation.drawing import Mutant
+from tests.mutation.mutants import Mutant
 from tests.mutation.trying import Result, Trial
 from tests.packages import sources
 
@@ -47,7 +47,11 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--list", action="store_true", help="print the mutants, and try none")
     found.add_argument("--jobs", type=int, default=2, metavar="N", help="copies of the tree that try mutants at once (default 2)")
     found.add_argument(
-        "--cap", type=float, default=60.0, metavar="S", help="no test of a mutant begins after so many seconds (default 60)"
+        "--cap",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="run so many seconds of tests for a mutant, by what they took when they were measured (default 60)",
     )
     found.add_argument(
         "--least", type=float, default=90.0, metavar="PERCENT", help="exit with 1 if a package has less (default 90)"

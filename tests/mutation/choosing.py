@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.mutation.coverage_map import CoverageMap
-from tests.mutation.drawing import Mutant
+from tests.mutation.mutants import Mutant
 from tests.packages import sources
 
 # How much later a test runs than its seconds say: others often fail for the same mistake, and say more about it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from difflib import unified_diff
 from pathlib import Path
 from random import Random
@@ -13,43 +12,11 @@ from typing import Any, Final
 import parso
 from cosmic_ray.ast import Visitor
 
+from tests.mutation.mutants import Mutant, Site
 from tests.mutation.operators import FAMILIES
 from tests.packages import package_of, sources
 
 _LOGGERS: Final = ("log", "_log", "logger", "_logger", "LOG", "_LOG")
-
-
-@dataclass(frozen=True)
-class Site:
-    """One way to change one file: `occurrence` counts the positions of an operator from the top of the file."""
-
-    path: str
-    line: int
-    function: str
-    family: str
-    operator: str
-    occurrence: int
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A changed file. `before` and `after` are the lines that differ; they and the function name it for good, lines shift."""
-
-    package: str
-    site: Site
-    before: str
-    after: str
-    text: str
-
-    def key(self) -> tuple[str, str, str, str]:
-        return self.site.path, self.site.function, _plain(self.before), _plain(self.after)
-
-    def as_json(self) -> dict[str, Any]:
-        return {"package": self.package, **asdict(self.site), "before": self.before, "after": self.after}
-
-
-def _plain(lines: str) -> str:
-    return "\n".join(" ".join(line.split()) for line in lines.splitlines())
 
 
 def sites(path: str, text: str) -> Iterator[Site]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.mutation import drawing, equivalents, report, worker
 from tests.mutation.coverage_map import CoverageMap
-from tests.mutation.drawing import Mutant
+from tests.mutation.mutants import Mutant
 from tests.mutation.trying import Result, Trial
 
 PATH = "coordinator_server/toy/counting.py"

@@ -17,12 +17,14 @@ from typing import IO, Any, Final
 
 from tests.mutation.choosing import Chooser
 from tests.mutation.coverage_map import ENVIRONMENT, CoverageMap, hash_of
-from tests.mutation.drawing import Mutant
+from tests.mutation.mutants import Mutant
 from tests.mutation.worker import Order, Outcome
 
 # What the first order of a mutant takes: most mutants do not outlive it.
 FIRST_S: Final = 4.0
 FIRST_FILES: Final = 6
+# How much longer than when they were measured the tests of a mutant may take.
+SLOWNESS: Final = 4
 
 
 @dataclass
@@ -151,24 +153,33 @@ class Trial:
         began = time.monotonic()
         tests = [test for test in self._chooser.tests(mutant) if not self._trust.is_distrusted(test)]
         result = Result(mutant.as_json(), "survived" if tests else "uncovered", chosen=len(tests))
-        for some in self._portions(tests):
-            self._run_portion(result, mutant, some, worker, began)
+        some = self._affordable(tests)
+        result.is_cut_short = len(some) < len(tests)
+        for portion in self._portions(some):
+            self._run_portion(result, mutant, portion, worker, began)
             if result.status != "survived":
                 break
         result.seconds = round(time.monotonic() - began, 2)
         return result
 
+    def _affordable(self, tests: list[str]) -> list[str]:
+        """The first tests, by what they took when they were measured: the same ones on any machine, and at any time."""
+        total, number = 0.0, 0
+        for test in tests:
+            total += self._map.seconds(test)
+            if number and total > self._most_s:
+                break
+            number += 1
+        return tests[:number]
+
     def _run_portion(self, result: Result, mutant: Mutant, tests: list[str], worker: Worker, began: float) -> None:
         """Run these tests, again without those that fail on the tree as it is."""
         while tests:
-            left = self._most_s - (time.monotonic() - began)
-            if left <= 0:
-                result.is_cut_short = True
-                return
+            left = SLOWNESS * self._most_s - (time.monotonic() - began)
             seconds = [self._map.seconds(test) for test in tests]
             outcome = worker.run(Order(mutant.site.path, mutant.text, tests, seconds, left))
             result.ran += outcome.ran
-            result.is_cut_short = outcome.is_cut_short
+            result.is_cut_short |= outcome.is_cut_short
             if outcome.status == "passed":
                 return
             if outcome.by not in tests or self._trust.passes(outcome.by, worker.run, self._map.seconds(outcome.by)):
