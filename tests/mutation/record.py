@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from hypothesis import settings
 
 # Where the processes write: DIRECTORY/tests.PID, a line of JSON for each test.
 DIRECTORY = "MUTATION_RECORD"
+# Of the tests that ran in this process.
+_seconds: dict[str, float] = {}
+_failed: set[str] = set()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,11 +38,29 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     measured = coverage.Coverage.current()
     if measured is not None:
         measured.switch_context(item.nodeid)
+    clock = Clock()
     try:
         return (yield)
     finally:
+        _seconds[item.nodeid] = clock.seconds()
         if measured is not None:
             measured.switch_context("")
+
+
+class Clock:
+    """Seconds of the processor, which other processes do not change; of the clock for a test that has waited for a process."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic(), time.process_time(), _of_children()
+
+    def seconds(self) -> float:
+        clock, own, of_children = self._began
+        return time.process_time() - own if _of_children() == of_children else time.monotonic() - clock
+
+
+def _of_children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,24 +70,9 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         item.session._setupstate.teardown_exact(None)
 
 
-class _Durations:
-    """Seconds and outcome of each test, over its phases."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self.failed: set[str] = set()
-
-
-_durations = _Durations()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
-    report = yield
-    _durations.seconds[item.nodeid] = _durations.seconds.get(item.nodeid, 0.0) + report.duration
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed:
-        _durations.failed.add(item.nodeid)
-    return report
+        _failed.add(report.nodeid)
 
 
 def has_shared_fixtures(item: pytest.Item) -> bool:
@@ -81,9 +88,7 @@ def has_shared_fixtures(item: pytest.Item) -> bool:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    lines = [
-        json.dumps([nodeid, round(seconds, 4), nodeid not in _durations.failed]) for nodeid, seconds in _durations.seconds.items()
-    ]
+    lines = [json.dumps([nodeid, round(seconds, 4), nodeid not in _failed]) for nodeid, seconds in _seconds.items()]
     if lines:
         Path(os.environ[DIRECTORY], f"tests.{os.getpid()}").write_text("\n".join(lines) + "\n")
     measured = coverage.Coverage.current()
