@@ -18,6 +18,7 @@ from typing import Final
 from tests.mutation import drawing, equivalents, report
 from tests.mutation.coverage_map import CoverageMap, test_files
 from tests.mutation.mutants import Mutant
+from tests.mutation.trees import copy_tree
 from tests.mutation.trying import Result, Trial
 from tests.packages import sources
 
@@ -69,7 +70,8 @@ def parser() -> argparse.ArgumentParser:
 def main(words: list[str]) -> int:
     options = parser().parse_args(words)
     began = time.monotonic()
-    mutants = _mutants(options)
+    root = copy_tree(ROOT, DIRECTORY / "trees" / "all")
+    mutants = _mutants(options, root)
     if options.list:
         for mutant in mutants:
             print(report.difference(Result(mutant.as_json(), "survived")).replace("; 0 of 0 tests ran and passed", ""))
@@ -77,11 +79,11 @@ def main(words: list[str]) -> int:
     if not mutants:
         print("there are no such mutants", file=sys.stderr)
         return 2
-    coverage = _measured(options)
+    coverage = _measured(options, root)
     known = equivalents.load()
     tried = [mutant for mutant in mutants if mutant.key() not in known]
     results = [Result(mutant.as_json(), "equivalent", why=known[mutant.key()]) for mutant in mutants if mutant.key() in known]
-    for number, result in enumerate(Trial(ROOT, DIRECTORY, coverage, options.cap).run(tried, options.jobs), 1):
+    for number, result in enumerate(Trial(root, DIRECTORY, coverage, options.cap).run(tried, options.jobs), 1):
         results.append(result)
         print(report.progress(number, len(tried), result), flush=True)
         if options.json is not None:
@@ -90,29 +92,29 @@ def main(words: list[str]) -> int:
     return 1 if report.below(results, options.least) else 0
 
 
-def _mutants(options: argparse.Namespace) -> list[Mutant]:
+def _mutants(options: argparse.Namespace, root: Path) -> list[Mutant]:
     if options.again is not None:
-        return _again(options.again)
+        return _again(options.again, root)
     if options.only is not None:
         name, _, line = options.only.partition(":")
-        text = (ROOT / name).read_text()
+        text = (root / name).read_text()
         found = [site for site in drawing.sites(name, text) if not line or site.line == int(line)]
         return [made for site in found if (made := drawing.mutant(site, text)) is not None]
-    packages = options.packages.split(",") if options.packages else list(sources(ROOT))
-    unknown = set(packages) - set(sources(ROOT))
+    packages = options.packages.split(",") if options.packages else list(sources(root))
+    unknown = set(packages) - set(sources(root))
     if unknown:
-        sys.exit(f"no such packages: {', '.join(sorted(unknown))}; there are {', '.join(sources(ROOT))}")
-    return drawing.draw(ROOT, packages, options.mutants, options.seed)
+        sys.exit(f"no such packages: {', '.join(sorted(unknown))}; there are {', '.join(sources(root))}")
+    return drawing.draw(root, packages, options.mutants, options.seed)
 
 
-def _again(path: Path) -> list[Mutant]:
+def _again(path: Path, root: Path) -> list[Mutant]:
     """The survivors of a run, found again where their lines are now."""
     found = []
     for result in json.loads(path.read_text()):
         if result["status"] not in ("survived", "uncovered"):
             continue
         mutant = result["mutant"]
-        again = _same(mutant)
+        again = _same(mutant, root)
         if again is None:
             print(f"no longer there: {mutant['path']}:{mutant['line']} {mutant['before'].strip()}", file=sys.stderr)
         else:
@@ -120,10 +122,10 @@ def _again(path: Path) -> list[Mutant]:
     return found
 
 
-def _same(mutant: dict[str, str]) -> Mutant | None:
-    if not (ROOT / mutant["path"]).exists():
+def _same(mutant: dict[str, str], root: Path) -> Mutant | None:
+    if not (root / mutant["path"]).exists():
         return None
-    text = (ROOT / mutant["path"]).read_text()
+    text = (root / mutant["path"]).read_text()
     for site in drawing.sites(mutant["path"], text):
         if (site.function, site.family, site.operator) == (mutant["function"], mutant["family"], mutant["operator"]):
             made = drawing.mutant(site, text)
@@ -132,10 +134,10 @@ def _same(mutant: dict[str, str]) -> Mutant | None:
     return None
 
 
-def _measured(options: argparse.Namespace) -> CoverageMap:
+def _measured(options: argparse.Namespace, root: Path) -> CoverageMap:
     """Measure some test files at a time: what is done is kept when the run is interrupted."""
-    coverage = CoverageMap(ROOT, DIRECTORY)
-    stale = {"keep": [], "update": coverage.stale(), "anew": test_files(ROOT)}[options.map]
+    coverage = CoverageMap(root, DIRECTORY)
+    stale = {"keep": [], "update": coverage.stale(), "anew": test_files(root)}[options.map]
     for first in range(0, len(stale), PORTION):
         some = stale[first : first + PORTION]
         print(f"measuring which lines the tests run: files {first + 1} to {first + len(some)} of {len(stale)}", flush=True)

@@ -117,7 +117,8 @@ class CoverageMap:
             left.unlink()
         settings = recording / "settings"
         settings.write_text(SETTINGS.format(root=self._root, directory=recording))
-        environment = os.environ | ENVIRONMENT | {record.DIRECTORY: str(recording), "COVERAGE_PROCESS_START": str(settings)}
+        environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(self._root)}
+        environment |= {record.DIRECTORY: str(recording), "COVERAGE_PROCESS_START": str(settings)}
         spread = ["-n", str(processes)] if processes > 1 else ["-n", "1"]
         words = ["-p", "tests.mutation.record", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=600", *spread, *names]
         subprocess.run([sys.executable, "-m", "pytest", *words], cwd=self._root, env=environment, check=False)

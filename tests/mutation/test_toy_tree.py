@@ -142,7 +142,7 @@ def test_a_line_that_runs_in_another_process_has_its_test(results: dict[str, Res
 
 def test_the_tree_is_left_as_it_was(root: Path, results: dict[str, Result]) -> None:
     assert (root / PATH).read_text() == CODE
-    assert (root / "build/trees/0" / PATH).read_text() == CODE
+    assert (root / "build/trees/1" / PATH).read_text() == CODE
 
 
 def test_the_table_counts_by_package(results: dict[str, Result]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import IO, Any, Final
 from tests.mutation.choosing import Chooser
 from tests.mutation.coverage_map import ENVIRONMENT, CoverageMap, hash_of
 from tests.mutation.mutants import Mutant
+from tests.mutation.trees import copy_tree
 from tests.mutation.worker import Order, Outcome
 
 # What the first order of a mutant takes: most mutants do not outlive it.
@@ -44,22 +44,6 @@ class Result:
     @property
     def is_killed(self) -> bool:
         return self.status in ("killed", "hung")
-
-
-def copy_tree(root: Path, tree: Path) -> None:
-    """Make `tree` a copy of what git knows or would know of `root`; files that are the same keep their bytecode."""
-    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], cwd=root, stdout=subprocess.PIPE, check=True)
-    names = {name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()}
-    for path in [path for path in tree.rglob("*") if path.is_file() and "__pycache__" not in path.parts]:
-        if path.relative_to(tree).as_posix() not in names:
-            path.unlink()
-    for name in names:
-        source, target = root / name, tree / name
-        if not target.exists() or target.read_bytes() != source.read_bytes():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-    if not (tree / ".venv").exists() and (root / ".venv").exists():
-        (tree / ".venv").symlink_to(root / ".venv")
 
 
 class Worker:
@@ -127,12 +111,7 @@ class Trial:
 
     def run(self, mutants: list[Mutant], jobs: int) -> Iterator[Result]:
         """Results in the order of the mutants."""
-        workers: list[Worker] = []
-        for number in range(jobs):
-            tree = self._directory / "trees" / str(number)
-            tree.mkdir(parents=True, exist_ok=True)
-            copy_tree(self._root, tree)
-            workers.append(Worker(tree))
+        workers = [Worker(copy_tree(self._root, self._directory / "trees" / str(number))) for number in range(jobs)]
         idle = list(workers)
 
         def one(mutant: Mutant) -> Result:
