@@ -88,3 +88,12 @@ def test_what_is_gone_leaves_nothing() -> None:
 
     assert [type(record.key).__name__ for _, record in folded(log)] == ["TopicRecord", *["PartitionRecord"] * 2, "ConfigRecord"]
     assert folded(log)[-1] == log[-1]
+
+
+def test_a_setting_that_was_removed_leaves_nothing() -> None:
+    """Neither its values nor the record that removed it, whether it comes again or not."""
+    log = log_of([("create", "orders"), ("set", "orders"), ("unset", "orders")])
+    again = log_of([("create", "orders"), ("set", "orders"), ("unset", "orders"), ("set", "orders")])
+
+    assert folded(log) == log[:3]
+    assert folded(again) == [*again[:3], again[-1]]

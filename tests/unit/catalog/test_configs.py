@@ -10,6 +10,7 @@ from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETT
 from coordinator_server.catalog.settings import parse, text_of
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.machine.timeline import LATEST
+from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterableConfig as Replacement
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -219,6 +220,20 @@ def test_lists_are_added_to_and_taken_from(catalog: Catalog) -> None:
     ):
         assert alter(catalog, TOPIC, "t", ("cleanup.policy", operation, value)) == (ErrorCode.NONE, None)
         assert own(catalog, TOPIC, "t") == {"cleanup.policy": expected}
+
+
+def test_a_value_is_no_longer_than_a_string_of_the_protocol(catalog: Catalog) -> None:
+    """In bytes. One that is there already, in a log of Kafka's, may stay."""
+    name = "leader.replication.throttled.replicas"
+    longest = "0:" + "1" * 32_765
+    problem = "The configuration value cannot be added because it exceeds the maximum value size of 32767 bytes."
+
+    assert alter(catalog, TOPIC, "t", (name, SET, longest)) == (ErrorCode.NONE, None)
+    assert alter(catalog, TOPIC, "t", (name, SET, longest + "1")) == (ErrorCode.INVALID_CONFIG, problem)
+    assert own(catalog, TOPIC, "t") == {name: longest}
+    catalog.shard.replay(99, CoordinatorRecord(ConfigRecord(TOPIC, "t", name, longest + "1"), None))
+    assert alter(catalog, TOPIC, "t", ("retention.ms", SET, "5")) == (ErrorCode.NONE, None)
+    assert own(catalog, TOPIC, "t") == {name: longest + "1", "retention.ms": "5"}
 
 
 def test_settings_are_replaced_as_a_whole(catalog: Catalog) -> None:
