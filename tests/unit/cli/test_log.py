@@ -52,6 +52,18 @@ def test_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found.keys() == {"path", "position", "why", "kind", "means", "action"}
 
 
+def test_what_was_saved_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only if it was to be saved."""
+    damage(data)
+    assert main(["log", "verify", "--data-dir", str(data), "--json"]) == 1
+    assert "salvaged" not in json.loads(capsys.readouterr().out)
+
+    assert main(["log", "verify", "--data-dir", str(data), "--json", "--salvage", f"{data}-saved"]) == 1
+    saved = json.loads(capsys.readouterr().out)["salvaged"]
+    assert saved["shards"] == 2
+    assert sum(hole["end"] - hole["begin"] for hole in saved["holes"]) > 0
+
+
 def test_no_data_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A mistyped path is told."""
     assert main(["log", "verify", "--data-dir", str(tmp_path)]) == 1
