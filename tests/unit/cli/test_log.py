@@ -61,7 +61,6 @@ def test_what_was_saved_as_json(data: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["log", "verify", "--data-dir", str(data), "--json", "--salvage", f"{data}-saved"]) == 1
     saved = json.loads(capsys.readouterr().out)["salvaged"]
     assert saved["shards"] == 2
-    assert sum(hole["end"] - hole["begin"] for hole in saved["holes"]) > 0
 
 
 def test_no_data_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
