@@ -109,6 +109,14 @@ def test_an_empty_group_is_taken_over(keys: tuple[Message, ...]) -> None:
     assert [one.committed_offset for topic in fetched.topics for one in topic.partitions] == [42]
 
 
+def test_its_offsets_do_not_expire() -> None:
+    """Who uses them is unknown."""
+    log = log_of(*EMPTY_CONSUMER)
+    log.run(GroupShard.commit_offsets, commit(), version=9)
+
+    assert log.shard.expiring(log.end_offset, "g") == []
+
+
 def test_a_takeover_that_cannot_be_written_is_taken_back() -> None:
     """The group is again what it was, and the next join takes it over."""
     log = log_of(*EMPTY_CONSUMER)

@@ -328,6 +328,22 @@ def test_a_large_group_is_hashed_in_steps(is_busy: bool, monkeypatch: pytest.Mon
     assert is_busy or most <= 1_000
 
 
+def test_a_large_group_that_was_hashed_in_steps_has_a_digest_of_its_own() -> None:
+    """It is told, and taken off the total when the group changes."""
+    log = GroupLog()
+    offsets_in(log, "g", "t", MANY)
+    commit(log, "h", "t", 0)
+    for partition in (7, 8):
+        while (found := log.shard.digest(log.committed_offset, 1_000, with_parts=True)) is None:
+            pass
+        expected = GroupDigests(log.shard.groups, SnapshotRegistry()).ask(LATEST, 10**9, with_groups=True)
+
+        assert expected is not None
+        assert found.parts.keys() == {"g", "h"}
+        assert (found.digest, found.parts) == (expected.digest, expected.parts)
+        commit(log, "g", "t", partition)
+
+
 def test_a_small_fetch_of_a_large_group_says_how_much_it_has_to_convert() -> None:
     """After large plain commits, and when the group rests in a checkpoint. So the server takes steps for it."""
     asked = OffsetFetchRequestGroup("g", topics=[OffsetFetchRequestTopics("t", partition_indexes=[0])])
