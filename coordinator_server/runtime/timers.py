@@ -24,14 +24,14 @@ _SMALL_HEAP = 64
 class Timer:
     """One armed timer and the operation to run when it expires."""
 
-    __slots__ = ("armed_at", "deadline", "delay_ms", "due", "fire", "key", "operation", "owner", "retry_ms")
+    __slots__ = ("deadline", "delay_ms", "due", "fire", "key", "operation", "owner", "retry_ms")
 
     def __init__(self, owner: dict[Hashable, Timer], key: Hashable, fire: Fire) -> None:
         self.owner = owner
         self.key = key
         self.fire = fire
         self.operation: TimerOperation
-        self.armed_at = self.delay_ms = self.deadline = self.retry_ms = 0
+        self.delay_ms = self.deadline = self.retry_ms = 0
         self.due = -1  # the time of its live heap entry; another entry of this timer is stale
 
 
@@ -76,7 +76,6 @@ class TimerQueue:
 
     def arm(self, timer: Timer, now_ms: int, delay_ms: int) -> None:
         """Set the deadline of a timer that is in its owner's table."""
-        timer.armed_at = now_ms
         timer.delay_ms = delay_ms
         timer.deadline = deadline = now_ms + delay_ms
         if timer.due < 0:
@@ -95,9 +94,8 @@ class TimerQueue:
             heapq.heapify(self._heap)
 
     def _deadline(self, timer: Timer) -> int:
-        if timer.armed_at <= self._floor:
-            return max(timer.deadline, self._floor + timer.delay_ms)
-        return timer.deadline
+        # The deadline of a timer that was armed after the fresh start is later than that of its delay from there.
+        return max(timer.deadline, self._floor + timer.delay_ms)
 
     def _push(self, timer: Timer, due: int) -> None:
         timer.due = due
@@ -134,7 +132,6 @@ class ShardTimers:
         now_ms = self._clock.now_ms()
         if 0 <= timer.due <= now_ms + delay_ms:
             # ``arm``, inlined for the common case: a deadline that moves later.
-            timer.armed_at = now_ms
             timer.delay_ms = delay_ms
             timer.deadline = now_ms + delay_ms
         else:

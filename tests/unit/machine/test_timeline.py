@@ -235,7 +235,8 @@ def test_equal_to_copies_of_the_whole_state(steps: list[tuple[Any, ...]]) -> Non
                 registry.delete_up_to(target)
                 copies = {at: copy for at, copy in copies.items() if at >= target}
         for at, copy in copies.items():
-            assert dict(state.items_at(at)) == copy
+            assert dict(state.items_at(at)) == state.copy_at(at) == copy
+            assert sorted(state.keys_at(at)) == sorted(copy)
             assert all(state.get_at(key, at) == copy.get(key) for key in range(5))
             assert not state.is_as_of(at) or dict(state) == copy
 

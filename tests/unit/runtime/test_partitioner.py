@@ -43,6 +43,19 @@ def test_keys_of_any_number_and_length_take_bounded_memory() -> None:
     assert 0 < len(hashes) < 3_000
 
 
+def test_a_full_cache_begins_anew_with_the_key_that_did_not_fit() -> None:
+    """What it takes counts again from there, each time."""
+    hashes = KeyHashes(10_000)
+    counts = []
+    for n in range(1000):
+        _ = hashes[f"key-{n:04}"]
+        counts.append(len(hashes))
+
+    most = max(counts)
+    assert counts == [n % most + 1 for n in range(1000)]
+    assert 10_000 // 300 < most < 10_000 // 100
+
+
 def test_a_long_key_is_not_kept() -> None:
     hashes = KeyHashes(1 << 20)
     keys = ("x" * LONGEST_CACHED, "x" * (LONGEST_CACHED + 1), "short")
