@@ -213,12 +213,6 @@ class OutboxQueue:
             self._hold(destination, outcome)
             return
         self._resume(destination)
-        if message.outbox is None:
-            self._forget(message)
-        else:
-            self._run_then(message, outcome)
-
-    def _run_then(self, message: _Message, outcome: Any) -> None:
         outbox = message.outbox
         if outbox is None:
             self._forget(message)
