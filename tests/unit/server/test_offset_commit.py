@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import pytest
@@ -12,11 +11,8 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.offset_commit import COMMIT_PLAIN, OFFSET_COMMIT_API
-from coordinator_server.server.dispatch import Dispatcher
 from protocol.error_codes import ErrorCode
-from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -26,9 +22,9 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from protocol.plain_commits import PlainCommit
-from tests.support.turns import ManualLoop
+from tests.support.api_peer import ApiPeer
 
-OFFSET_COMMIT, FIRST_BY_ID = 8, 10
+FIRST_BY_ID = 10
 COUNT = 3
 ORDERS = Topic("orders", b"i" * 16, COUNT)
 # Decoded, plain with names, and plain with ids.
@@ -49,10 +45,7 @@ class Server:
         self.partitions = 50
         # The node's catalog and its runtime of groups.
         self.catalog = self.groups = self
-        loop = ManualLoop()
-        node: Any = self
-        api = serve_row(OFFSET_COMMIT_API, partial(OFFSET_COMMIT_API.handle, node))
-        self._connection, self._transport = loop.connect(Dispatcher([api], loop.background))
+        self._peer = ApiPeer(OFFSET_COMMIT_API, self)
 
     def topic(self, name: str) -> Topic | None:
         return self.topics.get(name)
@@ -110,10 +103,7 @@ class Server:
             for topic, indexes in offsets.items()
         ]
         request = OffsetCommitRequest("group", -1, "", topics=topics)
-        self._connection.data_received(encode_request(OFFSET_COMMIT, version, 7, "client", request))
-        [frame] = FrameSplitter(1 << 20).feed(b"".join(self._transport.writes))
-        self._transport.writes.clear()
-        _, answer = decode_response(OFFSET_COMMIT, version, frame)
+        answer = self._peer.ask(request, version)
         assert isinstance(answer, OffsetCommitResponse)
         names = {topic.topic_id: topic.name for topic in offsets}
         errors = [
@@ -201,3 +191,24 @@ def test_an_error_of_the_shard_is_that_of_the_partitions_that_reached_it(server:
 
     refused = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if index == COUNT else ErrorCode.NOT_COORDINATOR
     assert errors == {("orders", 1): ErrorCode.NOT_COORDINATOR, ("orders", index): refused}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("known", [0, 500])
+def test_a_large_commit_is_answered_like_a_small_one(server: Server, version: int, known: int) -> None:
+    """In steps. Of topics and partitions that do not exist, each is refused, and the others are committed."""
+    topics = {Topic(f"topic-{number}", number.to_bytes(16), 2): [0, 1, 2] for number in range(1000)}
+    server.topics = {topic.name: topic for topic in list(topics)[:known]}
+
+    errors = server.commit(topics, version)
+
+    unknown = ErrorCode.UNKNOWN_TOPIC_ID if version >= FIRST_BY_ID else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    expected = {
+        (topic.name, index): unknown
+        if number >= known
+        else (ErrorCode.NONE if index < 2 else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        for number, topic in enumerate(topics)
+        for index in range(3)
+    }
+    assert errors == expected
+    assert [len(each) for each in server.reached] == ([2 * known] if known else [])
