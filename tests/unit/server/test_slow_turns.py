@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
+from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at
 from protocol.frames import encode_request
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestTopic
+from tests.support.api_peer import ApiPeer
 from tests.support.turns import ManualLoop
 
 SLOW_S = 0.4
@@ -76,6 +80,26 @@ def test_quick_turns_are_not_counted() -> None:
     asyncio.run(play())
 
     assert slow.counts["never"] <= 1  # one only if the machine was busy
+
+
+def test_a_thread_is_in_the_innermost_function_of_ours() -> None:
+    """Of those that the request's handler has called."""
+    is_there, is_over = threading.Event(), threading.Event()
+
+    def topic(_name: str) -> None:
+        is_there.set()
+        is_over.wait()
+
+    node = SimpleNamespace(topic=topic, check_current=lambda: None)
+    request = OffsetDeleteRequest("", [OffsetDeleteRequestTopic("orders")])
+    thread = threading.Thread(target=lambda: ApiPeer(OFFSET_DELETE_API, node).ask(request, 0))
+    thread.start()
+    is_there.wait()
+    seen = look_at(thread.ident or 0)
+    is_over.set()
+    thread.join()
+
+    assert seen == Seen("OffsetDelete", "coordinator_server.server.apis.deletion._take_unknown")
 
 
 def test_a_thread_that_has_ended_is_in_no_function() -> None:
