@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Provenance, operation_headers, read_provenance
@@ -35,7 +36,7 @@ MAX_WAITING = 5
 class Peer:
     """A client on one connection to a server whose heartbeats are answered by hand."""
 
-    def __init__(self, *, has_provenance: bool = True) -> None:
+    def __init__(self, **options: bool) -> None:
         self.loop = ManualLoop()
         self.parked: list[PendingReply] = []
         self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(
@@ -46,7 +47,7 @@ class Peer:
             serve_row(OFFSET_COMMIT_API, self._handle),
             serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
-        dispatcher = Dispatcher(apis, self.loop.background, has_provenance=has_provenance)
+        dispatcher = Dispatcher(apis, self.loop.background, **{"has_provenance": True, **options})
         self.connection, self.transport = self.loop.connect(dispatcher, Limits(MAX_FRAME_BYTES, MAX_WAITING))
 
     def _handle(self, context: RequestContext, request: Any, reply: PendingReply) -> None:
@@ -193,6 +194,22 @@ def test_a_bug_after_the_answer_does_not_answer_again(peer: Peer) -> None:
     peer.send(2)
 
     assert peer.answers() == [(1, 27), (2, 0)]
+
+
+def test_requests_are_logged_only_if_they_are_to_be() -> None:
+    """One line for each, when it is answered."""
+    logged: list[list[tuple[object, ...]]] = []
+    for options in ({}, {"logs_requests": True}):
+        peer = Peer(**options)
+        with capture_logs() as lines:
+            peer.send(1, 2)
+            assert lines == []
+            for reply in peer.parked:
+                reply.complete(HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+            peer.turn()
+        logged.append([(line["event"], line["api"], line["client_id"], line["group_id"], line["error"]) for line in lines])
+
+    assert logged == [[], [("request", "Heartbeat", "client", "group", "UNKNOWN_MEMBER_ID")] * 2]
 
 
 def test_too_many_waiting_requests_stop_the_reading_until_they_are_answered(peer: Peer) -> None:

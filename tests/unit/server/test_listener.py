@@ -20,7 +20,7 @@ from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.incidents import EPISODE_MS, Incidents
 from coordinator_server.server.listener import CONNECTIONS_PER_STEP, Listener, ListenerServices
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
@@ -250,3 +250,18 @@ def test_large_requests_in_pieces_are_bounded_in_all() -> None:
 
     assert (first_transport.is_closed, second_transport.is_closed) == (True, False)
     assert place.listener.incidents.counts == {"request-shed": 1}
+
+
+def test_what_goes_on_takes_a_line_a_minute(place: Place) -> None:
+    """Also when no connection is left to be looked at."""
+    with capture_logs() as lines:
+        for _ in range(3):
+            connection, transport = place.opened()
+            connection.data_received(b"GET / HTTP/1.1")
+            transport.abort()
+        place.advance(EPISODE_MS + 2 * SWEEP_MS)
+
+    assert [(line["event"], line.get("more"), line.get("in_all")) for line in lines] == [
+        ("connection-refused", None, None),
+        ("connection-refused", 2, 3),
+    ]
