@@ -13,7 +13,7 @@ import parso
 from cosmic_ray.ast import Visitor
 
 from tests.mutation.mutants import Mutant, Site
-from tests.mutation.operators import FAMILIES
+from tests.mutation.operators import ASSURANCES, FAMILIES
 from tests.packages import package_of, sources
 
 _LOGGERS: Final = ("log", "_log", "logger", "_logger", "LOG", "_LOG")
@@ -45,6 +45,8 @@ def _nodes(node: Any, function: str, is_mutated: bool = True) -> Iterator[tuple[
 def _is_left_alone(node: Any) -> bool:
     """True for annotations, assertions, log lines, formats, and code for the type checker."""
     if node.type in ("assert_stmt", "fstring", "import_name", "import_from"):
+        return True
+    if node.type == "argument" and node.children[0].get_code().strip() in ASSURANCES:
         return True
     if _is_annotation(node):
         return True

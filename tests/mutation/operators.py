@@ -19,6 +19,8 @@ from parso.python.tree import Name
 Position = tuple[tuple[int, int], tuple[int, int]]
 # Statements after which the rest of a block does not run.
 _EXITS: Final = ("return", "raise", "continue", "break")
+# Arguments that change nothing but what a mistake elsewhere would do, or how much memory there is.
+ASSURANCES: Final = ("strict", "frozen", "slots", "gc")
 _EXIT_TYPES: Final = ("return_stmt", "raise_stmt")
 
 
@@ -221,7 +223,9 @@ class DropKeyword(_Choice):
 
 
 def _is_keyword(argument: Any) -> bool:
-    return bool(argument.type == "argument" and argument.children[1].type == "operator" and argument.children[1].value == "=")
+    if argument.type != "argument" or getattr(argument.children[1], "value", "") != "=":
+        return False
+    return argument.children[0].value not in ASSURANCES
 
 
 def _named(operators: Any, *names: str) -> list[Operator]:

@@ -54,6 +54,13 @@ def test_only_code_that_can_be_wrong_is_changed() -> None:
     }
 
 
+def test_an_assurance_is_not_a_mistake() -> None:
+    """Without ``strict=True`` only code that is wrong elsewhere would do something else."""
+    families = {site.family for site in drawing.sites("protocol/x.py", "def f(a, b):\n    g(zip(a, b, strict=True))\n")}
+
+    assert families == {"dropped statement"}
+
+
 def test_a_seed_draws_the_same_mutants(root: Path) -> None:
     one = drawing.draw(root, ["one", "two"], 12, 1)
 
