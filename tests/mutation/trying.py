@@ -25,6 +25,8 @@ FIRST_S: Final = 4.0
 FIRST_FILES: Final = 6
 # How much longer than when they were measured the tests of a mutant may take.
 SLOWNESS: Final = 4
+# Tests that may fail because other processes have the processor.
+WAITING: Final = ("tests/integration/", "tests/spark/")
 
 
 @dataclass
@@ -161,11 +163,21 @@ class Trial:
             result.is_cut_short |= outcome.is_cut_short
             if outcome.status == "passed":
                 return
-            if outcome.by not in tests or self._trust.passes(outcome.by, worker.run, self._map.seconds(outcome.by)):
+            if outcome.by not in tests or self._is_sure(mutant, outcome, worker):
                 result.status, result.by, result.why = outcome.status, outcome.by, outcome.why
                 return
             result.distrusted.append(outcome.by)
             tests = [test for test in tests if test != outcome.by]
+
+    def _is_sure(self, mutant: Mutant, outcome: Outcome, worker: Worker) -> bool:
+        """True if the test passes without the mutant and, for one that waits for processes, fails with it once more."""
+        seconds = self._map.seconds(outcome.by)
+        if not self._trust.passes(outcome.by, worker.run, seconds):
+            return False
+        if outcome.status == "hung" or not outcome.by.startswith(WAITING):
+            return True
+        again = worker.run(Order(mutant.site.path, mutant.text, [outcome.by], [seconds], SLOWNESS * self._most_s))
+        return again.status != "passed"
 
     def _portions(self, tests: list[str]) -> Iterator[list[str]]:
         """A first one that is over soon, and the rest."""
