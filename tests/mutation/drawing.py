@@ -16,6 +16,8 @@ from tests.mutation.mutants import Mutant, Site
 from tests.mutation.operators import ASSURANCES, FAMILIES
 from tests.packages import package_of, sources
 
+# What runs only if the code is wrong elsewhere.
+_NEVER: Final = ("raise AssertionError", "raise NotImplementedError", "assert_never(")
 _LOGGERS: Final = ("log", "_log", "logger", "_logger", "LOG", "_LOG")
 
 
@@ -43,7 +45,7 @@ def _nodes(node: Any, function: str, is_mutated: bool = True) -> Iterator[tuple[
 
 
 def _is_left_alone(node: Any) -> bool:
-    """True for annotations, assertions, log lines, formats, and code for the type checker."""
+    """True for annotations, assertions of any form, log lines, formats, and code for the type checker."""
     if node.type in ("assert_stmt", "fstring", "import_name", "import_from"):
         return True
     if node.type == "argument" and node.children[0].get_code().strip() in ASSURANCES:
@@ -55,7 +57,7 @@ def _is_left_alone(node: Any) -> bool:
     if node.type == "classdef":
         bases = node.get_super_arglist()
         return bases is not None and "Protocol" in bases.get_code()
-    return bool(node.type == "simple_stmt" and _is_log_line(node.children[0]))
+    return node.type == "simple_stmt" and (_is_log_line(node.children[0]) or node.get_code().lstrip().startswith(_NEVER))
 
 
 def _is_annotation(node: Any) -> bool:

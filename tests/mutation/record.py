@@ -48,14 +48,20 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 class Clock:
-    """Seconds of the processor, which other processes do not change; of the clock for a test that has waited for a process."""
+    """Seconds of a test as on a machine that has nothing else to do, as far as can be told.
+
+    Those of the processor; for a test that has waited for processes, those of the clock, shared among all that want the processor.
+    """
 
     def __init__(self) -> None:
         self._began = time.monotonic(), time.process_time(), _of_children()
 
     def seconds(self) -> float:
         clock, own, of_children = self._began
-        return time.process_time() - own if _of_children() == of_children else time.monotonic() - clock
+        if _of_children() == of_children:
+            return time.process_time() - own
+        share = len(os.sched_getaffinity(0)) / max(os.getloadavg()[0], 0.1)
+        return (time.monotonic() - clock) * min(share, 1.0)
 
 
 def _of_children() -> float:

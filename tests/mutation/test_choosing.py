@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.choosing import Chooser, lines_to_look_for
+from tests.mutation.choosing import Chooser, likeness, lines_to_look_for
 from tests.mutation.coverage_map import CoverageMap, Part, hash_of
 
 CODE = '''\
@@ -98,6 +98,14 @@ def test_near_and_fast_tests_come_first(chooser: Chooser) -> None:
     names = [test.split("/")[-1] for test in chooser.tests(at("coordinator_server/one/near.py", 3))]
 
     assert names == ["test_near.py::test", "test_far.py::test", "test_slow.py::test"]
+
+
+def test_names_tell_which_test_is_near() -> None:
+    """Where a server runs the code, no import does."""
+    path = "coordinator_server/server/apis/offset_commit.py"
+    tests = ["tests/integration/test_offsets.py::test_commits_of_a_group", "tests/integration/test_groups.py::test_join"]
+
+    assert [likeness(path, test) for test in tests] == [1 / 3, 1]
 
 
 def test_a_constant_has_the_tests_of_who_imports_it(chooser: Chooser) -> None:

@@ -54,6 +54,10 @@ def test_only_code_that_can_be_wrong_is_changed() -> None:
     }
 
 
+def test_what_cannot_happen_is_left_alone() -> None:
+    assert list(drawing.sites("protocol/x.py", "def f():\n    raise AssertionError('never')\n    assert_never(1)\n")) == []
+
+
 def test_an_assurance_is_not_a_mistake() -> None:
     """Without ``strict=True`` only code that is wrong elsewhere would do something else."""
     families = {site.family for site in drawing.sites("protocol/x.py", "def f(a, b):\n    g(zip(a, b, strict=True))\n")}

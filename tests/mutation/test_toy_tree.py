@@ -93,7 +93,7 @@ def measured(root: Path) -> CoverageMap:
 @pytest.fixture(scope="module")
 def results(root: Path, measured: CoverageMap) -> Iterator[dict[str, Result]]:
     patience = pytest.MonkeyPatch()
-    patience.setenv(worker.PATIENCE_VARIABLE, "2")
+    patience.setenv(worker.PATIENCE_VARIABLE, "6")
     mutants = [
         mutant("return number >= 10", "return number > 10"),
         mutant("steps += 1", "pass"),

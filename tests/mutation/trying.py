@@ -174,7 +174,7 @@ class Trial:
         seconds = self._map.seconds(outcome.by)
         if not self._trust.passes(outcome.by, worker.run, seconds):
             return False
-        if outcome.status == "hung" or not outcome.by.startswith(WAITING):
+        if not outcome.by.startswith(WAITING):
             return True
         again = worker.run(Order(mutant.site.path, mutant.text, [outcome.by], [seconds], SLOWNESS * self._most_s))
         return again.status != "passed"
