@@ -26,6 +26,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DIRECTORY: Final = ROOT / "build" / "mutants"
 # Test files that are measured in one run of pytest.
 PORTION: Final = 20
+SURVIVED: Final = ("survived", "uncovered")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,7 +45,12 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--only", metavar="FILE:LINE", help="every mutant of one line, or of a FILE; --mutants does not limit them"
     )
-    found.add_argument("--again", type=Path, metavar="RESULTS", help="the survivors in the results of an earlier run (--json)")
+    found.add_argument(
+        "--again",
+        type=Path,
+        metavar="RESULTS",
+        help="try only the survivors of an earlier run (--json); its other results stay as they are",
+    )
     found.add_argument("--list", action="store_true", help="print the mutants, and try none")
     found.add_argument("--jobs", type=int, default=2, metavar="N", help="copies of the tree that try mutants at once (default 2)")
     found.add_argument(
@@ -82,7 +88,8 @@ def main(words: list[str]) -> int:
     coverage = _measured(options, root)
     known = equivalents.load()
     tried = [mutant for mutant in mutants if mutant.key() not in known]
-    results = [Result(mutant.as_json(), "equivalent", why=known[mutant.key()]) for mutant in mutants if mutant.key() in known]
+    results = _earlier(options.again) if options.again is not None else []
+    results += [Result(mutant.as_json(), "equivalent", why=known[mutant.key()]) for mutant in mutants if mutant.key() in known]
     for number, result in enumerate(Trial(root, DIRECTORY, coverage, options.cap).run(tried, options.jobs), 1):
         results.append(result)
         print(report.progress(number, len(tried), result), flush=True)
@@ -107,11 +114,17 @@ def _mutants(options: argparse.Namespace, root: Path) -> list[Mutant]:
     return drawing.draw(root, packages, options.mutants, options.seed)
 
 
+def _earlier(path: Path) -> list[Result]:
+    """What did not survive then counts as it did."""
+    results = [Result(**each) for each in json.loads(path.read_text())]
+    return [result for result in results if result.status not in SURVIVED]
+
+
 def _again(path: Path, root: Path) -> list[Mutant]:
     """The survivors of a run, found again where their lines are now."""
     found = []
     for result in json.loads(path.read_text()):
-        if result["status"] not in ("survived", "uncovered"):
+        if result["status"] not in SURVIVED:
             continue
         mutant = result["mutant"]
         again = _same(mutant, root)
@@ -147,7 +160,7 @@ def _measured(options: argparse.Namespace, root: Path) -> CoverageMap:
 
 
 def _print(results: list[Result], seconds: float) -> None:
-    survivors = [result for result in results if result.status in ("survived", "uncovered")]
+    survivors = [result for result in results if result.status in SURVIVED]
     for result in [*survivors, *(result for result in results if result.status == "broken")]:
         print(f"\n{report.difference(result)}")
     print(f"\n{report.table(results)}\n\n{len(survivors)} survived; {seconds:.0f} s")
