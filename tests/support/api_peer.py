@@ -26,8 +26,12 @@ class ApiPeer:
         dispatcher = Dispatcher([serve_row(row, partial(row.handle, node))], self._loop.background)
         self._connection, self._transport = self._loop.connect(dispatcher, LIMITS)
 
-    def send(self, request: Message, version: int) -> None:
+    def arrive(self, request: Message, version: int) -> None:
+        """Receive a request, without the turns that follow."""
         self._connection.data_received(encode_request(self._key, version, 7, "client", request))
+
+    def send(self, request: Message, version: int) -> None:
+        self.arrive(request, version)
         self._loop.work()
 
     def receive(self, version: int) -> Message:

@@ -50,7 +50,7 @@ class Server:
         self.partitions = 50
         # The node's catalog and its runtime of groups.
         self.catalog = self.groups = self
-        self._peer = ApiPeer(OFFSET_COMMIT_API, self)
+        self.peer = ApiPeer(OFFSET_COMMIT_API, self)
 
     def topic(self, name: str) -> Topic | None:
         return self.topics.get(name)
@@ -108,7 +108,7 @@ class Server:
             for topic, indexes in offsets.items()
         ]
         request = OffsetCommitRequest("group", -1, "", topics=topics)
-        answer = self._peer.ask(request, version)
+        answer = self.peer.ask(request, version)
         assert isinstance(answer, OffsetCommitResponse)
         names = {topic.topic_id: topic.name for topic in offsets}
         errors = [
@@ -217,3 +217,15 @@ def test_a_large_commit_is_answered_like_a_small_one(server: Server, version: in
     }
     assert errors == expected
     assert [len(each) for each in server.reached] == ([2 * known] if known else [])
+
+
+@pytest.mark.parametrize(("known", "is_expensive"), [(100, False), (0, True)])
+def test_topics_that_are_refused_cost_their_connection_time(server: Server, known: int, is_expensive: bool) -> None:
+    """Its next request is a step among those of others."""
+    topics = {Topic(f"topic-{number}", number.to_bytes(16), 1): [0] for number in range(100)}
+    server.topics = {topic.name: topic for topic in list(topics)[:known]}
+    server.commit(topics, 9)
+
+    server.peer.arrive(OffsetCommitRequest("group", -1, "", topics=[OffsetCommitRequestTopic("topic-0")]), 9)
+
+    assert server.peer.is_waiting == is_expensive
