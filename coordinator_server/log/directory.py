@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
-from coordinator_server.log.file_names import JOURNALS, LOCK, journal_dir
+from coordinator_server.log.file_names import LOCK, journal_dir
 from coordinator_server.log.meta import Meta, open_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import ShardId
@@ -62,7 +62,6 @@ def recover_all_loops(storage: Storage, data_dir: str, loops: int, loop_of: Call
     """
     try:
         recovered = recover(storage, data_dir)
-        make_dir_durably(storage, f"{data_dir}/{JOURNALS}")
         for loop in range(loops):
             _leave_clean_journal(
                 storage, data_dir, loop, recovered, [end for end in _ends(recovered) if loop_of(end.shard) == loop]

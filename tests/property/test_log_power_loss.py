@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from random import Random
@@ -177,9 +178,9 @@ class Life:
                 assert remove_segment(self.log.disk, log, base)
 
 
-def lose_power(seed: int, sync: Sync = Sync.INLINE) -> None:
+def lose_power(seed: int, sync: Sync = Sync.INLINE, make_disk: Callable[[Random], SimulatedDisk] = SimulatedDisk) -> None:
     rng = Random(seed)
-    disk = SimulatedDisk(rng)
+    disk = make_disk(rng)
     disk.is_write_short = rng.random() < 0.2
     history = History()
     for _ in range(rng.randint(1, 5)):

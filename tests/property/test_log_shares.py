@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
 from random import Random
@@ -84,9 +85,9 @@ def owed_by(loops: Loops) -> History:
     return united
 
 
-def lose_power(seed: int) -> None:
+def lose_power(seed: int, make_disk: Callable[[Random], SimulatedDisk] = SimulatedDisk) -> None:
     rng = Random(seed)
-    disk = SimulatedDisk(rng)
+    disk = make_disk(rng)
     disk.is_write_short = rng.random() < 0.2
     history, loops = History(), None
     unsettled: list[History] = []

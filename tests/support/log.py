@@ -51,14 +51,15 @@ class OpenLog:
     def __init__(self, disk: SimulatedDisk, part: LoopShards | None = None, **settings: Any) -> None:
         self.disk = disk
         self.worker = ManualWorker()
+        data_dir = settings.pop("data_dir", DATA)
         self.posted: deque[Callable[[], None]] = deque()
         chosen = {each: settings.pop(each) for each in LogOptions._fields if each in settings}
         options = LogOptions(sync=Sync.INLINE, journal_bytes=16384, segment_bytes=1 << 20, storage=disk, worker=self.worker)
         given = {"post": self.posted.append, "options": options._replace(**chosen), **settings}
         if part is None:
-            self.store = LocalLogStore.open(DATA, **given)
+            self.store = LocalLogStore.open(data_dir, **given)
         else:
-            self.store = LocalLogStore.open_part(DATA, part, **given)
+            self.store = LocalLogStore.open_part(data_dir, part, **given)
 
     def submit(self, *appends: Append) -> list[LogError | None]:
         """Submit; the list gets the outcome when there is one."""

@@ -2,7 +2,8 @@
 
 What a program sees is the latest content. What a ``power_loss`` leaves is what was synced, and of everything since then a random
 part: each 512-byte sector as it was at some moment after the last sync, each file of a size it had, each name made or removed or not.
-A ``kill`` leaves what the program saw, as unsynced as it was.
+Of a rename from one directory to another both halves happen, or neither, as long as both directories are there. A ``kill`` leaves
+what the program saw, as unsynced as it was.
 """
 
 from __future__ import annotations
@@ -39,6 +40,16 @@ class _Unlink(NamedTuple):
 
 class _Rename(NamedTuple):
     old: str
+    new: str
+    inode: _Inode
+
+
+class _Move(NamedTuple):
+    """A rename from one directory to another, until the second is synced."""
+
+    source: _Inode
+    old: str
+    target: _Inode
     new: str
     inode: _Inode
 
@@ -110,11 +121,13 @@ class SimulatedDisk:
         self.rng = rng or Random(0)
         self.calls: list[tuple[str, str]] = []
         self.is_write_short = False
+        self.has_fallocate = True
         self._root = _Inode(is_dir=True)
         self._faults: list[Fault] = []
         self._locks: dict[str, str] = {}
         self._calls_left: int | None = None
-        self._is_down = False
+        self.is_down = False
+        self._moves: list[_Move] = []
 
     # What a test does to it.
 
@@ -133,15 +146,21 @@ class SimulatedDisk:
 
     def power_loss(self, rng: Random) -> SimulatedDisk:
         """The disk as the next start finds it."""
-        disk = SimulatedDisk(rng)
-        disk._root = self._survivor(self._root, rng, {})
+        disk = self._successor(rng)
+        seen: dict[int, _Inode] = {}
+        disk._root = self._survivor(self._root, rng, seen)
+        for source, old, target, new, inode in self._moves:
+            before, after = seen.get(id(source)), seen.get(id(target))
+            if before is not None and after is not None and old not in before.names and new not in after.names:
+                after.names[new] = self._survivor(inode, rng, seen)
+                after.sync()
         return disk
 
     def kill(self) -> None:
         """The process is gone, the machine goes on: locks are free, nothing else changes."""
         self._locks.clear()
         self._calls_left = None
-        self._is_down = False
+        self.is_down = False
 
     def content(self, path: str) -> bytes:
         return bytes(self._inode(path).content)
@@ -166,6 +185,9 @@ class SimulatedDisk:
             full = f"{path}/{name}"
             found += self.files(full) if inode.is_dir else [full]
         return found
+
+    def _successor(self, rng: Random) -> SimulatedDisk:
+        return SimulatedDisk(rng)
 
     def _survivor(self, inode: _Inode, rng: Random, seen: dict[int, _Inode]) -> _Inode:
         if id(inode) in seen:
@@ -220,14 +242,21 @@ class SimulatedDisk:
 
     def sync_dir(self, path: str, /) -> None:
         self._call("sync_dir", path)
-        self._inode(path).sync()
+        self._sync(self._inode(path))
 
     def rename(self, old: str, new: str, /) -> None:
         self._call("rename", old)
         name, parent = self._parent(old)
         new_name, new_parent = self._parent(new)
-        assert parent is new_parent, "renames stay in their directory"
-        self._change(parent, _Rename(name, new_name, parent.names[name]))
+        inode, there = self._inode(old), new_parent.names.get(new_name)
+        if there is not None and there.is_dir and there.names:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), new)
+        if parent is new_parent:
+            self._change(parent, _Rename(name, new_name, inode))
+            return
+        self._change(new_parent, _Link(new_name, inode))
+        self._change(parent, _Unlink(name))
+        self._moves.append(_Move(parent, name, new_parent, new_name, inode))
 
     def remove(self, path: str, /) -> None:
         self._call("remove", path)
@@ -260,8 +289,12 @@ class SimulatedDisk:
     def random(self, size: int, /) -> bytes:
         return self.rng.randbytes(size)
 
+    def _sync(self, inode: _Inode) -> None:
+        inode.sync()
+        self._moves = [move for move in self._moves if move.target is not inode]
+
     def _call(self, operation: str, path: str, *, is_change: bool = True) -> None:
-        if self._is_down:
+        if self.is_down:
             raise PowerCut
         self.calls.append((operation, path))
         for fault in self._faults:
@@ -270,7 +303,7 @@ class SimulatedDisk:
         if is_change and self._calls_left is not None:
             self._calls_left -= 1
             if self._calls_left < 0:
-                self._is_down = True
+                self.is_down = True
                 raise PowerCut
 
     def _change(self, directory: _Inode, change: _Link | _Unlink | _Rename) -> None:
@@ -326,10 +359,13 @@ class SimulatedFile:
         assert position >= 0
         assert length > 0
         self._use("reserve")
+        if not self._disk.has_fallocate:
+            end = len(self._inode.content)
+            self._inode.write(bytes(max(position + length - end, 0)), end)
 
     def sync(self) -> None:
         self._use("sync")
-        self._inode.sync()
+        self._disk._sync(self._inode)
 
     def close(self) -> None:
         self._is_open = False
@@ -366,7 +402,7 @@ class SimulatedHold:
 
 
 def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part]
+    return [part for part in path.split("/") if part not in ("", ".")]
 
 
 def _apply(change: _Link | _Unlink | _Rename, names: dict[str, _Inode]) -> None:

@@ -177,6 +177,8 @@ def clean_attempts(shard_dir: Path, storage: Storage = LOCAL) -> int:
 
 def _publish_over(attempt: Path, shard_dir: Path, to_offset: int, storage: Storage) -> bool:
     """Publish although a layer has the name already: only a damaged one is replaced."""
+    # The process that published it may have been killed before its name was durable.
+    storage.sync_dir(str(shard_dir))
     try:
         open_layer(shard_dir, to_offset, storage).verify()
     except DamagedLog:

@@ -34,7 +34,7 @@ from coordinator_server.log.errors import DamagedLog, OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets, layer_path, marks_path, segment_path
 from coordinator_server.log.layers.layer import MANIFEST, Layer, open_layer
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LocalStorage, Storage, sync_dir
+from coordinator_server.log.storage import LocalStorage, Storage, remove_tree, sync_dir
 from coordinator_server.log.write.segments import ShardLog
 from coordinator_server.log.write.worker import ThreadWorker, Worker
 
@@ -238,7 +238,6 @@ def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
         return False
     try:
         storage.rename(path, f"{directory}/{_GONE}{to_offset:020d}")
-        sync_dir(storage, str(directory))
         _finish_removals(storage, str(directory))
     finally:
         hold.close()
@@ -247,8 +246,9 @@ def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
 
 def _finish_removals(storage: Storage, directory: str) -> None:
     """Remove the files of layers that have lost their name, now or before a crash."""
-    for name in storage.list(directory):
-        if name.startswith(_GONE):
-            for file in storage.list(f"{directory}/{name}"):
-                storage.remove(f"{directory}/{name}/{file}")
-            storage.remove_dir(f"{directory}/{name}")
+    gone = [name for name in storage.list(directory) if name.startswith(_GONE)]
+    if gone:
+        # Else a power loss might give a layer its name back, without its files.
+        sync_dir(storage, directory)
+    for name in gone:
+        remove_tree(storage, f"{directory}/{name}")

@@ -175,6 +175,9 @@ class _Rebuild:
         base = self.later.pop(0)
         if base != self.offset:
             raise DamagedLog(segment_path(self.directory, base), 0, f"offsets {self.offset} to {base} before it are missing")
+        if self.segment in self.bases:
+            # The process that sealed it may have been killed before its size was durable.
+            _sync(self.storage, self._path)
         self.segment, self.size = base, 0
         self.bases.append(base)
 
@@ -214,11 +217,11 @@ class _Rebuild:
                 self.size, self.offset = batch.position + batch.header.size, batch.header.next_offset
 
     def _remove_stray(self, base: int) -> None:
-        # A failed roll may leave an empty file behind. No other file starts inside a segment.
+        # A failed roll may leave an empty file behind. No other file starts inside a segment. If a power loss brings it back, the
+        # next start removes it again: the roll that ends this segment syncs the names.
         path = segment_path(self.directory, base)
         if self.storage.size(path):
             raise DamagedLog(
                 path, 0, f"a segment that the journal does not know, although it knows the shard up to offset {self.offset}"
             )
         self.storage.remove(path)
-        _sync_names(self.storage, self.directory)

@@ -306,7 +306,7 @@ class ShardLog:
             new.close()
             self._remove_stray()
             raise
-        self._sync_names()
+        sync_dir(self._storage, self.directory)
         old.close()
         if self._found is not None:
             write_marks(self._storage, old.path, self._found + self._index)

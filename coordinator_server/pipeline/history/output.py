@@ -107,7 +107,10 @@ def open_output(directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
 def open_locked(storage: Storage, directory: Path, cluster_id: str) -> Iterator[DirectoryOutput]:
     """Open the output in a directory that this process has locked, and complete what an earlier run left. Raises CannotRun."""
     runs = f"{directory}/{RUNS}"
-    make_dir_durably(storage, runs)
+    # ``add`` syncs its name.
+    storage.make_dir(runs)
+    # The process that wrote the newest run file may have been killed before its name was durable.
+    storage.sync_dir(runs)
     last = Run(0, cluster_id, "", {})
     names = [name for name in storage.list(runs) if name.endswith(".json")]
     if names:

@@ -11,7 +11,7 @@ export again. The broker's lock is held meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from coordinator_server.kinds import Kind
 from coordinator_server.log.file_names import segment_name
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LOCAL, replace_file, sync_dir
+from coordinator_server.log.storage import LOCAL, Storage, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, broker_lock
@@ -56,19 +56,22 @@ def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportRes
             _check(kind, found, store.meta.partition_count(kind.topic), log_dir)
             partitions += found
         with broker_lock(log_dir):
-            result = _export(store, partitions, log_dir, progress)
+            targets = {ShardId(partition.topic, partition.number): str(partition.directory) for partition in partitions}
+            result = replace_partitions(LOCAL, store, targets, str(log_dir), progress)
     return result
 
 
-def _export(store: LocalLogStore, partitions: Sequence[Partition], log_dir: Path, progress: Progress) -> ExportResult:
-    storage = LOCAL
-    result = ExportResult(to=str(log_dir), partitions=len(partitions))
-    storage.remove(str(log_dir / CLEAN_SHUTDOWN))
-    sync_dir(storage, str(log_dir))
-    progress.start(len(partitions))
+def replace_partitions(
+    storage: Storage, store: LocalLogStore, targets: Mapping[ShardId, str], log_dir: str, progress: Progress
+) -> ExportResult:
+    """Write each shard to the directory that the locked broker has for it."""
+    result = ExportResult(to=log_dir, partitions=len(targets))
+    storage.remove(f"{log_dir}/{CLEAN_SHUTDOWN}")
+    sync_dir(storage, log_dir)
+    progress.start(len(targets))
     try:
-        for done, partition in enumerate(partitions, 1):
-            _replace(store, partition, result)
+        for done, (shard, directory) in enumerate(targets.items(), 1):
+            _replace(storage, directory, _segments(store.read(shard, 0), store.end_offset(shard), result))
             progress.advance(done, result.records)
     finally:
         progress.stop()
@@ -94,22 +97,19 @@ def _check(kind: Kind, partitions: list[Partition], count: int, log_dir: Path) -
         raise CannotRun(f"{strange[0]} has no {IDENTITY}: it is not the directory of a broker's partition")
 
 
-def _replace(store: LocalLogStore, partition: Partition, result: ExportResult) -> None:
-    storage = LOCAL
-    directory = partition.directory
-    shard = ShardId(partition.topic, partition.number)
-    old = [path for path in directory.iterdir() if path.name != IDENTITY]
+def _replace(storage: Storage, directory: str, segments: Iterable[tuple[int, bytes]]) -> None:
+    old = [name for name in storage.list(directory) if name != IDENTITY]
     names = []
-    for base, data in _segments(store.read(shard, 0), store.end_offset(shard), result):
+    for base, data in segments:
         names.append(segment_name(base))
-        replace_file(storage, str(directory / f"{names[-1]}{_ATTEMPT}"), data)
+        replace_file(storage, f"{directory}/{names[-1]}{_ATTEMPT}", data)
     attempts = {f"{name}{_ATTEMPT}" for name in names}
-    for path in old:
-        if path.is_file() and path.name not in attempts:
-            storage.remove(str(path))
+    for name in old:
+        if name not in attempts and not storage.is_dir(f"{directory}/{name}"):
+            storage.remove(f"{directory}/{name}")
     for name in names:
-        storage.rename(str(directory / f"{name}{_ATTEMPT}"), str(directory / name))
-    sync_dir(storage, str(directory))
+        storage.rename(f"{directory}/{name}{_ATTEMPT}", f"{directory}/{name}")
+    sync_dir(storage, directory)
 
 
 def _segments(batches: Iterable[bytes], end_offset: int, result: ExportResult) -> Iterator[tuple[int, bytes]]:

@@ -124,6 +124,8 @@ def import_kafka(
     lock = storage.lock(f"{data_dir}/{LOCK}")
     try:
         if not _is_to_do(storage, data_dir, record):
+            # The process that ended it may have been killed before the final name was durable.
+            sync_dir(storage, str(data_dir))
             result.is_new = False
             return result
         begin_meta(storage, str(data_dir), BEGUN)
@@ -323,4 +325,3 @@ def _write_catalog(storage: Storage, data_dir: Path, data: bytes) -> None:
     directory = f"{data_dir}/{CATALOG.topic}-0"
     storage.make_dir(directory)
     replace_file(storage, segment_path(directory, 0), data)
-    sync_dir(storage, str(data_dir))

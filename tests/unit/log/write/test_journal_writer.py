@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.storage import File
-from coordinator_server.log.write.journal_writer import FIRST_HOLD, AdaptiveWriter, Done, InlineWriter, ThreadWriter
+from coordinator_server.log.write.journal_writer import FIRST_HOLD, AdaptiveWriter, Done, InlineWriter, Post, ThreadWriter, Writer
 from tests.support.storage import SimulatedDisk
 
 
@@ -34,6 +35,19 @@ def test_what_a_failure_means(disk: SimulatedDisk, file: File, operation: str, k
     InlineWriter().write(file, b"data", 0, outcomes.append)
 
     assert [type(outcome) for outcome in outcomes] == [kind]
+
+
+@pytest.mark.parametrize("make", [lambda _post: InlineWriter(), ThreadWriter, lambda post: AdaptiveWriter(ThreadWriter(post))])
+def test_what_is_done_is_durable(disk: SimulatedDisk, file: File, make: Callable[[Post], Writer]) -> None:
+    """Whoever writes it."""
+    outcomes: list[LogError | None] = []
+    disk.sync_dir("/")
+    writer = make(lambda _call: None)
+    writer.write(file, b"data", 0, outcomes.append)
+    writer.close()
+
+    assert outcomes == [None]
+    assert {disk.power_loss(Random(seed)).content("/journal") for seed in range(20)} == {b"data"}
 
 
 def test_a_thread_settles_on_the_callers_loop(disk: SimulatedDisk, file: File) -> None:
@@ -64,6 +78,7 @@ def test_close_settles_what_is_under_way(file: File) -> None:
     writer = ThreadWriter(posted.append)
     writer.write(file, b"data", 0, outcomes.append)
     writer.close()
+    assert outcomes == [None]
     for job in posted:
         job()
 

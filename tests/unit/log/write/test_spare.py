@@ -58,6 +58,20 @@ def test_no_room_for_the_journals_next_file(disk: SimulatedDisk) -> None:
     assert log.append(append(0, offset)) is None
 
 
+def test_a_disk_that_turns_out_to_be_full_when_a_new_file_is_synced(disk: SimulatedDisk) -> None:
+    """The next file has nothing yet, so that is no failed sync of the log: refused for now, and good again without a restart."""
+    disk.fail("sync", errno.ENOSPC, "journal/loop-0/00000000000000000002")
+    log = OpenLog(disk)
+    offset = 0
+    while (error := log.append(append(0, offset, b"x" * 1000))) is None:
+        offset += 1
+    assert isinstance(error, Unavailable)
+    assert log.store.failure is None
+    disk.mend()
+
+    assert log.append(append(0, offset)) is None
+
+
 def test_a_spare_that_fails_leaves_the_submit_in_flight_alone(disk: SimulatedDisk) -> None:
     """Only a submit that waits for the spare shares its fate."""
     log = OpenLog(disk)
