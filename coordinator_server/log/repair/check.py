@@ -95,6 +95,7 @@ class _Check:
                 self._inspection.note(f"{self.data_dir}/{name}", "not a file of the log")
         if not self.report.is_served:
             self._try_start()
+        self._inspection.end()
         return self.report
 
     def _meta(self) -> Meta | None:

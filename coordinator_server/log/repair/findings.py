@@ -106,8 +106,14 @@ class Inspection:
         data = read_file(self.storage, path)
         self.report.files += 1
         self.report.bytes += len(data)
-        self._progress(self.report.bytes, self._all_bytes)
+        # Some files are not read, and those of a server grow: only ``end`` reports all bytes.
+        if self.report.bytes < self._all_bytes:
+            self._progress(self.report.bytes, self._all_bytes)
         return data
+
+    def end(self) -> None:
+        """Report that everything has been read."""
+        self._progress(self._all_bytes, self._all_bytes)
 
     def records(self, shard: ShardId, path: str, position: int, batch: WholeBatch, counted: int = 1) -> None:
         self.report.batches += counted

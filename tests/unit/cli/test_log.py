@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,20 @@ def test_no_data_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     """A mistyped path is told."""
     assert main(["log", "verify", "--data-dir", str(tmp_path)]) == 1
     assert "no data directory" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """Keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_shown_on_a_terminal(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one line, which ends with the last part."""
+    assert main(["log", "verify", "--data-dir", str(data)]) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+
+    assert main(["log", "verify", "--data-dir", str(data)]) == 0
+    assert terminal.getvalue() == "\rread 0 of 0 MiB\n"
