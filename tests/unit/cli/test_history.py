@@ -1,0 +1,73 @@
+"""``coordinator-server history`` and ``export``: what they say of their work and of what went wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from coordinator_server.cli import export_kafka, main
+from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
+from tests.support.segments import coordinator_log, write_meta, write_segments
+
+SHARD = "__consumer_offsets-7"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_segments(tmp_path / "data" / SHARD, coordinator_log(1, 20))
+    write_meta(tmp_path / "data")
+    return tmp_path / "data"
+
+
+def history(data: Path, *words: str) -> int:
+    out = data.parent / "history"
+    return main(["history", "--data-dir", str(data), "--out", str(out), "--engine", "python", *words])
+
+
+def test_rows_are_counted_by_table(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of those that have got some; a second run finds nothing."""
+    assert history(data) == 0
+    first = capsys.readouterr()
+    assert history(data) == 0
+    second = capsys.readouterr()
+
+    assert re.fullmatch(r"(\d+ \w+, )*\d+ \w+ in \d+\.\d s\n", first.out)
+    assert " 0 " not in f" {first.out}"
+    assert (first.err, second.out, second.err) == ("", "nothing new since the last run\n", "")
+
+
+def test_what_retention_took_is_told(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what to do about it; as JSON, too."""
+    assert main(["compact", "--engine", "python", "--data-dir", str(data)]) == 0
+    first, second, *_ = sorted((data / SHARD).glob("*.log"))
+    first.unlink()
+    capsys.readouterr()
+
+    assert history(data, "--json") == 0
+    printed = capsys.readouterr()
+    assert printed.err == (
+        f"coordinator-server: offsets 0 to {int(second.stem)} of {SHARD}: the history has only what compaction kept; "
+        "run this more often than log.history.retention.ms\n"
+    )
+    assert json.loads(printed.out)["gaps"] == [{"shard": SHARD, "from_offset": 0, "to_offset": int(second.stem)}]
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"), [(CannotRun("no such option"), 2), (PipelineError("no"), 1), (Busy("another"), 1), (OSError("disk"), 1)]
+)
+def test_an_export_that_fails_says_why(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, failure: Exception, code: int
+) -> None:
+    """Exit code 2 for what the command line can change."""
+
+    def fail(*_: object) -> NoReturn:
+        raise failure
+
+    monkeypatch.setattr(export_kafka, "export_kafka", fail)
+
+    assert main(["export", "--data-dir", str(data), "--to", str(data.parent)]) == code
+    assert capsys.readouterr().err == f"coordinator-server: {failure}\n"
