@@ -134,7 +134,8 @@ GROUP_SETTINGS: Final = _table(
 )
 
 
-# The minimum and maximum values, from the defaults of the broker's properties.
+# The minimum and maximum values, from the defaults of the broker's properties. With them, session timeouts are always greater than
+# heartbeat intervals, as they must be.
 _LIMITS: Final = {
     "consumer.assignment.interval.ms": (0, 15_000),
     "consumer.heartbeat.interval.ms": (5_000, 15_000),
@@ -177,10 +178,6 @@ def check_group_settings(given: Mapping[str, str]) -> None:
             raise invalid(f"{name} must be greater than or equal to group.{kind}.min.{rest}")
         if _int(values, name) > most:
             raise invalid(f"{name} must be less than or equal to group.{kind}.max.{rest.removeprefix('num.')}")
-    for kind in ("consumer", "share", "streams"):
-        timeout, interval = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if _int(values, timeout) <= _int(values, interval):
-            raise invalid(f"{timeout} must be greater than {interval}")
 
 
 def _int(values: Mapping[str, Value], name: str) -> int:

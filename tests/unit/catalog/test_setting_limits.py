@@ -139,6 +139,15 @@ def test_a_group_has_the_limits_of_the_broker(name: str) -> None:
     assert [configured(name, value) for value in values] == [WRONG, OK, OK, WRONG]
 
 
+@pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
+def test_a_session_is_longer_than_the_interval_of_its_heartbeats(kind: str) -> None:
+    """Whatever a group sets. Kafka compares them; here the limits are fixed."""
+    shortest_ms, _ = OF_GROUPS[f"{kind}.session.timeout.ms"]
+    _, longest_ms = OF_GROUPS[f"{kind}.heartbeat.interval.ms"]
+
+    assert shortest_ms > longest_ms
+
+
 @pytest.mark.parametrize("name", sorted({name for name in GROUP_SETTINGS if name in LIMITS} - OF_GROUPS.keys()))
 def test_other_settings_of_a_group_have_no_more_limits(name: str) -> None:
     least, most = LIMITS[name]
