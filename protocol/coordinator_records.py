@@ -19,7 +19,13 @@ from protocol.fields import Message
 from protocol.messages import consumer_group_records as consumer
 from protocol.messages import share_group_records as share
 from protocol.messages import streams_group_records as streams
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import (
+    ConfigRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -231,4 +237,4 @@ GROUP_SERDE: Final = KeyedSerde(
 )
 SHARE_SERDE: Final = KeyedSerde((ShareSnapshotKey, ShareSnapshotValue), (ShareUpdateKey, ShareUpdateValue))
 TRANSACTION_SERDE: Final = KeyedSerde((TransactionLogKey, TransactionLogValue))
-CLUSTER_METADATA_SERDE: Final = MetadataSerde(TopicRecord, PartitionRecord, RemoveTopicRecord, ConfigRecord)
+CLUSTER_METADATA_SERDE: Final = MetadataSerde(TopicRecord, PartitionRecord, RemoveTopicRecord, ConfigRecord, ProducerIdsRecord)

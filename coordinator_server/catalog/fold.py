@@ -1,4 +1,4 @@
-"""Compaction of ``__cluster_metadata``: keeps the records of existing topics, and the last record of every setting.
+"""Compaction of ``__cluster_metadata``: keeps the records of existing topics, and the last record of every setting and of producer ids.
 
 Kept records are unchanged, offset included, so replaying them gives the same catalog. All records of a removed topic are dropped,
 including its RemoveTopicRecord. A reader that continues in the middle of such a log would miss the removal, and must start over.
@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from coordinator_server.catalog.alter_configs import Resource, ResourceType
 from coordinator_server.catalog.shard import CatalogShard
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import (
+    ConfigRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 
 _Placed = tuple[int, CoordinatorRecord]
 
@@ -25,6 +31,7 @@ class CatalogFold:
         self._topics: dict[bytes, dict[int, _Placed]] = {}
         self._names: dict[bytes, str] = {}
         self._settings: dict[Resource, dict[str, _Placed]] = {}
+        self._producer_ids: list[_Placed] = []
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Replay one record."""
@@ -43,6 +50,8 @@ class CatalogFold:
                 settings.pop(name, None)
                 if value is not None:
                     settings[name] = (offset, record)
+            case ProducerIdsRecord():
+                self._producer_ids = [(offset, record)]
 
     def records(self) -> Iterator[_Placed]:
         """Yield the records to keep with their offsets, in no particular order."""
@@ -50,3 +59,4 @@ class CatalogFold:
             yield from of_topic.values()
         for of_resource in self._settings.values():
             yield from of_resource.values()
+        yield from self._producer_ids

@@ -12,6 +12,7 @@ from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
+from coordinator_server.catalog.producer_ids import block_after
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config, loop_count
 from coordinator_server.kinds import KINDS, partition_counts
@@ -31,7 +32,13 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, Timeli
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import (
+    ConfigRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -62,6 +69,7 @@ class CatalogShard(CoordinatorShard):
         # The number of partitions of all topics, and of groups that have settings.
         self._partitions = TimelineValue(registry, 0)
         self._configured_groups = TimelineValue(registry, 0)
+        self._next_producer_id = TimelineValue(registry, 0)
         # The result of ``all_topics`` as of an offset.
         self._listed: list[Topic] = []
         self._listed_at = -1
@@ -139,6 +147,13 @@ class CatalogShard(CoordinatorShard):
         self._report_full(result.error_code for result in results)
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
 
+    def allocate_producer_ids(
+        self, context: RequestContext, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]
+    ) -> CoordinatorResult[ProducerIdsRecord]:
+        """Give the next block of producer ids to the node of the request. The answer is the record."""
+        block = block_after(self._next_producer_id.value, request.broker_id)
+        return CoordinatorResult(block, [CoordinatorRecord(block, None)])
+
     def alter_configs(
         self, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: Reply[IncrementalAlterConfigsResponse]
     ) -> CoordinatorResult[IncrementalAlterConfigsResponse]:
@@ -182,7 +197,12 @@ class CatalogShard(CoordinatorShard):
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """Return the digest. It is never split into steps, because topics are few."""
         topics = (topic for _, topic in self._topics.items_at(committed_offset))
-        return StateDigest(committed_offset, catalog_digest(topics, self._own.items_at(committed_offset)), {})
+        next_id = self._next_producer_id.get_at(committed_offset)
+        return StateDigest(committed_offset, catalog_digest(topics, self._own.items_at(committed_offset), next_id), {})
+
+    def next_producer_id(self, committed_offset: int) -> int:
+        """Return the first producer id that no node has been given."""
+        return self._next_producer_id.get_at(committed_offset)
 
     def settings(self, committed_offset: int, resource: Resource) -> Own:
         """Return the settings of a topic or a group without defaults: text by name."""
@@ -210,9 +230,10 @@ class CatalogShard(CoordinatorShard):
                 self._own.pop((ResourceType.TOPIC, topic.name), None)
                 self._partitions.set(self._partitions.value - topic.partitions)
                 self.on_removed(DeletedTopic(topic.name, topic_id))
-
             case ConfigRecord(resource_type=kind, resource_name=resource, name=name, value=value):
                 self._set((kind, resource), name, value)
+            case ProducerIdsRecord(next_producer_id=next_id):
+                self._next_producer_id.set(next_id)
 
     def _set(self, resource: Resource, name: str, value: str | None) -> None:
         before = self._own.get(resource) or {}

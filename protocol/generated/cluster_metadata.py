@@ -7,8 +7,8 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
-from protocol.generated.layouts import unpack_b, unpack_bB, unpack_iiiB, unpack_iuB, unpack_uB
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.generated.layouts import unpack_b, unpack_bB, unpack_iiiB, unpack_iqqB, unpack_iuB, unpack_uB
+from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
 from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
 from protocol.wire import (
     DECODE_ERRORS,
@@ -29,6 +29,7 @@ pack_iu = Struct(">i16s").pack
 pack_iuB = Struct(">i16sB").pack
 pack_iii = Struct(">iii").pack
 pack_iiiB = Struct(">iiiB").pack
+pack_iqqx = Struct(">iqqx").pack
 
 
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
@@ -680,6 +681,28 @@ def encode_config_record_v0(msg: ConfigRecord, out: bytearray, version: int = 0)
         raise encode_failure(error, "ConfigRecord", version) from error
 
 
+def decode_producer_ids_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ProducerIdsRecord, int]:
+    start = pos
+    n: int
+    try:
+        broker_id, broker_epoch, next_producer_id, n = unpack_iqqB(buf, pos)
+        pos += 21
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ProducerIdsRecord(broker_id, broker_epoch, next_producer_id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, ProducerIdsRecord, version, buf, start, pos) from None
+
+
+def encode_producer_ids_record_v0(msg: ProducerIdsRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        out += pack_iqqx(msg.broker_id, msg.broker_epoch, msg.next_producer_id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ProducerIdsRecord", version) from error
+
+
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     TopicRecord: {
         0: decode_topic_record_v0,
@@ -694,6 +717,9 @@ DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     },
     ConfigRecord: {
         0: decode_config_record_v0,
+    },
+    ProducerIdsRecord: {
+        0: decode_producer_ids_record_v0,
     },
 }
 
@@ -712,5 +738,8 @@ ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
     },
     ConfigRecord: {
         0: encode_config_record_v0,
+    },
+    ProducerIdsRecord: {
+        0: encode_producer_ids_record_v0,
     },
 }

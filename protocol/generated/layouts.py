@@ -422,6 +422,12 @@ def unpack_iqiqhB(buf: bytes, pos: int) -> tuple[int, int, int, int, int, int]:
     return int32(buf, pos), int64(buf, pos + 4), int32(buf, pos + 12), int64(buf, pos + 16), int16(buf, pos + 24), buf[pos + 26]
 
 
+def unpack_iqqB(buf: bytes, pos: int) -> tuple[int, int, int, int]:
+    if pos + 21 > len(buf):
+        raise IndexError
+    return int32(buf, pos), int64(buf, pos + 4), int64(buf, pos + 12), buf[pos + 20]
+
+
 def unpack_iqqhB(buf: bytes, pos: int) -> tuple[int, int, int, int, int]:
     if pos + 23 > len(buf):
         raise IndexError
@@ -721,6 +727,7 @@ if not COMPILED:
         "unpack_iqih": ">iqih",
         "unpack_iqihB": ">iqihB",
         "unpack_iqiqhB": ">iqiqhB",
+        "unpack_iqqB": ">iqqB",
         "unpack_iqqhB": ">iqqhB",
         "unpack_iuB": ">i16sB",
         "unpack_iz": ">i?",

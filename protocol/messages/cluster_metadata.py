@@ -1,4 +1,4 @@
-"""Records of the cluster's own log (KRaft) that say which topics there are, and which settings topics and groups have of their own.
+"""Records of the cluster's own log (KRaft): which topics there are, the settings of topics and groups, and the producer ids given out.
 
 PartitionRecord version 1 adds directories (KIP-858), 2 eligible leader replicas (KIP-966).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from protocol.fields import ZERO_UUID, Int8, Int32, Message, String, Uuid, V, metadata_record
+from protocol.fields import ZERO_UUID, Int8, Int32, Int64, Message, String, Uuid, V, metadata_record
 
 
 class TopicRecord(Message):
@@ -44,3 +44,10 @@ class ConfigRecord(Message):
     resource_name: String = ""
     name: String = ""
     value: String | None = ""
+
+
+class ProducerIdsRecord(Message):
+    kafka = metadata_record(15, "0", flexible="0+")
+    broker_id: Int32 = 0
+    broker_epoch: Int64 = -1
+    next_producer_id: Int64 = 0

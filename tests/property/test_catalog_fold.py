@@ -16,13 +16,19 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime, no_id
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import (
+    ConfigRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 
 NAMES = ("orders", "bills", "parcels")
 Placed = tuple[int, CoordinatorRecord]
 
 steps = st.lists(
-    st.tuples(st.sampled_from(("create", "grow", "again", "remove", "set", "unset", "group")), st.sampled_from(NAMES)),
+    st.tuples(st.sampled_from(("create", "grow", "again", "remove", "set", "unset", "group", "ids")), st.sampled_from(NAMES)),
     max_size=40,
 )
 
@@ -51,6 +57,8 @@ def log_of(chosen: Sequence[tuple[str, str]]) -> list[Placed]:
             case "group":
                 value = str(number) if number % 3 else None
                 messages.append(ConfigRecord(ResourceType.GROUP, name, "consumer.session.timeout.ms", value))
+            case "ids":
+                messages.append(ProducerIdsRecord(number, next_producer_id=1_000 * (number + 1)))
     return [(offset, CoordinatorRecord(message, None)) for offset, message in enumerate(messages)]
 
 
@@ -97,3 +105,11 @@ def test_a_setting_that_was_removed_leaves_nothing() -> None:
 
     assert folded(log) == log[:3]
     assert folded(again) == [*again[:3], again[-1]]
+
+
+def test_the_last_block_of_producer_ids_stays() -> None:
+    """Without it the ids would be given out again."""
+    log = log_of([("ids", ""), ("ids", ""), ("create", "orders")])
+
+    assert folded(log) == log[1:]
+    assert replayed(log[1:])[0] == replayed(log)[0] != replayed(log[2:])[0]

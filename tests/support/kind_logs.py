@@ -13,7 +13,13 @@ from protocol.coordinator_records import (
     RecordSerde,
 )
 from protocol.fields import Message
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import (
+    ConfigRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+)
 from protocol.messages.share_records import (
     ShareSnapshotKey,
     ShareSnapshotValue,
@@ -69,6 +75,8 @@ def catalog_log(seed: int, count: int, first_offset: int = 0) -> list[Batch]:
     messages: list[Message] = []
     live: dict[str, tuple[bytes, int]] = {}
     while len(messages) < count:
+        if len(messages) % 17 == 16:
+            messages.append(ProducerIdsRecord(1, next_producer_id=1_000 * len(messages)))
         name = f"topic-{seed}-{rng.randrange(5)}"
         if name not in live:
             live[name] = (rng.randbytes(16), 2)

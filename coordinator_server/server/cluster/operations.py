@@ -9,7 +9,7 @@ from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -22,6 +22,7 @@ ALTER_CONFIGS: Final = WriteOperation("alter-configs", CatalogShard.alter_config
 REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_configs)
 CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
 CREATE_INTERNAL_TOPIC: Final = WriteOperation("create-internal-topic", CatalogShard.create_internal_topic)
+ALLOCATE_PRODUCER_IDS: Final = WriteOperation("allocate-producer-ids", CatalogShard.allocate_producer_ids)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
@@ -58,6 +59,7 @@ FORWARDED: Final[dict[str, Forwarded]] = {
         Forwarded(DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicsResponse),
         Forwarded(ALTER_CONFIGS, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),
+        Forwarded(ALLOCATE_PRODUCER_IDS, ProducerIdsRecord, ProducerIdsRecord),
         Forwarded(CREATE_PARTITIONS, CreatePartitionsRequest, CreatePartitionsResponse),
     )
 }
