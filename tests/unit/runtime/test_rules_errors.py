@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import ShardId
@@ -27,6 +28,19 @@ def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_
 
     assert {first.error, second.error, third.error} == {ErrorCode.KAFKA_STORAGE_ERROR}
     assert dict(toy.shards[0].numbers) == {"kept": 1}
+
+
+def test_the_operator_is_told_once_when_the_log_refuses_and_once_when_it_accepts_again(toy: ToyRuntime) -> None:
+    """And nothing while all goes well."""
+    with capture_logs() as lines:
+        for failure in (None, None, Unavailable("disk full"), Unavailable("disk full"), None, None):
+            toy.put("name")
+            toy.flush(failure)
+
+    assert [(line["event"], line["log_level"], line.get("why")) for line in lines] == [
+        ("log-refuses", "error", "disk full"),
+        ("log-accepts-again", "info", None),
+    ]
 
 
 def test_after_an_append_that_failed_the_shard_goes_on_at_the_same_offset(toy: ToyRuntime) -> None:
