@@ -197,10 +197,6 @@ class GroupShard:
 
     # --- read operations
 
-    def last_stable_offset(self, committed_offset: int) -> int:
-        """Return the offset of the first record of any open transaction, or ``committed_offset`` if none is open."""
-        return self.groups.pending.first_at(committed_offset, committed_offset)
-
     def expiring(self, committed_offset: int, group_id: str) -> list[Due]:
         """Return when the offsets of a group expire in the present state. Offsets that do not expire are omitted."""
         return self.expiry.due(group_id)

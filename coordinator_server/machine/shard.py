@@ -151,13 +151,6 @@ class CoordinatorShard(Protocol):
         """End the transaction of ``producer``. Do nothing if the shard has no records of it."""
         return
 
-    def last_stable_offset(self, committed_offset: int, /) -> int:
-        """Return the offset of the first record of any open transaction, or ``committed_offset`` if none is open.
-
-        A read operation.
-        """
-        return committed_offset
-
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> StateDigest | None:
         """Return the digest of the hard state, or None if more than about ``max_items`` are left to hash: call again.
 

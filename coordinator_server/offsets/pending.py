@@ -66,14 +66,6 @@ class PendingOffsets:
             if pending is not None:
                 yield pending
 
-    def first_at(self, committed_offset: int, default: int) -> int:
-        """Return the offset of the first record pending as of ``committed_offset``, or ``default`` if there is none."""
-        first = default
-        for group_id in self.groups_at(committed_offset):
-            for _, offsets in self.of_group_at(group_id, committed_offset):
-                first = min([first, *(committed.record_offset for _, committed in offsets.items_at(committed_offset))])
-        return first
-
     def replay(self, producer: Producer, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
         """Apply one OffsetCommit record of an open transaction. A tombstone takes effect at once."""
         if value is None:

@@ -24,6 +24,7 @@ from coordinator_server.machine.shard import CoordinatorShard, Producer, Transac
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.errors import TooLarge
+from coordinator_server.runtime.producers import OpenTransactions
 from coordinator_server.runtime.timers import ShardTimers
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.control_records import end_transaction_marker
@@ -85,6 +86,7 @@ class ShardContext(Generic[S]):
         "shard",
         "state",
         "timers",
+        "transactions",
         "when_loaded",
     )
 
@@ -97,6 +99,7 @@ class ShardContext(Generic[S]):
         self.serde = serde
         self.state = ShardState.INITIAL
         self.registry = SnapshotRegistry()
+        self.transactions = OpenTransactions(self.registry)
         self.deferred = DeferredEventQueue()
         self.shard: S
         self.timers: ShardTimers
@@ -233,6 +236,7 @@ class ShardContext(Generic[S]):
         """
         self._open_transactional(wall_ms, producer, TRANSACTIONAL, base_sequence=0)
         try:
+            self.transactions.append(producer, self._batch_base)
             self.append(records, wall_ms, max_batch_bytes, headers, partial(self.shard.replay_in_transaction, producer))
         except Exception:
             self.revert_open_batch()
@@ -245,6 +249,7 @@ class ShardContext(Generic[S]):
         """Replay the end of a transaction and put its marker into a separate batch. If it raises, nothing has changed."""
         batch = self._open_transactional(wall_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
         try:
+            self.transactions.end(producer)
             self.shard.replay_end_transaction_marker(producer, result)
         except Exception:
             self.revert_open_batch()

@@ -15,6 +15,7 @@ from coordinator_server.machine.shard import CoordinatorShard, Producer, Transac
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
+from coordinator_server.runtime.producers import OpenTransactions
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import RecordSerde
 from protocol.errors import Malformed
@@ -35,7 +36,7 @@ class ShardLoader:
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None
-        self._replay = BatchReplay(context.serde, context.shard).replay
+        self._replay = BatchReplay(context.serde, context.shard, context.transactions).replay
 
     def step(self) -> bool:
         """Replay the next records. Return True when the end of the log is reached. Raises LogError and ProtocolError."""
@@ -68,16 +69,17 @@ class ShardLoader:
 class BatchReplay:
     """``replay_batch`` for one shard, using its fast replay for the most frequent type of record."""
 
-    def __init__(self, serde: RecordSerde, shard: CoordinatorShard) -> None:
+    def __init__(self, serde: RecordSerde, shard: CoordinatorShard, transactions: OpenTransactions | None = None) -> None:
         self._serde = serde
         self._shard = shard
+        self._transactions = transactions
         self._plain = shard.plain_records()
 
     def replay(self, batch: bytes, upto: int = LATEST) -> int:
         """Replay the records before ``upto``. Return the number of records in the batch. Raises DecodeError."""
         header = read_header(batch)
         if self._plain is None or header.attributes or header.producer_id != NO_PRODUCER_ID or header.next_offset > upto:
-            return replay_batch(batch, self._serde, self._shard, upto)
+            return replay_batch(batch, self._serde, self._shard, upto, self._transactions)
         pos, end, count = HEADER_SIZE, header.size, 0
         while pos < end:
             pos, taken = self._plain.replay(batch, pos, end, header.base_offset, header.last_offset_delta)
@@ -93,17 +95,22 @@ class BatchReplay:
         return count
 
 
-def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST) -> int:
+def replay_batch(
+    batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST, transactions: OpenTransactions | None = None
+) -> int:
     """Replay the records before ``upto`` into a shard. Return the number of records in the batch. Raises DecodeError.
 
-    Both recovery and the pipeline use it.
+    Both recovery and the pipeline use it; recovery also notes the open transactions of the whole batch.
     """
     header = read_header(batch)
     if header.is_control:
-        return _replay_markers(batch, header, shard, upto)
+        return _replay_markers(batch, header, shard, upto, transactions)
     decode, replay = serde.decode, shard.replay
     if header.producer_id != NO_PRODUCER_ID:
-        replay = partial(shard.replay_in_transaction, Producer(header.producer_id, header.producer_epoch))
+        producer = Producer(header.producer_id, header.producer_epoch)
+        replay = partial(shard.replay_in_transaction, producer)
+        if transactions is not None:
+            transactions.append(producer, header.base_offset)
     for record in iter_records(batch, 0, header, with_headers=False):
         decoded = decode(record.key, record.value)
         if decoded is not None and record.offset < upto:
@@ -111,10 +118,14 @@ def replay_batch(batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto
     return header.count
 
 
-def _replay_markers(batch: bytes, header: BatchHeader, shard: CoordinatorShard, upto: int) -> int:
+def _replay_markers(
+    batch: bytes, header: BatchHeader, shard: CoordinatorShard, upto: int, transactions: OpenTransactions | None
+) -> int:
     producer = Producer(header.producer_id, header.producer_epoch)
     for record in iter_records(batch, 0, header):
         result = _RESULTS.get(control_type(record.key))
         if result is not None and record.offset < upto:
             shard.replay_end_transaction_marker(producer, result)
+            if transactions is not None:
+                transactions.end(producer)
     return header.count

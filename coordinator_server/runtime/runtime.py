@@ -175,7 +175,7 @@ class CoordinatorRuntime(Generic[S]):
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
-        return shard.shard.last_stable_offset(shard.high_watermark)
+        return shard.transactions.last_stable_offset(shard.high_watermark)
 
     def read_all(
         self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs

@@ -97,10 +97,6 @@ class ToyShard:
             if result is TransactionResult.COMMIT:
                 self.replay(0, record)
 
-    def last_stable_offset(self, committed_offset: int, /) -> int:
-        """Nothing is stable while a transaction is open: where it begins is not kept."""
-        return 0 if list(self.open.items_at(committed_offset)) else committed_offset
-
     def digest(self, committed_offset: int, max_items: int, with_parts: bool, /) -> None:
         """Nothing here asks for it."""
 

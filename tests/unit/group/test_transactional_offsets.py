@@ -7,16 +7,20 @@ import pytest
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.runtime.runtime import WriteOperation
 from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.record_batch import CONTROL, TRANSACTIONAL
 from tests.support.clock import ManualClock
+from tests.support.group_runtime import COMMIT, GroupRuntime
 from tests.support.runtime import CONTEXT, Outcome
 
 PRODUCER = 9
@@ -126,3 +130,21 @@ def test_other_records_in_a_transactional_batch_count_at_once() -> None:
     log.write([CoordinatorRecord(GroupMetadataKey("g"), GroupMetadataValue("consumer", 3), 3)], PRODUCER)
 
     assert log.listed() == ["g"]
+
+
+def test_a_deleted_group_leaves_the_transactions_open_that_it_had_offsets_in() -> None:
+    """Records before their markers are not decided, whatever has become of the group (Kafka's last stable offset)."""
+    log = GroupRuntime()
+    log.commit_alone("other", {"t": {0: 1}})
+    topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])]
+    log.runtime.write(0, COMMIT, CONTEXT, OffsetCommitRequest("g", topics=topics), Outcome(), Producer(PRODUCER, 0))
+    log.finish()
+    deletion = log.ask(WriteOperation("delete-groups", GroupShard.delete_groups), ["g"], 2)
+    log.finish()
+    before = log.runtime.last_stable_offset(0)
+    log.runtime.complete_transaction(0, Producer(PRODUCER, 0), 0, TransactionResult.COMMIT, Outcome())
+    log.finish()
+
+    assert [result.error_code for result in deletion.response] == [ErrorCode.NONE]
+    assert (before, log.runtime.last_stable_offset(0)) == (1, log.store.end_offset(log.shard_id))
+    assert log.committed("g") == {}

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
-from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.pipeline.states.state import NoTime
 from coordinator_server.runtime.loader import replay_batch
 from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
@@ -231,21 +228,58 @@ def test_a_state_machine_that_keeps_no_transactions_refuses_records_of_one() -> 
 
 
 def test_the_last_stable_offset_is_that_of_the_durable_state(toy: ToyRuntime) -> None:
+    """It is where the first open transaction begins, if that is durable."""
     toy.put("before")
     toy.flush()
     toy.put("inside", producer=A)
-    assert toy.runtime.last_stable_offset(0) == 1
-
+    toy.put("after")
+    before = toy.runtime.last_stable_offset(0)
     toy.flush()
-    assert toy.runtime.last_stable_offset(0) == 0
+
+    assert (before, toy.runtime.last_stable_offset(0)) == (1, 1)
+
+
+def test_the_last_stable_offset_moves_when_transactions_end(toy: ToyRuntime) -> None:
+    """Each counts from its first record to its marker."""
+    toy.put("a", producer=A)
+    toy.put("b", producer=B)
+    toy.put("a too", producer=A)
+    toy.flush()
+    found = [toy.runtime.last_stable_offset(0)]
+    for producer, result in ((A, ABORT), (B, COMMIT)):
+        toy.end(producer, result)
+        toy.flush()
+        found.append(toy.runtime.last_stable_offset(0))
+
+    assert found == [0, 1, 5]
+
+
+def test_a_batch_or_a_marker_that_was_not_written_does_not_move_it(toy: ToyRuntime) -> None:
+    toy.put("a", producer=A)
+    toy.flush()
+    toy.put("b", producer=B)
+    toy.end(A, COMMIT)
+    toy.flush(Unavailable("disk full"))
+    before = toy.runtime.last_stable_offset(0)
+    toy.end(A, COMMIT)
+    toy.flush()
+
+    assert (before, toy.runtime.last_stable_offset(0)) == (0, 2)
+
+
+def test_a_load_finds_the_same_last_stable_offset(toy: ToyRuntime) -> None:
+    toy.put("before")
+    toy.put("a", producer=A)
+    toy.put("b", producer=B)
+    toy.end(A, ABORT)
+    toy.flush()
+    before = toy.runtime.last_stable_offset(0)
+    toy.runtime.unload(0)
+    toy.load(epoch=2)
+
+    assert (before, toy.runtime.last_stable_offset(0)) == (2, 2)
 
 
 def test_a_shard_that_is_not_here_has_no_last_stable_offset(toy: ToyRuntime) -> None:
     with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
         toy.runtime.last_stable_offset(7)
-
-
-def test_a_state_machine_without_transactions_is_stable_to_its_end() -> None:
-    shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=lambda: b"")
-
-    assert shard.last_stable_offset(17) == 17
