@@ -57,3 +57,16 @@ def test_nothing_that_a_transaction_may_still_change_expires() -> None:
     log.advance(DAY_MS)
 
     assert tombstones(log) == []
+
+
+def test_a_group_of_which_only_a_transaction_is_left_stays() -> None:
+    """The last of its offsets expires, and the transaction may make another one valid."""
+    log = GroupLog(Config(offsets_retention_minutes=1))
+    commit = OffsetCommitRequest("s", topics=[OffsetCommitRequestTopic("u", partitions=[OffsetCommitRequestPartition(0, 5)])])
+    log.run(GroupShard.commit_offsets, commit, version=8)
+    record = CoordinatorRecord(OffsetCommitKey("s", "t", 1), OffsetCommitValue(9), 4)
+    log.shard.replay_in_transaction(PRODUCER, log.end_offset, record)
+
+    log.advance(DAY_MS)
+
+    assert tombstones(log) == [OffsetCommitKey("s", "u", 0)]
