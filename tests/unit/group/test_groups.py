@@ -155,6 +155,24 @@ def test_an_answer_depends_on_its_groups_last_record() -> None:
     assert depends == [0, 1, 1, 0]
 
 
+def test_a_member_that_does_not_sync_leaves_no_timer() -> None:
+    """Its session was longer than the time that it had."""
+    log = GroupLog()
+    protocols = [JoinGroupRequestProtocol("range", b"")]
+    joining = JoinGroupRequest("g", 60_000, 5_000, "", None, "consumer", protocols)
+    joined = log.run(GroupShard.join_group, joining, version=3)
+    log.advance(4_000)
+    group = log.shard.groups.classic.living("g")
+    assert group is not None
+    session = group.session_key(joined.response.member_id)
+    assert session in log.timer.keys
+
+    log.advance(10_000)
+
+    assert group.members == {}
+    assert log.timer.keys == {TIMER_KEY}
+
+
 def test_dropping_answers_everybody_and_disarms_everything() -> None:
     """Nothing of a dropped group happens later."""
     log = GroupLog()
