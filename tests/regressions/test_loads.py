@@ -28,7 +28,7 @@ from protocol.messages.group_records import (
 )
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
-from tests.support.asking import commit_alone, committed, describe_group, make_topic
+from tests.support.asking import committed, describe_group, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.group import GroupLog, Hard, hard_state
 from tests.support.members import form_group
@@ -68,9 +68,9 @@ def restarted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         with Client(server.address) as client:
             make_topic(client, "orders", 2)
             [member] = form_group(server.address, "living", 1, session_timeout_ms=60_000)
-            member.commit("orders", {0: 7})
+            assert member.commit("orders", {0: 7}) == {0: ErrorCode.NONE}
             for name in ("simple", "deleted"):
-                commit_alone(client, name, "orders", {0: 5, 1: 6})
+                must_commit(client, name, "orders", {0: 5, 1: 6})
             [result] = client.ask(DeleteGroupsRequest(groups_names=["deleted"]), 2, DeleteGroupsResponse).results
             assert result.error_code == ErrorCode.NONE
             member.client.close()

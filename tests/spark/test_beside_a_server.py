@@ -10,7 +10,7 @@ from typing import Any
 
 from coordinator_server.kinds import GROUPS as KIND
 from coordinator_server.kinds import topic_of
-from tests.support.asking import committed, create_topic, must_commit
+from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.server import ROOT, Server
 
@@ -34,7 +34,7 @@ def test_compaction_changes_no_answer(tmp_path: Path) -> None:
     """Sealed through the running server, compacted by Spark, killed, started from the layers: it answers the same; replay says so too."""
     with Server(tmp_path) as server:
         with Client(server.address) as client:
-            create_topic(client, "orders", 4)
+            make_topic(client, "orders", 4)
             for offset in range(10):
                 for group in GROUPS:
                     must_commit(client, group, "orders", dict.fromkeys(range(4), offset))
