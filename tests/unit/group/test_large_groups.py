@@ -328,6 +328,27 @@ def test_a_large_group_is_hashed_in_steps(is_busy: bool, monkeypatch: pytest.Mon
     assert is_busy or most <= 1_000
 
 
+def test_what_takes_longer_than_a_step_is_not_fetched_at_once() -> None:
+    """All of a large group, or anything of one that has to be converted before."""
+    log = GroupLog()
+    offsets_in(log, "g", "t", MANY)
+    commit(log, "h", "t", 0)
+    rows = rows_of([OffsetCommitRequestPartition(index, 5) for index in range(MANY)])
+    log.shard.groups.offsets.to_change("rows").put_rows(("t", partitions_of(rows)), CommittedRows(0, 0, OLD, rows))
+
+    def is_at_once(group_id: str, topics: list[OffsetFetchRequestTopics] | None) -> bool:
+        request = OffsetFetchRequestGroup(group_id, topics=topics)
+        found = log.shard.fetch_offsets_at_once(log.committed_offset, request)
+        assert found is None or found == log.shard.fetch_offsets(log.committed_offset, request)
+        return found is not None
+
+    one = [OffsetFetchRequestTopics("t", partition_indexes=[0])]
+    assert [is_at_once("rows", topics) for topics in (one, None)] == [False, False]
+    assert [is_at_once("g", topics) for topics in (one, None)] == [True, False]
+    assert [is_at_once("h", topics) for topics in (one, None)] == [True, True]
+    assert [is_at_once("unknown", topics) for topics in (one, None)] == [True, True]
+
+
 def test_a_large_group_that_was_hashed_in_steps_has_a_digest_of_its_own() -> None:
     """It is told, and taken off the total when the group changes."""
     log = GroupLog()
