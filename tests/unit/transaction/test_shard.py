@@ -6,8 +6,9 @@ import pytest
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.transaction.state import TransactionState
-from coordinator_server.transaction.transaction import LAST_EPOCH, record_of
+from coordinator_server.transaction.transaction import LAST_EPOCH, MAX_EPOCH, record_of
 from protocol.error_codes import ErrorCode
+from protocol.messages.transaction_records import PartitionsSchema, TransactionLogValue
 from tests.support.transactions import FIRST_PRODUCER_ID, OFFSETS, TIMES, TransactionLog
 
 A = (OFFSETS, 3)
@@ -116,6 +117,13 @@ class TestInitProducerId:
 
         assert answers == [(FIRST_PRODUCER_ID + 1, 0), (FIRST_PRODUCER_ID + 1, 0)]
 
+    def test_the_last_epoch_of_a_strange_producer_id_is_fenced(self, log: TransactionLog) -> None:
+        """Only the producer id before may be named with it."""
+        producer_id, epoch = at_last_epoch(log)
+        log.init("t", (producer_id, epoch))
+
+        assert log.init("t", (producer_id - 1, epoch)) is ErrorCode.PRODUCER_FENCED
+
     def test_a_wrong_epoch_of_a_used_up_producer_id(self, log: TransactionLog) -> None:
         """An exception in Kafka."""
         producer_id, _ = at_last_epoch(log)
@@ -169,13 +177,14 @@ class TestPartitions:
     def test_of_whom_they_are_refused(
         self, log: TransactionLog, transactional_id: str, shift: tuple[int, int], error: ErrorCode
     ) -> None:
-        """Added, looked for, and in a commit of version 1."""
+        """Added, looked for, and in a commit of either version."""
         producer = opened(log)
         other = (producer[0] + shift[0], producer[1] + shift[1])
 
         assert log.add(transactional_id, other, B) is error
         assert log.missing(transactional_id, other, A) is error
         assert log.end(transactional_id, other, version=3) is error
+        assert log.end(transactional_id, other, version=5) is error
 
     def test_the_missing_ones_are_named(self, log: TransactionLog) -> None:
         producer = opened(log, "t", A)
@@ -297,6 +306,14 @@ class TestEnd:
         assert log.end("t", producer) is ErrorCode.CONCURRENT_TRANSACTIONS
         assert log.init("t") is ErrorCode.CONCURRENT_TRANSACTIONS
 
+    def test_version_1_waits_for_the_markers_too(self, log: TransactionLog) -> None:
+        """Whatever the outcome is."""
+        producer = opened(log, version=0)
+        log.end("t", producer, version=3)
+
+        for is_commit in (False, True):
+            assert log.end("t", producer, is_commit=is_commit, version=3) is ErrorCode.CONCURRENT_TRANSACTIONS
+
 
 class TestDurability:
     def test_nothing_is_answered_from_what_is_not_durable(self, log: TransactionLog) -> None:
@@ -373,6 +390,23 @@ class TestTime:
         assert log.end("t", producer) is ErrorCode.INVALID_TXN_STATE
         assert log.end("t", producer, version=3) is ErrorCode.PRODUCER_FENCED
 
+    def test_one_that_began_after_an_overdue_one_ended_stays(self, log: TransactionLog) -> None:
+        """The check and the abort are two operations."""
+        producer = opened(log)
+        log.clock.advance(60_001)
+        now_ms = log.clock.now_ms()
+        look = log.timer.pop_due(now_ms)
+        assert look is not None
+        log.run(look[1])
+        abort = log.timer.pop_due(now_ms)
+        assert abort is not None
+        producer = log.end("t", producer)  # type: ignore[assignment]
+        log.deliver()
+        log.add("t", producer, B, version=2)
+        log.run(abort[1])
+
+        assert log.states()[-1] is TransactionState.ONGOING
+
     def test_one_that_is_not_overdue_stays(self, log: TransactionLog) -> None:
         opened(log)
         log.advance(60_000)
@@ -404,6 +438,19 @@ class TestTime:
         assert log.records[-1].value is None
         assert list(log.shard.transactions(LATEST)) == []
 
+    def test_an_id_that_is_being_forgotten_is_not_used(self, log: TransactionLog) -> None:
+        """Until that is durable, or was not written."""
+        log.init("t")
+        log.advance(TIMES.expiration_ms - 1)
+        log.is_holding = True
+        log.advance(TIMES.expiration_interval_ms)
+        before = log.init("t")
+        log.settle(ErrorCode.NOT_COORDINATOR)
+        log.is_holding = False
+
+        assert before is ErrorCode.CONCURRENT_TRANSACTIONS
+        assert log.init("t") == (FIRST_PRODUCER_ID, 1)
+
     def test_an_open_or_decided_transaction_is_not_forgotten(self, log: TransactionLog) -> None:
         """However old it is: here its markers are never written."""
         producer = opened(log)
@@ -426,6 +473,51 @@ class TestTime:
         log.advance(TIMES.expiration_ms + TIMES.expiration_interval_ms)
 
         assert list(log.shard.transactions(LATEST)) == []
+
+
+class TestRecords:
+    def test_the_first_record_of_an_id(self, log: TransactionLog) -> None:
+        """What a 4.3.1 broker writes, but for the times."""
+        log.init("t", timeout_ms=5_000)
+        now_ms = log.clock.wall_ms()
+
+        [record] = log.records
+        assert record.value_version == 1
+        assert record.value == TransactionLogValue(
+            producer_id=FIRST_PRODUCER_ID,
+            previous_producer_id=FIRST_PRODUCER_ID,
+            next_producer_id=-1,
+            producer_epoch=0,
+            transaction_timeout_ms=5_000,
+            transaction_status=0,
+            transaction_partitions=None,
+            transaction_last_update_timestamp_ms=now_ms,
+            transaction_start_timestamp_ms=-1,
+            client_transaction_version=0,
+        )
+
+    def test_partitions_are_by_topic_in_order(self, log: TransactionLog) -> None:
+        opened(log, "t", B, ORDERS, A)
+        value = log.records[-1].value
+
+        assert isinstance(value, TransactionLogValue)
+        assert value.transaction_partitions == [PartitionsSchema(OFFSETS, [A[1], B[1]]), PartitionsSchema("orders", [0])]
+
+    def test_states_have_kafkas_numbers_and_names(self) -> None:
+        assert {state.label: state.value for state in TransactionState} == {
+            "Empty": 0,
+            "Ongoing": 1,
+            "PrepareCommit": 2,
+            "PrepareAbort": 3,
+            "CompleteCommit": 4,
+            "CompleteAbort": 5,
+            "Dead": 6,
+            "PrepareEpochFence": 7,
+        }
+
+    def test_epochs_are_int16(self) -> None:
+        """The greatest one is the coordinator's own."""
+        assert (LAST_EPOCH, MAX_EPOCH) == (32_766, 32_767)
 
 
 class TestDigest:
