@@ -16,3 +16,8 @@ def admit(groups: Groups, request: OffsetCommitRequest | CommitShape, api_versio
         admit_to_classic(groups.classic_context, request, api_version, is_transactional=False)
     else:
         other.admit_commit(request, api_version, is_transactional=False)
+
+
+def admit_in_transaction(groups: Groups, request: OffsetCommitRequest) -> None:
+    """Do the same for a commit in a transaction. Its clients know the errors of the first versions of OffsetCommit only."""
+    groups.type_of(request.group_id).admit_commit(request, 0, is_transactional=True)

@@ -25,6 +25,7 @@ from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
+from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import (
     CheckpointState,
@@ -58,6 +59,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRes
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
@@ -139,6 +141,13 @@ class GroupShard:
         groups = self.groups
         admit(groups, request.shape, context.api_version)
         return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
+
+    def commit_in_transaction(
+        self, context: RequestContext, request: TxnOffsetCommitRequest, reply: Reply[TxnOffsetCommitResponse]
+    ) -> CoordinatorResult[TxnOffsetCommitResponse]:
+        """Commit offsets that count when the transaction of the request's producer commits."""
+        own = self._context
+        return commit_in_transaction(self.groups, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
     def fetch_stable_offsets(
         self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
