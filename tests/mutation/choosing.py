@@ -27,8 +27,10 @@ FACTOR: Final = {
 READ_BY: Final = {
     "protocol/messages/": tuple(f"tests/unit/protocol/test_{name}.py" for name in ("generate", "declarations", "golden", "kio")),
 }
-# The code that Spark runs. Elsewhere a session would only be the slowest way to run a line.
-ON_SPARK: Final = ("pipeline", "apps")
+# Sources that only a Spark session runs. Elsewhere it would be the slowest way to run a line.
+ON_SPARK: Final = re.compile(r"spark|/apps/")
+# Tests that start one, by name or parameter.
+SPARK_TEST: Final = re.compile(r"^tests/spark/|\[[^]]*spark[^]]*\]$")
 
 
 class Chooser:
@@ -45,8 +47,8 @@ class Chooser:
         for prefix, files in READ_BY.items():
             if path.startswith(prefix):
                 found.update(test for file in files if file in self._map.parts for test in self._map.parts[file].tests)
-        if mutant.package not in ON_SPARK:
-            found = {test for test in found if not test.startswith("tests/spark/")}
+        if not ON_SPARK.search(path):
+            found = {test for test in found if not SPARK_TEST.search(test)}
         return self._in_order(path, found)
 
     def _of_importers(self, path: str) -> set[str]:
