@@ -9,9 +9,12 @@ judged to mean the same.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -73,8 +76,7 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def main(words: list[str]) -> int:
-    options = parser().parse_args(words)
+def main(options: argparse.Namespace) -> int:
     began = time.monotonic()
     root = copy_tree(ROOT, DIRECTORY / "trees" / "all")
     mutants = _mutants(options, root)
@@ -97,6 +99,19 @@ def main(words: list[str]) -> int:
             options.json.write_text(json.dumps(report.as_json(results), indent=1))
     _print(results, time.monotonic() - began)
     return 1 if report.below(results, options.least) else 0
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """The directory is this run's meanwhile."""
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    with (DIRECTORY / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("waiting for another run in this tree", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _mutants(options: argparse.Namespace, root: Path) -> list[Mutant]:
@@ -167,4 +182,9 @@ def _print(results: list[Result], seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    wanted = parser().parse_args()
+    try:
+        with alone():
+            sys.exit(main(wanted))
+    except KeyboardInterrupt:
+        sys.exit(130)

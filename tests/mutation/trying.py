@@ -67,6 +67,9 @@ class Worker:
             raise RuntimeError(f"a worker ended with {self._process.wait()}")
         return Outcome(**json.loads(line))
 
+    def kill(self) -> None:
+        self._process.terminate()
+
     def close(self) -> None:
         _pipes(self._process)[0].close()
         self._process.wait()
@@ -125,7 +128,13 @@ class Trial:
 
         try:
             with ThreadPoolExecutor(jobs) as pool:
-                yield from pool.map(one, mutants)
+                try:
+                    yield from pool.map(one, mutants)
+                except BaseException:  # ctrl-C, most likely: what runs is not waited for
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    for worker in workers:
+                        worker.kill()
+                    raise
         finally:
             for worker in workers:
                 worker.close()

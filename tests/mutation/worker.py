@@ -147,6 +147,8 @@ def run(order: Order) -> Outcome:
 
 def _run_tests(order: Order, pipe: int, scratch: Path) -> NoReturn:
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setpgid(0, 0)
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
@@ -256,8 +258,16 @@ def import_libraries() -> None:
         importlib.import_module(name)
 
 
+def _end(*_: object) -> NoReturn:
+    end_children()
+    os._exit(1)
+
+
 def main() -> None:
     adopt_orphans()
+    # ctrl-C is for the process that gives the orders: it ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
     import_libraries()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
