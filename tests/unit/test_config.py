@@ -12,6 +12,8 @@ from coordinator_server.config import (
     MAX_LOOPS,
     Config,
     ConfigError,
+    advertised_address,
+    connection_overrides,
     declared_topics,
     load,
     loop_count,
@@ -105,3 +107,49 @@ def read_from_config(tree: ast.AST) -> Iterator[str]:
         match found:
             case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner in ("config", "_config"):
                 yield name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", None),
+        ("host:9092", ("host", 9092)),
+        ("PLAINTEXT://host.example:1", ("host.example", 1)),
+        ("PLAINTEXT://[::1]:65535", ("::1", 65535)),
+    ],
+)
+def test_an_advertised_address_is_host_and_port(text: str, expected: tuple[str, int] | None) -> None:
+    """With or without the protocol, of which there is one."""
+    assert advertised_address(Config(advertised_listeners=text)) == expected
+
+
+@pytest.mark.parametrize("text", ["host", "host:", ":9092", "PLAINTEXT://:9092", "host:http", "a:1,b:2", "host:-1"])
+def test_anything_else_is_not_advertised(text: str) -> None:
+    with pytest.raises(ConfigError, match="one host:port is required"):
+        advertised_address(Config(advertised_listeners=text))
+
+
+@pytest.mark.parametrize(("port", "is_possible"), [(65533, True), (65534, False)])
+def test_each_loop_has_a_port(port: int, is_possible: bool) -> None:
+    """The ports follow each other."""
+    config = Config(advertised_listeners=f"host:{port}", loops=3)
+    if is_possible:
+        assert advertised_address(config) == ("host", port)
+        return
+
+    with pytest.raises(ConfigError, match="3 loops need ports up to 65536, and 65535 is the last one"):
+        advertised_address(config)
+
+
+def test_limits_of_hosts_are_numbers() -> None:
+    """Blanks and empty items do not count; a host may have colons."""
+    text = " a:5 ,, ::1:0,[::2]:2147483647"
+
+    assert connection_overrides(Config(max_connections_per_ip_overrides=text)) == {"a": 5, "::1": 0, "[::2]": 2**31 - 1}
+    assert connection_overrides(Config()) == {}
+
+
+@pytest.mark.parametrize("item", ["a", "a:", ":5", "a:x", "a:-1", f"a:{2**31}"])
+def test_other_limits_of_hosts_are_refused(item: str) -> None:
+    with pytest.raises(ConfigError, match="is not host:limit"):
+        connection_overrides(Config(max_connections_per_ip_overrides=f"b:1,{item}"))

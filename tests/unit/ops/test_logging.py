@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Literal
+from datetime import UTC, datetime
+from typing import Any, Literal
 
 import pytest
 
@@ -44,3 +45,45 @@ def test_a_client_cannot_write_to_the_terminal_nor_forge_a_line(form: Literal["c
     else:
         assert "client_id=\\x1b[2J\\x9b31m\\u202e" in lines[0]
         assert [line for line in lines if line.lstrip().startswith("ValueError: \\x1b[2J")]
+
+
+SPEAKING = """
+import sys
+import structlog
+from coordinator_server.ops.logging import configure
+
+configure(sys.argv[1], "json", int(sys.argv[2]) if len(sys.argv) > 2 else None)
+log = structlog.get_logger()
+for level in ("debug", "info", "warning", "error"):
+    getattr(log, level)("said", at=level)
+"""
+
+
+def said(*words: str) -> list[dict[str, Any]]:
+    done = subprocess.run([sys.executable, "-c", SPEAKING, *words], cwd=ROOT, capture_output=True, check=True)
+    return [json.loads(line) for line in done.stderr.splitlines()]
+
+
+def test_a_line_has_its_level_the_loop_and_the_time_in_utc() -> None:
+    """Without loops there is no number of one; loop 0 has its number, too."""
+    before = datetime.now(UTC)
+    of_loops = [said("error", "0"), said("error", "3")]
+    alone = said("error")
+    after = datetime.now(UTC)
+
+    assert [[(line["loop"], line["event"], line["level"]) for line in lines] for lines in of_loops] == [
+        [(0, "said", "error")],
+        [(3, "said", "error")],
+    ]
+    [line] = alone
+    assert line.keys() == {"event", "at", "level", "timestamp"}
+    assert line["timestamp"].endswith("Z")
+    assert before <= datetime.fromisoformat(line["timestamp"]) <= after
+
+
+@pytest.mark.parametrize(
+    ("level", "count"),
+    [("debug", 4), ("info", 3), ("warning", 2), ("error", 1)],
+)
+def test_less_important_lines_are_left_out(level: str, count: int) -> None:
+    assert [line["at"] for line in said(level)] == ["debug", "info", "warning", "error"][-count:]
