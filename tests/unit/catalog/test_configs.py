@@ -236,6 +236,21 @@ def test_a_value_is_no_longer_than_a_string_of_the_protocol(catalog: Catalog) ->
     assert own(catalog, TOPIC, "t") == {name: longest + "1", "retention.ms": "5"}
 
 
+@pytest.mark.parametrize("operation", [-1, 4, 127])
+def test_other_operations_are_refused(catalog: Catalog, operation: int) -> None:
+    """And the resource keeps what it has."""
+    alter(catalog, TOPIC, "t", ("retention.ms", SET, "5"))
+    changes = [("segment.ms", SET, "7"), ("retention.ms", operation, "6")]
+
+    assert alter(catalog, TOPIC, "t", *changes) == (ErrorCode.INVALID_REQUEST, f"Unknown operations type {operation}")
+    assert own(catalog, TOPIC, "t") == {"retention.ms": "5"}
+
+
+@pytest.mark.parametrize("kind", [0, 4, 99])
+def test_other_kinds_of_resources_have_no_settings_here(catalog: Catalog, kind: int) -> None:
+    assert alter(catalog, kind, "x") == (ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
+
+
 def test_settings_are_replaced_as_a_whole(catalog: Catalog) -> None:
     """AlterConfigs, the older way: what is not named goes."""
     alter(catalog, TOPIC, "t", ("retention.ms", SET, "5"), ("segment.ms", SET, "6"))

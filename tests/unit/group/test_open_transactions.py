@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from coordinator_server.config import Config
+from coordinator_server.group.restore import Restore, RestoredOffset
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import Producer
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
@@ -70,3 +72,14 @@ def test_a_group_of_which_only_a_transaction_is_left_stays() -> None:
     log.advance(DAY_MS)
 
     assert tombstones(log) == [OffsetCommitKey("s", "u", 0)]
+
+
+def test_offsets_are_not_restored_while_a_transaction_is_open() -> None:
+    """It may change them afterwards."""
+    log = with_open_transaction()
+    before = len(log.committed)
+
+    refused = log.run(GroupShard.restore_offsets, Restore("s", [RestoredOffset("t", 0, 1, -1, "")]), version=0)
+
+    assert refused.error == ErrorCode.UNSTABLE_OFFSET_COMMIT
+    assert len(log.committed) == before
