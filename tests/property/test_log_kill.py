@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
+from random import Random, randrange
 
 import pytest
 
@@ -40,7 +40,10 @@ def killed_run(data_dir: Path, seed: int, lines: int) -> dict[int, int]:
 def test_a_killed_process_keeps_what_it_acknowledged(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """Round after round on one directory: everything acknowledged is there, whole and in order."""
     rounds = max(pytestconfig.getoption("--crash-rounds") // 4, 1)
-    rng = Random(pytestconfig.getoption("--seed"))
+    given = pytestconfig.getoption("--seed")
+    seed = randrange(2**32) if given is None else given
+    print(f"--seed {seed}")  # noqa: T201 - pytest shows it when the test fails
+    rng = Random(seed)
     acked = dict.fromkeys(range(len(SHARDS)), 0)
     posted: list[Callable[[], None]] = []
     for _ in range(rounds):

@@ -63,7 +63,9 @@ def test_a_lock_goes_with_its_process(path: str) -> None:
     script = (
         f"import os; from coordinator_server.log.storage import LocalStorage; lock = LocalStorage().lock({path!r}); os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", script], check=False, timeout=30, cwd=Path(__file__).parents[3])
+    ended = subprocess.run([sys.executable, "-c", script], check=False, timeout=30, cwd=ROOT)
+    assert ended.returncode == 9
+    assert int(Path(path).read_text()) not in (0, os.getpid())
 
     LocalStorage().lock(path).close()
 

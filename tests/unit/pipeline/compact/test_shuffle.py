@@ -21,7 +21,8 @@ from coordinator_server.pipeline.input.columns import Columns, Ints
 from coordinator_server.pipeline.input.files import compacted_input
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.batch_builder import BatchBuilder
-from tests.support.segments import START_MS, append_segments, coordinator_log, write_segments
+from protocol.record_batch import Record
+from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, write_segments
 
 SHARD = "__consumer_offsets-7"
 BY_TRANSACTION = 0x10
@@ -100,6 +101,15 @@ def test_an_offset_that_no_file_has_closes_the_gate(tmp_path: Path, wrong: objec
         compacted(shard, ShuffledEngine(iter([wrong(right)])))  # type: ignore[operator]
 
     assert not [path for path in shard.iterdir() if path.is_dir()]
+
+
+@pytest.mark.parametrize(("cutoff_ms", "left"), [(START_MS + 1, 1), (START_MS + 2, 0)])
+def test_a_tombstone_of_the_cutoff_stays(tmp_path: Path, cutoff_ms: int, left: int) -> None:
+    """Only what is older goes, as in the reference."""
+    shard = tmp_path / SHARD
+    write_segments(shard, [Batch((Record(0, START_MS, b"key", b"value"), Record(1, START_MS + 1, b"key", None)))])
+
+    assert compacted(shard, ShuffledEngine(shuffled(shard)), cutoff_ms).tombstones == left
 
 
 def test_memory_holds_a_file_and_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

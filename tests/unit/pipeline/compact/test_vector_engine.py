@@ -83,6 +83,15 @@ def test_both_engines_write_the_same_bytes(tmp_path: Path, seed: int, cutoff_ms:
     assert b"layer-" in files["manifest.json"]
 
 
+@pytest.mark.parametrize(("cutoff_ms", "left"), [(START_MS + 1, 1), (START_MS + 2, 0)])
+def test_a_tombstone_of_the_cutoff_stays(tmp_path: Path, cutoff_ms: int, left: int) -> None:
+    """Only what is older goes, as in the reference."""
+    write_segments(tmp_path / SHARD, [Batch((Record(0, START_MS, b"key", b"value"), Record(1, START_MS + 1, b"key", None)))])
+    assert_same(tmp_path / SHARD, cutoff_ms)
+
+    assert attempt_of(tmp_path / SHARD, VectorEngine(), cutoff_ms)[0].tombstones == left
+
+
 def test_groups_of_files_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shard that is read in many groups and written in many slices gives the bytes it gives in one."""
     write_segments(tmp_path / SHARD, coordinator_log(5, 120), 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,16 @@ from structlog.testing import capture_logs
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
-from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, write_checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer, open_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
+from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.layer import checkpoint
 from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
@@ -279,6 +281,45 @@ def test_a_checkpoint_in_parts_has_the_same_bytes(
 
     assert in_parts == whole
     assert len(whole[REST]) > 200
+
+
+def lose_an_offset(items: Iterable[Any]) -> Any:
+    return encode_group(list(items)[1:])
+
+
+def lose_a_block(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+    write_checkpoint(attempt, list(blocks)[1:], rest)
+
+
+def damage_a_block(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+    write_checkpoint(attempt, blocks, rest)
+    path = attempt.path / DATA
+    path.write_bytes(bytes(byte ^ 1 for byte in path.read_bytes()))
+
+
+@pytest.mark.parametrize("at_once", [1, 10**6])
+@pytest.mark.parametrize(
+    ("name", "wrong", "why"),
+    [
+        ("encode_group", lose_an_offset, "other offsets of group 'group-0"),
+        ("write_checkpoint", lose_a_block, "other groups"),
+        ("write_checkpoint", damage_a_block, "checksum"),
+    ],
+)
+def test_a_checkpoint_that_differs_from_its_records_is_not_published(
+    shard_dir: Path, monkeypatch: pytest.MonkeyPatch, at_once: int, name: str, wrong: Callable[..., Any], why: str
+) -> None:
+    """It is read back: no group may be missing, none may have other offsets, and every block has its checksum."""
+    records = [Record(n, START_MS, offset_key(f"group-0{n % 3}", "orders", n), offset_value(n)) for n in range(9)]
+    write_segments(shard_dir, [Batch(tuple(records))])
+    monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", at_once)
+    monkeypatch.setattr(checkpoint, name, wrong)
+    plan = plan_shard(shard_dir)
+    assert plan is not None
+
+    with pytest.raises((GateClosed, DamagedLog), match=why):
+        compact_shard(plan, None, PythonEngine())
+    assert not list(shard_dir.glob("*layer*"))
 
 
 @pytest.mark.parametrize("at_once", [1, 10**6])
