@@ -128,6 +128,7 @@ class SimulatedDisk:
         self._calls_left: int | None = None
         self.is_down = False
         self._moves: list[_Move] = []
+        self.open_files: set[SimulatedFile] = set()
 
     # What a test does to it.
 
@@ -157,8 +158,9 @@ class SimulatedDisk:
         return disk
 
     def kill(self) -> None:
-        """The process is gone, the machine goes on: locks are free, nothing else changes."""
+        """The process is gone, the machine goes on: locks are free and files closed, nothing else changes."""
         self._locks.clear()
+        self.open_files.clear()
         self._calls_left = None
         self.is_down = False
 
@@ -330,6 +332,7 @@ class SimulatedFile:
         self._disk = disk
         self._inode = inode
         self._is_open = True
+        disk.open_files.add(self)
 
     def size(self) -> int:
         self._use("size", is_change=False)
@@ -369,6 +372,7 @@ class SimulatedFile:
 
     def close(self) -> None:
         self._is_open = False
+        self._disk.open_files.discard(self)
 
     def _use(self, operation: str, *, is_change: bool = True) -> None:
         assert self._is_open, f"{operation} of {self.path}, which is closed"

@@ -194,3 +194,16 @@ def test_readers_in_other_threads(tmp_path: Path) -> None:
     store.close()
 
     assert all(found and found == sorted(found) for found in lengths)
+
+
+def test_a_closed_log_has_no_open_files(disk: SimulatedDisk) -> None:
+    """Those of the journal, of segments, and of reads."""
+    log = OpenLog(disk, segment_bytes=2000, journal_bytes=4096)
+    for offset in range(20):
+        assert log.append(append(0, offset, b"x" * 300)) is None
+        assert log.append(append(1, offset, b"x" * 300)) is None
+    assert len(values(log.store.read(shard(0), 3))) == 17
+    assert disk.open_files
+    log.store.close()
+
+    assert disk.open_files == set()

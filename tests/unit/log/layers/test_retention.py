@@ -346,6 +346,17 @@ def test_whatever_call_it_ends_at_nothing_is_lost(tmp_path: Path, make_error: Ca
     assert ends > 8
 
 
+def test_a_segment_that_could_not_be_removed_goes_later(aged: Shard) -> None:
+    """The log has it until then, for readers and for the next round."""
+    aged.layer(4)
+    assert aged.check(storage=Faulty(0, OSError(errno.EROFS, "read-only"))) == []
+    assert aged.store.logs()[0].bases() == [0, 1, 2, 3, 4, 5, 6]
+    aged.worker = ManualWorker()
+
+    assert aged.check() == [Removed(shard(0), [], [0, 1, 2, 3])]
+    assert aged.segments() == [4, 5, 6]
+
+
 def test_a_sync_that_fails_is_final(aged: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the directory holds is not known any more."""
     aged.layer(4)

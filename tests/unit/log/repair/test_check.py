@@ -124,6 +124,20 @@ def test_damage_is_told_where_it_is(data: Path, damage: Damage, found: list[tupl
     assert all(each.means and each.action for each in report.damage)
 
 
+def test_a_damaged_batch_in_a_layer_that_is_as_its_manifest_says_is_told(data: Path) -> None:
+    """Compaction wrote what was damaged in its memory, and the checksum of that."""
+    layer = open_layer(data / str(SHARDS[0]), layer_offsets(data / str(SHARDS[0]))[0])
+    batches = list(layer.read())
+    shutil.rmtree(layer.path)
+    with LayerAttempt(layer.path.parent, layer.to_offset) as attempt:
+        for each in batches:
+            attempt.append(read_header(each).base_offset, each[:-1], bytes([each[-1] ^ 1]))
+        publish(attempt.finish(LayerSummary(0, 0, None, ""), ()), layer.path.parent, layer.to_offset)
+
+    found = [(damage.kind, damage.position) for damage in check(str(data)).damage]
+    assert found[0] == ("layer", 0)
+
+
 @pytest.mark.parametrize(("name", "position", "told"), [(DATA, 5, 4), (INDEX, 20, 0), (REST, 70, 0)])
 def test_damage_to_a_checkpoint_is_told(data: Path, name: str, position: int, told: int) -> None:
     """Of a block, with where it begins; the layer is as good as it was."""

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.file_names import layer_offsets
+from coordinator_server.log.file_names import layer_offsets, segment_name
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.layer import file_entry, newest_valid_layer, open_layer
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
@@ -67,6 +68,25 @@ def test_every_shard_gets_a_layer(tmp_path: Path) -> None:
     assert {layer.shard: layer.to_offset for layer in result.layers} == ends
     assert {path.name: layer_offsets(path) for path in shard_directories(tmp_path)} == {name: [end] for name, end in ends.items()}
     assert contents(tmp_path).items() >= before.items()
+
+
+def test_a_manifest_names_what_the_layer_was_made_from(tmp_path: Path) -> None:
+    """Segments, and a layer by its own manifest: with their sizes and checksums."""
+    ends = write_data(tmp_path)
+    shard = tmp_path / "__consumer_offsets-1"
+    first = sorted(path.name for path in shard.glob("*.log"))[:-1]
+    run(tmp_path)
+    layer = open_layer(shard, ends[shard.name])
+    assert [entry.name for entry in layer.manifest.inputs] == first
+    append_segments(shard, coordinator_log(9, 10, first_offset=ends[shard.name]))
+    run(tmp_path)
+    newest = newest_valid_layer(shard)
+    assert newest is not None
+
+    later = sorted(path.name for path in shard.glob("*.log") if path.name >= segment_name(ends[shard.name]))[:-1]
+    names = [f"{layer.path.name}/manifest.json", *later]
+    assert later
+    assert newest.manifest.inputs == tuple(file_entry(shard / name, name) for name in names)
 
 
 def test_nothing_sealed_means_nothing_to_do(tmp_path: Path) -> None:
