@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.choosing import Chooser, likeness, lines_to_look_for
+from tests.mutation.choosing import Chooser, likeness, lines_to_look_for, words_of
 from tests.mutation.coverage_map import CoverageMap, Part, hash_of
 
 CODE = '''\
@@ -102,10 +102,11 @@ def test_near_and_fast_tests_come_first(chooser: Chooser) -> None:
 
 def test_names_tell_which_test_is_near() -> None:
     """Where a server runs the code, no import does."""
-    path = "coordinator_server/server/apis/offset_commit.py"
-    tests = ["tests/integration/test_offsets.py::test_commits_of_a_group", "tests/integration/test_groups.py::test_join"]
+    words = words_of("protocol/messages/offset_commit.py")
 
-    assert [likeness(path, test) for test in tests] == [1 / 3, 1]
+    assert likeness(words, "tests/integration/test_offsets.py::test_commits_of_a_group") == 1 / 3
+    assert likeness(words, "tests/unit/test_x.py::test_fields[OffsetCommitRequest]") == 1 / 3
+    assert likeness(words, "tests/integration/test_groups.py::test_join") == 1
 
 
 def test_a_constant_has_the_tests_of_who_imports_it(chooser: Chooser) -> None:
