@@ -88,7 +88,14 @@ def test_snapshots_only_go_forward() -> None:
 
 
 @pytest.mark.parametrize(
-    "mutate", [lambda d: d.clear(), lambda d: d.update(a=1), lambda d: d.setdefault("a", 1), lambda d: d.popitem()]
+    "mutate",
+    [
+        lambda d: d.clear(),
+        lambda d: d.update(a=1),
+        lambda d: d.setdefault("a", 1),
+        lambda d: d.popitem(),
+        lambda d: d.__ior__({"a": 1}),
+    ],
 )
 def test_changes_that_no_snapshot_would_note_are_refused(mutate: Any) -> None:
     with pytest.raises(TypeError):
