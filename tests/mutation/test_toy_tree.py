@@ -145,6 +145,20 @@ def test_the_tree_is_left_as_it_was(root: Path, results: dict[str, Result]) -> N
     assert (root / "build/trees/1" / PATH).read_text() == CODE
 
 
+def test_a_run_that_is_given_up_leaves_nothing_running(root: Path, measured: CoverageMap) -> None:
+    """And the next one begins with the tree as it is."""
+    given_up = Trial(root, root / "build", measured, 30).run([mutant("steps += 1", "pass"), mutant("number -= 1", "pass")], 1)
+    assert next(given_up).status == "killed"
+
+    given_up.close()
+
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert "tests.mutation.worker" not in "".join(Path(f"/proc/{child}/cmdline").read_text() for child in children)
+    again = Trial(root, root / "build", measured, 30).run([mutant("return number >= 10", "return number > 10")], 1)
+    assert next(again).status == "survived"
+    assert (root / "build/trees/0" / PATH).read_text() == CODE
+
+
 def test_the_table_counts_by_package(results: dict[str, Result]) -> None:
     some = [*results.values(), Result({"package": "toy"}, "equivalent"), Result({"package": "other"}, "killed")]
 

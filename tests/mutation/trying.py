@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,7 +114,7 @@ class Trial:
         self._map, self._chooser = coverage, Chooser(root, coverage)
         self._trust = Trust(root, directory / "trusted.json")
 
-    def run(self, mutants: list[Mutant], jobs: int) -> Iterator[Result]:
+    def run(self, mutants: list[Mutant], jobs: int) -> Generator[Result, None, None]:
         """Results in the order of the mutants."""
         workers = [Worker(copy_tree(self._root, self._directory / "trees" / str(number))) for number in range(jobs)]
         idle = list(workers)
