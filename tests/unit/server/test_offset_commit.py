@@ -11,7 +11,6 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis import offset_commit
 from coordinator_server.server.apis.offset_commit import COMMIT_PLAIN, OFFSET_COMMIT_API
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import (
@@ -26,10 +25,6 @@ from protocol.plain_commits import PlainCommit
 from tests.support.api_peer import ApiPeer
 
 FIRST_BY_ID = 10
-pytestmark = pytest.mark.skipif(
-    not (offset_commit.__file__ or "").endswith(".py"),
-    reason="compiled code takes no node but the server's: integration/test_offsets.py",
-)
 COUNT = 3
 ORDERS = Topic("orders", b"i" * 16, COUNT)
 # Decoded, plain with names, and plain with ids.
