@@ -33,21 +33,16 @@ class TransactionState(IntEnum):
         return "".join(word.title() for word in self.name.split("_"))
 
 
-BY_LABEL: Final[Mapping[str, TransactionState]] = {state.label: state for state in TransactionState}
-
-_AT_REST: Final = frozenset({TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
-
+AT_REST: Final = frozenset({TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
+"""No transaction is open: the id may begin one, get an epoch, or expire."""
+PREPARED: Final = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
+"""The outcome is decided, and markers are being written."""
 PREVIOUS: Final[Mapping[TransactionState, frozenset[TransactionState]]] = {
-    TransactionState.EMPTY: _AT_REST,
-    TransactionState.ONGOING: _AT_REST | {TransactionState.ONGOING},
+    TransactionState.EMPTY: AT_REST,
+    TransactionState.ONGOING: AT_REST | {TransactionState.ONGOING},
     TransactionState.PREPARE_COMMIT: frozenset({TransactionState.ONGOING}),
-    TransactionState.PREPARE_ABORT: _AT_REST | {TransactionState.ONGOING},
+    TransactionState.PREPARE_ABORT: AT_REST | {TransactionState.ONGOING},
     TransactionState.COMPLETE_COMMIT: frozenset({TransactionState.PREPARE_COMMIT}),
     TransactionState.COMPLETE_ABORT: frozenset({TransactionState.PREPARE_ABORT}),
 }
 """The states that each state in the log may follow."""
-
-AT_REST: Final = _AT_REST
-"""No transaction is open: the id may begin one, get an epoch, or expire."""
-PREPARED: Final = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
-"""The outcome is decided, and markers are being written."""
