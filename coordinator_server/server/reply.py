@@ -45,12 +45,16 @@ class PendingReply(UnansweredRequest, Generic[R]):
 
     def fail_after(self, failure: Exception) -> None:
         """Answer the request with the error for what its handler raised: a CoordinatorError, or a bug, which is logged."""
+        error, message = self.error_for(failure)
+        if not self.is_answered or isinstance(failure, CoordinatorError):
+            self.fail(error, message)
+
+    def error_for(self, failure: Exception) -> tuple[ErrorCode, str | None]:
+        """Return the error and the message for what the work on the request raised. A bug is logged."""
         if isinstance(failure, CoordinatorError):
-            self.fail(failure.error, failure.message)
-            return
+            return failure.error, failure.message
         log.error("request-failed", api=self.api.name, version=self.context.api_version, exc_info=failure)
-        if not self.is_answered:
-            self.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return ErrorCode.UNKNOWN_SERVER_ERROR, None
 
 
 class LargeReply(PendingReply[R]):

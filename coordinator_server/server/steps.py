@@ -12,15 +12,9 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-import structlog
-
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
-from protocol.error_codes import ErrorCode
-
-log = structlog.get_logger(__name__)
 
 R = TypeVar("R")
 
@@ -100,16 +94,11 @@ class Steps:
             next(request.work)
         except StopIteration as done:
             self._answer(reply, partial(_encoded, reply, done.value))
-        except CoordinatorError as refused:
-            self._refuse(reply, refused.error, refused.message)
-        except Exception:
-            log.exception("request-failed", api=reply.api.name, version=reply.context.api_version)
-            self._refuse(reply, ErrorCode.UNKNOWN_SERVER_ERROR)
+        except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
+            error, message = reply.error_for(failure)
+            self._answer(reply, lambda: reply.encoded(reply.refusal(error, message)))
         else:
             self._turns.queue(partial(self._step, connection, request))
-
-    def _refuse(self, reply: PendingReply[Any], error: ErrorCode, message: str | None = None) -> None:
-        self._answer(reply, lambda: reply.encoded(reply.refusal(error, message)))
 
     def _answer(self, reply: PendingReply[Any], encode: Callable[[], bytearray]) -> None:
         reply.connection.answer_beside(reply, encode, partial(self._answered, reply))

@@ -13,7 +13,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.lists import in_portions
+from coordinator_server.server.apis.lists import in_portions, portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
@@ -158,10 +158,7 @@ def _delete_offsets_in_steps(
     node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
 ) -> Work[None]:
     """Check the topics of a large request in steps; the deletion is one."""
-    refused: list[OffsetDeleteResponseTopic] = []
-    for topics in in_portions(request.topics, TOPICS_PER_STEP):
-        refused += _take_unknown(node, topics)
-        yield
+    refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(_take_unknown, node))
     _delete_rest(node, context, request, refused, reply)
 
 

@@ -65,6 +65,15 @@ def each_in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]]) -> W
     return answers
 
 
+def portions_in_steps(items: Iterable[T], size: int, answer: Callable[[list[T]], list[A]]) -> Work[list[A]]:
+    """Answer the items in portions of ``size``, one a step. A portion may have any number of answers."""
+    answers: list[A] = []
+    for portion in in_portions(items, size):
+        answers += answer(portion)
+        yield
+    return answers
+
+
 def in_portions(items: Iterable[T], size: int) -> Iterable[list[T]]:
     """Yield the items in lists of ``size``; the last may be shorter."""
     left = iter(items)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from operator import attrgetter
 
 from coordinator_server.group.shard import GroupShard
@@ -12,7 +13,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
-from coordinator_server.server.apis.lists import in_portions
+from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
@@ -66,10 +67,7 @@ def _commit_in_steps(
     node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply[OffsetCommitResponse | AcceptedCommit]
 ) -> Work[None]:
     """Check the topics of a large request in steps; the commit is one."""
-    refused: list[OffsetCommitResponseTopic] = []
-    for topics in in_portions(request.topics, TOPICS_PER_STEP):
-        refused += _refuse_unknown(node, context, topics)
-        yield
+    refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(_refuse_unknown, node, context))
     _commit_rest(node, context, request, refused, reply)
 
 

@@ -13,7 +13,7 @@ from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, a
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.lists import in_portions
+from coordinator_server.server.apis.lists import in_portions, portions_in_steps
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -243,12 +243,9 @@ def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) 
 
 def _take_unknown_in_steps(node: Node, version: int, group: OffsetFetchRequestGroup) -> Work[list[OffsetFetchResponseTopics]]:
     """Do the same as ``_take_unknown_ids`` in steps."""
-    unknown: list[OffsetFetchResponseTopics] = []
     if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
-        return unknown
-    for topics in in_portions(group.topics, OFFSETS_PER_STEP):
-        unknown += _name_topics(node, topics)
-        yield
+        return []
+    unknown = yield from portions_in_steps(group.topics, OFFSETS_PER_STEP, partial(_name_topics, node))
     group.topics = [topic for topic in group.topics if topic.name]
     return unknown
 
