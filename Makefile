@@ -36,9 +36,13 @@ test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses, strange requests
 	@RUNTIME_EXAMPLES=4000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
-	    tests/property/test_import_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
-	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
+	    tests/property/test_import_syscalls.py tests/property/test_transaction_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
+	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/property/test_layers_over_time.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
+	@$(BIN)/python -m pytest -rP -o faulthandler_timeout=0 tests/integration/test_exactly_once.py tests/interop/test_exactly_once.py \
+	    --crash-rounds 200 --ledger-seconds 300 $(ARGS)
+	@CANDIDATE_SEEDS=1000 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_candidates.py $(ARGS)
+	@CLIENT_CHAOS_MEMBERS=50 CLIENT_CHAOS_S=300 CLIENT_CHAOS_SESSION_S=3 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_client_chaos.py $(ARGS)
 	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
 	@SHAPE_SEEDS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_request_shapes.py
@@ -55,9 +59,10 @@ storm: with-dev ## 200 members join, leave, die and restart at random for five m
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven); ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops; on all cores; ARGS='4711 --history' for one integer
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, and with programs that use the client library; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --clients --seeds $$(($(or $(SEEDS),10000) / 5)))
 
 mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more
 	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/mutation.lock

@@ -1,10 +1,15 @@
 // Closed-loop load on loopback ports, in one thread: every connection keeps a window of requests in flight.
 //
-//   blast CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan
+//   blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS] < plan
 //
 // The plan is a row of entries, numbers little endian: u32 connection, u32 its port, u32 request size, u32 answer size, request, answer. A request is
 // a whole frame as it goes on the wire; the answer is what must come back after the length and the correlation id. A connection cycles
 // through its requests. Each answer is compared with the one that belongs to its request, so a fast wrong answer does not count.
+//
+// With STEPS the requests of a connection are cycles of so many: each cycle has one request in flight, and the next one follows its answer. An
+// answer that differs in nothing but an error CONCURRENT_TRANSACTIONS is a retry: the request is sent again a millisecond later. Cycles are counted
+// then, not answers, and the times are those of whole cycles.
+//
 // Prints one line of JSON; exit code 1 when a connection breaks or nothing arrives for ten seconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -20,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { CONCURRENT_TRANSACTIONS = 51 };
+static const double RETRY_S = 0.001;
 enum { PREFIX = 8, MAX_WINDOW = 1024, READ_SIZE = 1 << 16, BIN_COUNT = 1 << 21 };  // bins of one microsecond, two seconds of them
 
 typedef struct {
@@ -28,6 +35,13 @@ typedef struct {
 } Exchange;
 
 typedef struct {
+    uint32_t step;
+    int is_in_flight;
+    double began, due;              // the cycle; the next request, not before
+} Cycle;
+
+typedef struct {
+    Cycle *cycles;
     int fd, port, is_stuck;               // is_stuck: the socket takes no more for now, epoll tells when it does
     Exchange *exchanges;
     uint32_t count, next;           // of exchanges, and the one to send next
@@ -38,8 +52,8 @@ typedef struct {
     size_t in_size, in_capacity, out_start, out_end, out_capacity;
 } Connection;
 
-static uint32_t window;
-static uint64_t bins[BIN_COUNT], answers, wrong;
+static uint32_t window, steps;
+static uint64_t bins[BIN_COUNT], answers, wrong, retries;
 
 static double now(void) {
     struct timespec t;
@@ -104,18 +118,55 @@ static void flush(Connection *c, int poll) {
     c->is_stuck = is_stuck;
 }
 
+static void send_one(Connection *c, uint32_t which, double at) {
+    Exchange *e = &c->exchanges[which];
+    if (c->out_end + e->request_size > c->out_capacity) c->out = grow(c->out, c->out_capacity = (c->out_end + e->request_size) * 2);
+    memcpy(c->out + c->out_end, e->request, e->request_size);
+    c->out_end += e->request_size;
+    c->which[c->sent % MAX_WINDOW] = which;
+    c->started[c->sent++ % MAX_WINDOW] = at;
+}
+
 static void fill_window(Connection *c, int poll) {
     double at = now();
-    while (c->sent - c->answered < window) {
-        Exchange *e = &c->exchanges[c->next];
-        if (c->out_end + e->request_size > c->out_capacity) c->out = grow(c->out, c->out_capacity = (c->out_end + e->request_size) * 2);
-        memcpy(c->out + c->out_end, e->request, e->request_size);
-        c->out_end += e->request_size;
-        c->which[c->sent % MAX_WINDOW] = c->next;
-        c->started[c->sent++ % MAX_WINDOW] = at;
+    for (uint32_t i = 0; steps && i < c->count / steps; i++) {
+        Cycle *cycle = &c->cycles[i];
+        if (cycle->is_in_flight || cycle->due > at) continue;
+        if (!cycle->step && !cycle->due) cycle->began = at;
+        cycle->is_in_flight = 1;
+        send_one(c, i * steps + cycle->step, at);
+    }
+    while (!steps && c->sent - c->answered < window) {
+        send_one(c, c->next, at);
         c->next = (c->next + 1) % c->count;
     }
     flush(c, poll);
+}
+
+static void count_time(double seconds) {
+    uint64_t microseconds = (uint64_t)(seconds * 1e6);
+    bins[microseconds < BIN_COUNT ? microseconds : BIN_COUNT - 1]++;
+    answers++;
+}
+
+// Whether an answer is the expected one but for an error, which tells to try again.
+static int is_retry(const char *answer, uint32_t size, const Exchange *e) {
+    uint32_t differences = 0, errors = 0;
+    for (uint32_t i = 0; size == e->answer_size && i < size; i++)
+        if (answer[i] != e->answer[i]) differences++, errors += answer[i] == CONCURRENT_TRANSACTIONS && !e->answer[i];
+    return differences == 1 && errors == 1;
+}
+
+static void step_on(Connection *c, uint32_t which, int is_right, int is_again, double at) {
+    Cycle *cycle = &c->cycles[which / steps];
+    cycle->is_in_flight = 0, cycle->due = 0;
+    if (is_again) {
+        retries++, cycle->due = at + RETRY_S;
+        return;
+    }
+    wrong += !is_right;
+    cycle->step = (cycle->step + 1) % steps;
+    if (!cycle->step) count_time(at - cycle->began);
 }
 
 static void take_answers(Connection *c) {
@@ -129,10 +180,13 @@ static void take_answers(Connection *c) {
         if (c->in_size - position < 4 + (size_t)size) break;
         uint32_t slot = c->answered++ % MAX_WINDOW;
         Exchange *e = &c->exchanges[c->which[slot]];
-        wrong += size != 4 + e->answer_size || memcmp(frame + 4, e->request + 8, 4) || memcmp(frame + PREFIX, e->answer, e->answer_size);
-        uint64_t microseconds = (uint64_t)((at - c->started[slot]) * 1e6);
-        bins[microseconds < BIN_COUNT ? microseconds : BIN_COUNT - 1]++;
-        answers++;
+        int is_right = size == 4 + e->answer_size && !memcmp(frame + 4, e->request + 8, 4) && !memcmp(frame + PREFIX, e->answer, e->answer_size);
+        if (steps) {
+            step_on(c, c->which[slot], is_right, !is_right && is_retry(frame + PREFIX, size - 4, e), at);
+        } else {
+            wrong += !is_right;
+            count_time(at - c->started[slot]);
+        }
         position += 4 + size;
     }
     memmove(c->in, c->in + position, c->in_size - position);
@@ -159,27 +213,31 @@ static double quantile_ms(double q) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        fprintf(stderr, "usage: blast CONNECTIONS WINDOW WARM_SECONDS SECONDS < plan\n");
+    if (argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS] < plan\n");
         return 2;
     }
     int poll = epoll_create1(0), is_measuring = 0;
     uint32_t count = (uint32_t)atoi(argv[1]);
-    window = (uint32_t)atoi(argv[2]);
+    window = (uint32_t)atoi(argv[2]), steps = argc == 6 ? (uint32_t)atoi(argv[5]) : 0;
     if (window < 1 || window > MAX_WINDOW || count < 1) die("the window is 1 to 1024, connections at least one");
     Connection *connections = calloc(count, sizeof *connections);
     read_plan(connections, count);
-    for (uint32_t i = 0; i < count; i++) open_connection(&connections[i], poll);
-    double measure_from = now() + atof(argv[3]), started = 0, end = measure_from + atof(argv[4]);
+    for (uint32_t i = 0; i < count; i++) {
+        open_connection(&connections[i], poll);
+        connections[i].cycles = calloc(connections[i].count + 1, sizeof(Cycle));
+    }
+    double measure_from = now() + atof(argv[3]), started = 0, heard = now(), end = measure_from + atof(argv[4]);
     for (uint32_t i = 0; i < count; i++) fill_window(&connections[i], poll);
     for (;;) {
         struct epoll_event events[256];
-        int ready = epoll_wait(poll, events, 256, 10000);
+        int ready = epoll_wait(poll, events, 256, steps ? 1 : 10000);
         double at = now();
-        if (ready <= 0) die("no answer for ten seconds");
+        if (ready > 0) heard = at;
+        if (at - heard > 10) die("no answer for ten seconds");
         if (at >= end) break;
         if (!is_measuring && at >= measure_from) {
-            is_measuring = 1, started = at, answers = 0;
+            is_measuring = 1, started = at, answers = 0, retries = 0;
             memset(bins, 0, sizeof bins);
         }
         for (int i = 0; i < ready; i++) {
@@ -190,10 +248,12 @@ int main(int argc, char **argv) {
             }
             fill_window(c, poll);
         }
+        for (uint32_t i = 0; steps && i < count; i++) fill_window(&connections[i], poll);
     }
     if (!answers) die("nothing was measured");
-    printf("{\"per_second\": %.0f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"answers\": %llu, \"wrong\": %llu}\n",
+    printf("{\"per_second\": %.0f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"answers\": %llu, \"wrong\": %llu, "
+           "\"retries\": %llu}\n",
            (double)answers / (now() - started), quantile_ms(0.5), quantile_ms(0.99), quantile_ms(0.999), (unsigned long long)answers,
-           (unsigned long long)wrong);
+           (unsigned long long)wrong, (unsigned long long)retries);
     return 0;
 }

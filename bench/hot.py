@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import structlog
 import uvloop
 
-from coordinator_server.config import load
+from coordinator_server.config_values import load
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from protocol.fields import Message

@@ -8,16 +8,14 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Sequence
-from typing import TypedDict, cast
+from typing import TypedDict
 
 from bench.targets import BUILD, Address
-from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
-from tests.support.asking import make_topic
+from tests.support.asking import coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import Member, join_all
@@ -26,7 +24,7 @@ from tests.support.server import ROOT
 TOPIC = "load"
 PARTITIONS = 100
 SESSION_TIMEOUT_MS = 1_800_000
-_ENTRY = struct.Struct("<IIII")
+ENTRY = struct.Struct("<IIII")
 
 
 class Measured(TypedDict):
@@ -38,6 +36,7 @@ class Measured(TypedDict):
     p999_ms: float
     answers: int
     wrong: int
+    retries: int
 
 
 Requests = list[tuple[Message, int]]
@@ -89,22 +88,11 @@ def set_up(address: Address, count: int) -> list[Member]:
     """A topic and that many groups of one member, with something committed for every partition. A member knows its coordinator."""
     with Client(address) as client:
         make_topic(client, TOPIC, PARTITIONS)
-        return [_settled_member(client, address[0], f"load-{number}") for number in range(count)]
+        return [_settled_member(client, f"load-{number}") for number in range(count)]
 
 
-def coordinator_of(client: Client, host: str, group_id: str) -> Address:
-    """Where a group lives, asked until there is such a place: a broker makes its offsets topic when it is first asked."""
-    request = FindCoordinatorRequest(coordinator_keys=[group_id])
-
-    def ask() -> Address | None:
-        [found] = client.ask(request, 4, FindCoordinatorResponse).coordinators
-        return (host, found.port) if found.error_code == ErrorCode.NONE else None
-
-    return cast(Address, eventually(ask))
-
-
-def _settled_member(client: Client, host: str, group_id: str) -> Member:
-    home = coordinator_of(client, host, group_id)
+def _settled_member(client: Client, group_id: str) -> Member:
+    home = coordinator(client, group_id)
     member = Member(home, group_id, join_version=5, session_timeout_ms=SESSION_TIMEOUT_MS)
     eventually(lambda: not _first_join(member))
     assert set(member.commit(TOPIC, dict.fromkeys(range(PARTITIONS), 1000), 8).values()) == {0}
@@ -135,7 +123,7 @@ def plan(members: Sequence[Member], scenario: str) -> bytes:
                 frame = client.frame(request, version)
                 client.send_bytes(frame)
                 answer = client.receive_frame()[4:]
-                entries += _ENTRY.pack(number, home[1], len(frame), len(answer)) + frame + answer
+                entries += ENTRY.pack(number, home[1], len(frame), len(answer)) + frame + answer
     return bytes(entries)
 
 
@@ -144,23 +132,23 @@ def sent_to(plan: bytes, port: int) -> bytes:
     answer = answer_of(plan)
     entries, position = bytearray(), 0
     while position < len(plan):
-        number, _, request_size, answer_size = _ENTRY.unpack_from(plan, position)
-        request_end = position + _ENTRY.size + request_size
-        entries += _ENTRY.pack(number, port, request_size, len(answer)) + plan[position + _ENTRY.size : request_end] + answer
+        number, _, request_size, answer_size = ENTRY.unpack_from(plan, position)
+        request_end = position + ENTRY.size + request_size
+        entries += ENTRY.pack(number, port, request_size, len(answer)) + plan[position + ENTRY.size : request_end] + answer
         position = request_end + answer_size
     return bytes(entries)
 
 
 def answer_of(plan: bytes) -> bytes:
     """The first answer of a plan, for a server that always says the same."""
-    _, _, request_size, answer_size = _ENTRY.unpack_from(plan)
-    start = _ENTRY.size + request_size
+    _, _, request_size, answer_size = ENTRY.unpack_from(plan)
+    start = ENTRY.size + request_size
     return plan[start : start + answer_size]
 
 
-def blast(connections: int, window: int, plan: bytes, warm_s: float, seconds: float) -> Measured:
-    """One run of the load generator."""
-    arguments = [str(connections), str(window), str(warm_s), str(seconds)]
+def blast(connections: int, window: int, plan: bytes, warm_s: float, seconds: float, steps: int = 0) -> Measured:
+    """One run of the load generator. With ``steps`` the requests of a connection are cycles of so many."""
+    arguments = [str(connections), str(window), str(warm_s), str(seconds), *([str(steps)] if steps else [])]
     done = subprocess.run([compiled(), *arguments], input=plan, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.decode().strip())

@@ -40,8 +40,9 @@ from coordinator_server.machine.provenance import operation_headers, request_ori
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, plans
 from coordinator_server.pipeline.compact.spark import TASK_BYTES, run_spark
+from coordinator_server.pipeline.history.new_records import new_records
 from coordinator_server.pipeline.history.output import open_output
-from coordinator_server.pipeline.history.run import new_records, write_history
+from coordinator_server.pipeline.history.run import write_history
 from coordinator_server.pipeline.history.spark import runner_on, tasks_on
 from coordinator_server.pipeline.input.columns import map_file, read_columns
 from coordinator_server.pipeline.progress import Progress

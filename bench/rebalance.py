@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import uvloop
 
-from bench.load import coordinator_of
 from bench.targets import Address, kafka_broker, this_server
 from protocol.codec import decode, encode
 from protocol.error_codes import ErrorCode
@@ -28,6 +27,7 @@ from protocol.fields import Message
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.support.asking import coordinator
 from tests.support.client import Client, M, framed, request_header
 from tests.support.members import subscription
 
@@ -120,7 +120,7 @@ class Crowd:
 async def settle(address: Address, groups: list[str], members: int) -> float:
     """Seconds until that many members of each group have settled."""
     with Client(address) as client:
-        homes = [coordinator_of(client, address[0], group_id) for group_id in groups]
+        homes = [coordinator(client, group_id) for group_id in groups]
     speakers = [Speaker(*await asyncio.open_connection(*home)) for home in homes for _ in range(members)]
     crowd = Crowd()
     started = time.perf_counter()

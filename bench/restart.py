@@ -71,11 +71,11 @@ def main() -> None:
     options = _options()
     groups, partitions = options.groups, options.partitions
     print(f"{groups * partitions:,} offsets in {groups:,} groups{', with a layer' if options.layer else ''}", flush=True)
-    with _directory(options.dir) as directory:
+    with working_directory(options.dir) as directory:
         # Not to be surprised by a layer, or by the work of making one.
         quiet = {"log.cleaner.enable": "false"}
         server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
-        server.port = _free_port()
+        server.port = free_port()
         if options.rewrites and not server.data_dir.is_dir():
             names = [_group(number) for number in range(groups)]
             size = write_rewritten(server.data_dir, names, TOPIC, partitions, options.rewrites, _offset)
@@ -119,7 +119,7 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
     started = time.monotonic()
     server.launch()
     try:
-        _await_listening(server)
+        await_listening(server)
         listening_s, listening_cpu_s = time.monotonic() - started, cpu_s(server.pid)
         _await(server.address, frames, expected, range(0, groups, max(1, groups // 500)))
         sampled_s = time.monotonic() - started
@@ -132,7 +132,7 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
     return Restart(listening_s, sampled_s, all_s, listening_cpu_s, all_cpu_s, rss_mb, peak_mb)
 
 
-def _await_listening(server: Server) -> None:
+def await_listening(server: Server) -> None:
     """Until a connection is accepted."""
     deadline = time.monotonic() + START_WITHIN_S
     while True:
@@ -147,7 +147,8 @@ def _await_listening(server: Server) -> None:
             return
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nothing listens on at the moment: a server that is started again keeps its port."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port: int = taken.getsockname()[1]
     return port
@@ -228,7 +229,8 @@ def _offset(number: int, partition: int) -> int:
 
 
 @contextlib.contextmanager
-def _directory(given: Path | None) -> Iterator[Path]:
+def working_directory(given: Path | None) -> Iterator[Path]:
+    """Give the directory that was asked for, which stays, or one that does not."""
     if given is not None:
         given.mkdir(parents=True, exist_ok=True)
         yield given

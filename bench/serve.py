@@ -16,7 +16,6 @@ import contextlib
 import json
 import os
 import platform
-import shlex
 import statistics
 import sys
 import tempfile
@@ -25,13 +24,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from bench.beside import KAFKA, add_server_options, servers
 from bench.load import SCENARIOS, Measured, answer_of, blast, compiled, plan, sent_to, set_up
-from bench.targets import BUILD, Address, idle_server, kafka_broker, this_server
+from bench.targets import BUILD, Address, idle_server
 from tests.support.members import Member
 
 SHAPES = {"1x1": (1, 1), "200x1": (200, 1), "16x20": (16, 20)}
 Figure = Literal["per_second", "p50_ms", "p99_ms"]
-IDLE, KAFKA, KAFKA_FSYNC = "does nothing", "Kafka", "Kafka, fsync"
+IDLE = "does nothing"
 SYNCS = 200
 # Times Kafka's requests per second without its fsync: what this project sets out to reach with its own on.
 GOALS = {
@@ -75,15 +75,7 @@ def main() -> None:
     rows = []
     with contextlib.ExitStack() as stack:
         count = max(SHAPES[shape][0] for shape in options.shape)
-        targets = [
-            _target(f"ours {words}".strip(), stack.enter_context(this_server(shlex.split(words))).address, count)
-            for words in options.ours
-        ]
-        if options.kafka:
-            targets.append(_target(KAFKA, stack.enter_context(kafka_broker(options.kafka_property)), count))
-        if options.kafka_fsync:
-            syncing = [*options.kafka_property, "log.flush.interval.messages=1"]
-            targets.append(_target(KAFKA_FSYNC, stack.enter_context(kafka_broker(syncing)), count))
+        targets = [_target(name, address, count) for name, address in servers(options, stack).items()]
         for scenario in options.only:
             for shape in options.shape:
                 rows.append(_measure(scenario, shape, targets, options))
@@ -153,25 +145,14 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench.serve", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=3, metavar="N")
-    parser.add_argument("--seconds", type=float, default=2, metavar="S", help="measured time of a round (default 2)")
-    parser.add_argument(
-        "--warm-up", type=float, default=5, metavar="S", help="load that a Kafka broker gets before each scenario (default 5)"
-    )
-    parser.add_argument("--warm", type=float, default=0.5, metavar="S", help="time before it that does not count (default 0.5)")
+    add_server_options(parser, seconds=2, warm_up=5)
     parser.add_argument("--only", action="append", choices=list(SCENARIOS), help="may be repeated; default all")
     parser.add_argument(
         "--shape", action="append", choices=list(SHAPES), help="connections x window; may be repeated; default all"
     )
-    parser.add_argument("--ours", action="append", metavar="WORDS", help="this server, started so; may be repeated; default ''")
-    parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker beside it (java and mvn)")
-    parser.add_argument("--kafka-fsync", action="store_true", help="and another one that syncs every commit, as this server does")
-    parser.add_argument("--kafka-property", action="append", default=[], metavar="NAME=VALUE", help="a property of the brokers")
-    parser.add_argument("--json", metavar="FILE", help="write every single run there too")
     options = parser.parse_args()
     options.only = options.only or list(SCENARIOS)
     options.shape = options.shape or list(SHAPES)
-    options.ours = options.ours or [""]
     return options
 
 

@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import uvloop
 
-from bench.load import blast, compiled, coordinator_of, plan, set_up
+from bench.load import blast, compiled, plan, set_up
 from bench.rebalance import settle
 from bench.targets import Address, Daemon, this_server
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.processes import descendants, kilobytes, status
 
@@ -79,7 +80,7 @@ def _delete(address: Address, groups: list[str]) -> list[str]:
     """Delete those whose members' sessions are over; the others."""
     left = []
     with Client(address) as client:
-        homes = [coordinator_of(client, address[0], group_id) for group_id in groups]
+        homes = [coordinator(client, group_id) for group_id in groups]
     for home in set(homes):
         ours = [group_id for group_id, its in zip(groups, homes, strict=True) if its == home]
         with Client(home) as client:

@@ -215,8 +215,6 @@ def _size(size: int) -> bytes:
 def _compact(size: int) -> bytes:
     """Return the length of a compact string: length + 1 as an unsigned varint."""
     left = size + 1
-    if left < 0x80:
-        return bytes((left,))
     out = bytearray()
     while left > 0x7F:
         out.append(left & 0x7F | 0x80)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from struct import Struct as Layout
 from typing import Final
 
-from protocol.codec import encoder
+from protocol.codec import decoder, encoder
 from protocol.errors import Malformed, Truncated
 from protocol.messages.control_records import EndTxnMarker
 
@@ -38,3 +38,11 @@ def control_type(key: bytes | None) -> int:
     if version < 0:
         raise Malformed(f"version {version}", message="ControlRecordTypeSchema", position=0)
     return int(kind)
+
+
+def coordinator_epoch(value: bytes | None) -> int:
+    """Return the coordinator epoch in a marker's value. Newer versions start with the same field. Raises DecodeError."""
+    if value is None or len(value) < _INT16.size:
+        raise Truncated("a marker's value has a version", message="EndTxnMarker", position=0)
+    marker, _ = decoder(EndTxnMarker, _VERSION)(value, _INT16.size)
+    return marker.coordinator_epoch

@@ -77,6 +77,11 @@ class BatchHeader(Struct, gc=False):
     count: int
 
     @property
+    def last_sequence(self) -> int:
+        """The producer's sequence number of the last record; -1 if the batch has none."""
+        return -1 if self.base_sequence < 0 else (self.base_sequence + self.last_offset_delta) & 0x7FFF_FFFF
+
+    @property
     def last_offset(self) -> int:
         return self.base_offset + self.last_offset_delta
 

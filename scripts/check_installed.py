@@ -1,4 +1,4 @@
-"""Check an installed package from outside: a commit over the wire is there after ``kill -9``.
+"""Check an installed package from outside: a commit over the wire is there after ``kill -9``, and the server for tests runs.
 
     VENV/bin/python -I scripts/check_installed.py
 
@@ -14,11 +14,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import protocol
+from coordinator_server.testing import Coordinator
 from protocol.fields import Message
 from protocol.frames import decode_response, encode_request
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
@@ -47,6 +50,7 @@ def main() -> int:
                 offset = committed(port)
         if offset != OFFSET:
             raise Wrong(f"{OFFSET} was committed, {offset} is there after kill -9")
+        check_testing()
     except Wrong as wrong:
         print(wrong)
         return 1
@@ -96,6 +100,22 @@ def committed(port: int) -> int:
     answer = ask(port, 9, OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=GROUP, topics=[topic])]))
     offset: int = answer.groups[0].topics[0].partitions[0].committed_offset
     return offset
+
+
+def check_testing() -> None:
+    """The server for tests forgets an offset after a week, which takes no time; its plugin says that pytest is missing."""
+    with Coordinator(topics={TOPIC: 2}) as coordinator:
+        commit(coordinator.port)
+        before = dict(coordinator.committed(GROUP))
+        coordinator.advance(8 * 86_400)
+        if (before, coordinator.committed(GROUP)) != ({(TOPIC, PARTITION): OFFSET}, {}):
+            raise Wrong(f"the server for tests has {before}, and {coordinator.committed(GROUP)} eight days later")
+    [plugin] = [each.value for each in entry_points(group="pytest11") if each.name == "coordinator-server"]
+    try:
+        import_module(plugin)
+    except ImportError as error:
+        if "pip install 'coordinator-server[testing]'" not in str(error):
+            raise Wrong(f"without pytest, {plugin} says: {error}") from error
 
 
 def ask(port: int, api_key: int, request: Message) -> Any:

@@ -39,6 +39,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("coordinator-server")
     group.addoption("--crash-rounds", type=int, default=20, metavar="N", help="rounds of the kill -9 test (default 20)")
     group.addoption("--every-syscall", action="store_true", help="kill the log at every system call, not at a sample of them")
+    group.addoption(
+        "--ledger-seconds",
+        type=float,
+        default=0,
+        metavar="N",
+        help="how long stock producers move offsets while servers and clients are killed (default: two rounds)",
+    )
     group.addoption("--rewrite", action="store_true", help="write the transcripts of tests/scenarios anew; read the diff")
     group.addoption("--bootstrap", metavar="HOST:PORT", help="run the interop tests against a server that is there already")
     group.addoption(

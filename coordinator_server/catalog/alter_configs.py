@@ -14,9 +14,9 @@ from coordinator_server.catalog.setting_tables import (
     check_topic_settings,
 )
 from coordinator_server.catalog.settings import Setting, SettingType, invalid
-from coordinator_server.catalog.topics import name_problem
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.topic_names import name_problem
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse

@@ -11,10 +11,10 @@ import msgspec
 from coordinator_server.catalog.alter_configs import ResourceType, config_records
 from coordinator_server.catalog.describe_configs import Source, described, of_new_topic
 from coordinator_server.catalog.setting_tables import TOPIC_SETTINGS, check_topic_settings
-from coordinator_server.catalog.topics import name_problem
 from coordinator_server.config import Config
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.topic_names import name_problem
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord

@@ -14,7 +14,8 @@ from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.producer_ids import block_after
 from coordinator_server.catalog.topics import DeletedTopic, Topic
-from coordinator_server.config import Config, loop_count
+from coordinator_server.config import Config
+from coordinator_server.config_values import loop_count
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError

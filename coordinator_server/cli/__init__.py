@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
-from coordinator_server.cli.output import complain
+from coordinator_server.cli.output import ReaderGone, complain
+from coordinator_server.cli.owner import COMMANDS_OF_OWNER, become_owner
 from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
@@ -30,6 +31,7 @@ COMMANDS = {
     "history": ("history", "add new records to the history tables"),
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "groups": ("groups", "show the history of a group, and restore its offsets"),
+    "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "config": ("show_config", "list all properties and their values"),
 }
 
@@ -52,16 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser(words[0] if words else None).parse_args(words)
     try:
+        if words[0] in COMMANDS_OF_OWNER:
+            become_owner(options.data_dir)
         code: int = options.run(options)
         sys.stdout.flush()
     except ConfigError as wrong:
         return complain(wrong, 2)
     except LogError as failure:
-        return complain(failure, 1)
+        return complain(failure, failure.exit_code)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader has closed the pipe (| head). Python would print an error when it flushes at exit.
+    except (ReaderGone, BrokenPipeError):
+        # Python would print an error when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

@@ -13,8 +13,8 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
-from coordinator_server.cli.output import complain, note, say, say_json
+from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, retries_of, spark_session
+from coordinator_server.cli.output import complain, counted, note, say, say_json
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
@@ -38,6 +38,7 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. The e
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("--data-dir", type=parse_location, required=True, metavar="DIR", help="the server's data directory")
+    add_no_wait_argument(parser)
     add_engine_arguments(parser, python="slower, and needs no Spark and no Java", workers_see="DIR")
     add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         tell_unknown(options.data_dir)
         started_s = time.monotonic()
         with compaction_lock(options.data_dir):
-            todo = plans(options.data_dir, seal(options.data_dir))
+            todo = plans(options.data_dir, seal(options.data_dir, retries_of(options)))
             result = _run(options, todo, progress_on(sys.stderr))
     except CannotRun as error:
         return complain(error, 2)
@@ -103,8 +104,7 @@ def _as_text(result: CompactResult, seconds: float) -> str:
         return "nothing to do: no records were sealed since the newest layers"
     read, kept = (sum(getattr(layer, name) for layer in result.layers) for name in ("records_in", "records"))
     before, after = (sum(getattr(layer, name) for layer in result.layers) for name in ("bytes_in", "bytes_out"))
-    shards = f"{len(result.layers)} shard{'s' if len(result.layers) > 1 else ''}"
-    return f"{shards}: {read:,} records ({before:,} bytes) became {kept:,} ({after:,} bytes) in {seconds:.1f} s"
+    return f"{counted(len(result.layers), 'shard')}: {counted(read, 'record')} ({before:,} bytes) became {kept:,} ({after:,} bytes) in {seconds:.1f} s"
 
 
 def _as_json(options: argparse.Namespace, result: CompactResult) -> dict[str, object]:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from coordinator_server.cli.output import note
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.input.retries import ONCE, RETRY_S, Retries
 from coordinator_server.pipeline.locations import parse_location
 
 if TYPE_CHECKING:
@@ -16,15 +18,30 @@ if TYPE_CHECKING:
 _EXTRA: Final = frozenset({"pyspark", "pyarrow", "numpy", "pandas", "py4j"})
 
 
-def add_log_argument(parser: argparse.ArgumentParser) -> None:
+def add_log_argument(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Declare the directory to read: the server's, or a copy."""
     parser.add_argument(
         "--data-dir",
         type=parse_location,
-        required=True,
+        required=required,
         metavar="DIR",
         help="the server's data directory, or the URL of a copy: s3://backup/data",
     )
+    add_no_wait_argument(parser)
+
+
+def add_no_wait_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option of scripts that try again themselves."""
+    parser.add_argument(
+        "--no-wait",
+        action="store_true",
+        help=f"fail at once if a server starts, stops or loads, or another job has the log (default: wait up to {RETRY_S:.0f} s)",
+    )
+
+
+def retries_of(options: argparse.Namespace) -> Retries:
+    """Return how long the command waits for a server that is not ready."""
+    return ONCE if options.no_wait else Retries(RETRY_S, lambda error: note(f"waiting up to {RETRY_S:.0f} s: {error}"))
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, workers_see: str) -> None:
@@ -32,7 +49,12 @@ def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, worker
 
     ``python`` describes that engine. ``workers_see`` names the directories that Spark's workers read and write.
     """
-    parser.add_argument("--engine", choices=("spark", "python"), default="spark", help=f"python is {python} (%(default)s)")
+    parser.add_argument(
+        "--engine",
+        choices=("spark", "python"),
+        default="spark",
+        help=f"python is {python}; of a small log it is done before Spark has started (%(default)s)",
+    )
     add_spark_arguments(parser, workers_see)
 
 

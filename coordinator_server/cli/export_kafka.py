@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say, say_json
+from coordinator_server.cli.owner import give_to_owner
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir
 from coordinator_server.pipeline.kafka.exporter import export_kafka
@@ -50,7 +51,11 @@ def run(options: argparse.Namespace) -> int:
     started_s = time.monotonic()
     try:
         check_data_dir(options.data_dir)
-        result = export_kafka(options.data_dir, options.to, progress_on(sys.stderr))
+        try:
+            result = export_kafka(options.data_dir, options.to, progress_on(sys.stderr))
+        finally:
+            for directory in (options.data_dir, options.to):
+                give_to_owner(directory, directory)
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:

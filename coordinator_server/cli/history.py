@@ -1,8 +1,9 @@
-"""Add new records of the log to Parquet tables: commits, generations, members, assignments, deletions.
+"""Add new records of the log to Parquet tables: commits, generations, members, assignments, deletions, transactions.
 
 Adds the records that were sealed since the last run with the same --out, each record once, even if
 a run is interrupted. The server may run (the command asks it to seal its open segments) or not.
-DuckDB, pandas and Spark can read the tables.
+DuckDB, pandas and Spark can read the tables. --sql prints a query over them: the offsets that are
+committed, or those of open transactions, now or at a past moment.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
-from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
-from coordinator_server.cli.output import complain, note, say, say_json
+from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
+from coordinator_server.cli.output import complain, counted, note, say, say_json
+from coordinator_server.cli.times import moment_ms
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir, seal
-from coordinator_server.pipeline.locations import local_copy, parse_location
+from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
+from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.locations import Url, local_copy, parse_location
 from coordinator_server.pipeline.progress import progress_on
 
 EPILOG = """\
@@ -28,14 +32,15 @@ examples:
   coordinator-server history --data-dir ./data --out ./history --engine python     # no Java, one core; the same rows
   coordinator-server history --data-dir ./data --out s3://lake/history             # credentials as for any S3 client
   python -c "import duckdb; print(duckdb.sql(\\"select * from 'history/generations/**/*.parquet'\\"))"
+  coordinator-server history --out ./history --sql current_offsets --at 2026-11-21T14:06:36Z    # the query of a view
 
-docs/history.md describes the tables, and has three example queries. The command needs the extra: pip install 'coordinator-server[spark]'.
+docs/history.md describes the tables, and has example queries. The command needs the extra: pip install 'coordinator-server[spark]'.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    add_log_argument(parser)
+    add_log_argument(parser, required=False)
     parser.add_argument(
         "--out",
         type=parse_location,
@@ -45,11 +50,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    view = parser.add_argument_group("views", "With --sql nothing is read or written, and --data-dir is not needed.")
+    view.add_argument("--sql", choices=tuple(VIEWS), help="print the query of a view over the tables in --out")
+    view.add_argument("--dialect", choices=tuple(DIALECTS), default=DUCKDB, help="who runs the query (%(default)s)")
+    view.add_argument("--at", type=moment_ms, metavar="TIME", help="the view at a past moment, such as 2026-11-21T14:06Z")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Add new records and return the exit code."""
+    """Add new records, or print a query, and return the exit code."""
     try:
+        if options.sql is not None:
+            say(_query(options).splitlines())
+            return 0
+        if options.data_dir is None:
+            raise CannotRun("history needs --data-dir DIR, the server's data directory")
+        if options.at is not None:
+            raise CannotRun("--at is for --sql: the tables get everything that is new")
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             tell_unknown(data_dir)
@@ -60,15 +76,22 @@ def run(options: argparse.Namespace) -> int:
         return complain(error, 1)
 
 
+def _query(options: argparse.Namespace) -> str:
+    at = None if options.at is None else datetime.fromtimestamp(options.at / 1000, UTC)
+    where = options.out.text if isinstance(options.out, Url) else str(options.out)
+    return view_sql(options.sql, where, options.dialect, at)
+
+
 def _run(options: argparse.Namespace, data_dir: Path) -> int:
     with extra_needed("history"):
         from coordinator_server.pipeline.history import run as job
+        from coordinator_server.pipeline.history.new_records import new_records, sealed_in_order
         from coordinator_server.pipeline.history.remote import open_tables
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
     meta = read_meta(LocalStorage(), str(data_dir))
     with open_tables(options.out, meta.cluster_id) as output:
-        found = job.new_records(data_dir, seal(data_dir), output.positions)
+        found = new_records(data_dir, sealed_in_order(data_dir, output.positions, retries_of(options)), output.positions)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
             result = job.write_history(found, output, job.run_here, progress, 1)
@@ -86,5 +109,5 @@ def _run(options: argparse.Namespace, data_dir: Path) -> int:
 
 
 def _as_text(rows: dict[str, int], seconds: float) -> str:
-    added = ", ".join(f"{count:,} {table}" for table, count in rows.items() if count)
+    added = ", ".join(counted(count, table.removesuffix("s")) for table, count in rows.items() if count)
     return f"{added} in {seconds:.1f} s" if added else "nothing new since the last run"

@@ -1,9 +1,10 @@
 """Import the groups of a Kafka cluster from the directory of a stopped broker.
 
-The command reads the broker's __consumer_offsets into a new data directory. It imports groups,
-members, committed offsets, topics with their ids, the cluster's id and the number of partitions. It
-only reads the broker's directory. No server starts on the directory of an interrupted import: run
-it again. A second run of a finished import changes nothing.
+The command reads the broker's __consumer_offsets and __transaction_state into a new data directory.
+It imports groups, members, committed offsets, transactional ids, topics with their ids, the
+cluster's id and the numbers of partitions. It only reads the broker's directory. No server starts
+on the directory of an interrupted import: run it again. A second run of a finished import changes
+nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from pathlib import Path
 
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, note, say, say_json
+from coordinator_server.cli.owner import give_to_owner
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.config import Config
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
 from coordinator_server.pipeline.progress import progress_on
@@ -30,8 +33,8 @@ examples:
 before: stop the consumers, so that groups are empty, then the broker, cleanly. --from is the broker's log.dirs; repeat it for several
 log.dirs or brokers. Of several replicas, the one with the highest end offset is read.
 
-open transactions: an open transaction is aborted, as in Kafka when its producer does not return. With "keep" it stays open, and
-consumers that ask for stable offsets (read_committed) wait for its end. This version cannot end it.
+transactions: transactional ids are imported if --from has __transaction_state. The server writes the markers of a decided
+transaction. An open one is aborted, and its producer fenced. With "keep" it stays open until its producer ends it, or its timeout.
 
 after: the command prints how to start the server. Groups of the newer protocols (consumer, share, streams) stay in the log and are
 listed, but not served yet. A classic member may join an empty consumer or streams group, as in Kafka.
@@ -73,9 +76,17 @@ def run(options: argparse.Namespace) -> int:
     try:
         log = find_broker_log(options.sources)
         is_keeping_open = options.open_transactions == "keep"
-        result = import_kafka(log, options.data_dir, options.node_id, progress_on(sys.stderr), is_keeping_open=is_keeping_open)
+        try:
+            result = import_kafka(
+                log, options.data_dir, options.node_id, progress_on(sys.stderr), is_keeping_open=is_keeping_open
+            )
+        finally:
+            give_to_owner(options.data_dir, options.data_dir)
     except CannotRun as error:
         return complain(error, 2)
+    except DamagedLog as damage:
+        why = f"the broker's log is damaged, and nothing was imported: {damage}; --from takes another replica, if there is one"
+        return complain(PipelineError(why), 1)
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     for each in result.notes:
@@ -94,14 +105,17 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
     return [
         f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s",
         f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}",
-        f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result.partitions, node_id)}",
+        f"transactional ids: {result.transactional_ids:,}",
+        f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result, node_id)}",
     ]
 
 
-def _overrides(partitions: int, node_id: int) -> str:
+def _overrides(result: ImportResult, node_id: int) -> str:
     defaults = Config()
+    transactions = defaults.transaction_state_log_num_partitions
     asked = (
-        ("offsets.topic.num.partitions", partitions, defaults.offsets_topic_num_partitions),
+        ("offsets.topic.num.partitions", result.partitions, defaults.offsets_topic_num_partitions),
+        ("transaction.state.log.num.partitions", result.transaction_partitions or transactions, transactions),
         ("node.id", node_id, defaults.node_id),
     )
     return "".join(f" --override {name}={value}" for name, value, default in asked if value != default)

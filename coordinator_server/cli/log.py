@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.local_dir import local_dir
-from coordinator_server.cli.output import complain, say, say_json
+from coordinator_server.cli.output import complain, counted, say, say_json
+from coordinator_server.cli.owner import give_to_owner
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Progress, Report
@@ -26,7 +27,8 @@ examples:
   coordinator-server log verify --data-dir ./data --salvage ./saved     # then: serve --data-dir ./saved
 
 --salvage: stop the server first. It does not change the damaged directory. It writes every batch without damage to a new directory,
-on which a server starts, and lists the missing offsets of each shard.
+on which a server starts, and lists the missing offsets of each shard. If only history is damaged, a layer has the state: the server
+starts on the damaged directory, too.
 """
 
 _SHOW_EVERY = 1 << 24
@@ -52,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     create_private_files()
     try:
         report = check(str(options.data_dir), _progress())
-        saved = salvage(str(options.data_dir), str(options.salvage)) if options.salvage else None
+        saved = _salvage(options.data_dir, options.salvage) if options.salvage else None
     except OSError as error:
         return complain(error, 1)
     if options.json:
@@ -62,25 +64,35 @@ def run(options: argparse.Namespace) -> int:
     return 1 if report.damage else 0
 
 
+def _salvage(data_dir: Path, out: Path) -> Salvaged:
+    try:
+        return salvage(str(data_dir), str(out))
+    finally:
+        give_to_owner(out, data_dir)
+
+
 def _as_text(report: Report) -> Iterator[str]:
     for note in report.notes:
         yield f"note: {note.path}: {note.what}"
     for finding in report.damage:
         yield f"damage: {finding.path} at byte {finding.position}: {finding.why}; {finding.means}; {finding.action}"
     beside = ", while a server runs" if report.is_served else ""
-    verdict = f"{len(report.damage)} damaged places" if report.damage else "all is whole"
-    yield f"{verdict}: {report.files} files, {report.bytes:,} bytes, {report.batches:,} batches, {report.records:,} records{beside}"
+    verdict = counted(len(report.damage), "damaged place") if report.damage else "all is whole"
+    counts = (report.files, "file"), (report.bytes, "byte"), (report.batches, "batch"), (report.records, "record")
+    yield f"{verdict}: {', '.join(counted(*each) for each in counts)}{beside}"
 
 
 def _saved(out: Path, saved: Salvaged) -> Iterator[str]:
     for hole in saved.holes:
-        yield f"missing: {hole.shard}, offsets {hole.begin} to {hole.end - 1}"
+        only = " (of the history only: a layer has the state)" if hole.is_history else ""
+        yield f"missing: {hole.shard}, offsets {hole.begin} to {hole.end - 1}{only}"
     for frame in saved.lost_frames:
         yield f"missing: records in the journal from {frame}"
     for path, position in saved.mended:
         yield f"repaired: {path} at byte {position}: only the offset or the magic of the batch was damaged"
     missing = sum(hole.end - hole.begin for hole in saved.holes)
-    yield f"saved to {out}: {saved.shards} shards, {saved.batches:,} batches, {saved.bytes:,} bytes; {missing:,} offsets are missing"
+    counts = (saved.shards, "shard"), (saved.batches, "batch"), (saved.bytes, "byte")
+    yield f"saved to {out}: {', '.join(counted(*each) for each in counts)}; missing: {counted(missing, 'offset')}"
 
 
 def _as_json(report: Report, saved: Salvaged | None) -> dict[str, object]:

@@ -21,7 +21,8 @@ import structlog
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.process_settings import return_freed_memory
-from coordinator_server.cli.serve import calm_the_collector, die, stop_signals, unless
+from coordinator_server.cli.serve import calm_the_collector, die, unless
+from coordinator_server.cli.signals import stop_signals
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.cluster.link import Link
@@ -119,7 +120,7 @@ class _Loop:
                     log.info("loop-serving", port=self._order.ports[self._order.loop])
         except (StartError, LogError) as failure:
             await daemon.stop()
-            return complain(failure, 1)
+            return complain(failure, failure.exit_code)
         await self._stopping.wait()
         self._slow_turns.stop()
         await daemon.stop()

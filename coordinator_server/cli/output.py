@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
 from protocol.printable import printable, printable_json
 
 
+class ReaderGone(Exception):
+    """The reader of stdout has closed the pipe (| head). It is no OSError, of which commands make failures."""
+
+
 def say(lines: Iterable[str]) -> None:
-    """Print lines on stdout."""
-    sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
+    """Print lines on stdout. Raises ReaderGone."""
+    with _reader():
+        sys.stdout.writelines(f"{printable(line)}\n" for line in lines)
 
 
 def say_json(value: object) -> None:
-    """Print one line of JSON on stdout."""
-    sys.stdout.write(f"{printable_json(msgspec.json.encode(value).decode())}\n")
+    """Print one line of JSON on stdout. Raises ReaderGone."""
+    with _reader():
+        sys.stdout.write(f"{printable_json(msgspec.json.encode(value).decode())}\n")
+
+
+@contextmanager
+def _reader() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, given in the singular: ``1 batch``, ``2,000 batches``."""
+    ending = "" if count == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{count:,} {noun}{ending}"
 
 
 def note(text: object) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.cli import compact, history, verify
-from coordinator_server.cli.engines import add_engine_arguments, extra_needed, spark_session
+from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.output import complain
 from coordinator_server.pipeline.errors import CannotRun
 
@@ -30,9 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history or verify")
     parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument("--out", type=Path, metavar="DIR", help="directory of the history's tables; required for history")
+    add_no_wait_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     compact.add_own_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print each job's result as JSON")
+    parser.set_defaults(sql=None, at=None)
 
 
 def run(options: argparse.Namespace) -> int:

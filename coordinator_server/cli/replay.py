@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from coordinator_server.cli.engines import add_log_argument
+from coordinator_server.cli.engines import add_log_argument, retries_of
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
             check_data_dir(data_dir)
             # A time can only be found in sealed segments.
             if options.seal or isinstance(options.at, Moment):
-                seal(data_dir)
+                seal(data_dir, retries_of(options))
             tell_unknown(data_dir)
-            states = list(replay(data_dir, options.shard, options.at, with_changes=options.why))
+            states = list(replay(data_dir, options.shard, options.at, with_changes=options.why, retries=retries_of(options)))
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -104,7 +104,12 @@ def _table(states: list[ShardState]) -> Iterator[str]:
             yield from _group(group)
         yield from (f"  {part}: {msgspec.json.encode(items).decode()}" for part, items in state.contents.items())
     if not shown:
-        yield "nothing"
+        is_whole = all(state.is_whole for state in states)
+        yield (
+            "nothing"
+            if is_whole
+            else "nothing in the sealed segments, and the server runs: --seal reads what it has written since"
+        )
 
 
 def _group(group: Group) -> Iterator[str]:

@@ -5,6 +5,11 @@ requests for a group that is not loaded yet. Logs go to stderr. An acknowledged 
 At a stop, the server first answers the requests whose records are durable. kill -9 loses no
 acknowledged commit. With --loops, that many processes share the groups: one that dies is restarted,
 and all of them end together.
+
+With --ephemeral it is a server for tests: it takes a free port, keeps its log in memory, and prints one
+line of JSON when it is ready: bootstrap_servers, pid and cluster_id. It ends when its stdin does (if
+that is a pipe) or its parent, or with SIGTERM. Each line of JSON on its stdin advances its time, makes
+it fail or asks what it knows; docs/testing.md lists them. Groups settle at once in it.
 """
 
 from __future__ import annotations
@@ -14,33 +19,40 @@ import asyncio
 import gc
 import os
 import signal
+import socket
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files, return_freed_memory
-from coordinator_server.config import Config, ConfigError, load, loop_count, parse_overrides, with_loops
+from coordinator_server.cli.signals import stop_signals
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config_values import load, loop_count, parse_overrides, with_loops
+from coordinator_server.log.directory import JOBS_S, await_jobs
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.file_locks import Holder
 from coordinator_server.ops.logging import LEVELS, configure
 from coordinator_server.server.errors import StartError
 
 log = structlog.get_logger(__name__)
+
+LISTEN: Final = "127.0.0.1:9092"
+LISTEN_EPHEMERAL: Final = "127.0.0.1:0"
 
 EPILOG = """\
 examples:
   coordinator-server serve --data-dir ./data
   coordinator-server serve --listen 0.0.0.0:9092 --data-dir /var/lib/coordinator-server \\
       --override topics=orders:6,payments:3 --override group.initial.rebalance.delay.ms=0
-  coordinator-server serve --listen 127.0.0.1:0 --data-dir "$(mktemp -d)"      # a free port, for tests
-
+  coordinator-server serve --ephemeral --override topics=orders:6                # for tests: a free port, and nothing on disk
   coordinator-server serve --loops auto --data-dir ./data                        # one loop per core, on 9092, 9093, …
 
-properties have Kafka's names and defaults; 'coordinator-server config' lists them.
+properties have Kafka's names, and its defaults but for a few: 'coordinator-server config' explains each one.
 """
 
 
@@ -48,20 +60,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument(
         "--listen",
-        default="127.0.0.1:9092",
         metavar="HOST:PORT",
-        help="address to listen on; port 0 picks a free one (%(default)s)",
+        help=f"address to listen on; port 0 picks a free one ({LISTEN}; with --ephemeral {LISTEN_EPHEMERAL})",
     )
     parser.add_argument(
-        "--data-dir", type=local_dir, required=True, metavar="DIR", help="directory of the log; created if it does not exist"
+        "--data-dir",
+        type=local_dir,
+        metavar="DIR",
+        help="directory of the log; created if it does not exist. Required without --ephemeral",
     )
+    parser.add_argument("--ephemeral", action="store_true", help="be a server for tests: end with the parent, and leave nothing")
     parser.add_argument(
         "--loops",
         metavar="N",
         help="number of processes, on the port of --listen and the next ones; auto: one per core (default: the property loops)",
     )
     parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
-    parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
+    parser.add_argument("--log-level", choices=LEVELS, help="(info; with --ephemeral warning)")
     parser.add_argument(
         "--log-format",
         choices=("auto", "console", "json"),
@@ -72,6 +87,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve and return the exit code."""
+    host, port = parse_address(options.listen or (LISTEN_EPHEMERAL if options.ephemeral else LISTEN))
+    # A parent that does not read stderr blocks whoever fills it.
+    options.log_level = options.log_level or ("warning" if options.ephemeral else "info")
+    if options.ephemeral:
+        # Only this needs the servers for tests.
+        from coordinator_server.cli.ephemeral import run_ephemeral
+
+        return run_ephemeral(options, host, port)
+    if options.data_dir is None:
+        raise ConfigError("--data-dir DIR is required; without a log to keep, --ephemeral serves until its parent ends")
     create_private_files()
     allow_all_files()
     return_freed_memory()
@@ -79,14 +104,19 @@ def run(options: argparse.Namespace) -> int:
     if options.loops is not None:
         properties["loops"] = options.loops
     config = with_loops(load(properties), len(os.sched_getaffinity(0)))
-    host, port = parse_address(options.listen)
     configure(options.log_level, options.log_format)
+    # Before the signal handlers are set: SIGTERM ends a server that waits.
+    await_jobs(str(options.data_dir), _say_who_is_awaited)
     if loop_count(config) == 1:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
         return uvloop.run(_serve(config, host, port, options.data_dir))
     return asyncio.run(_supervise(config, host, port, options))
+
+
+def _say_who_is_awaited(found: Holder) -> None:
+    log.info("waiting", why=f"the data directory is in use by {found}", action=f"the start waits up to {JOBS_S:.0f} s for it")
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -106,7 +136,11 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     gc.disable()
     daemon, slow_turns = Daemon(config, data_dir, die), SlowTurns()
     try:
-        address = _address(*await daemon.open(host, port))
+        sockets = _bound(host, port, data_dir)
+        address = _address(*sockets[0].getsockname()[:2])
+        await daemon.adopt(sockets)
+        await daemon.prepare()
+        await daemon.listen()
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
@@ -116,13 +150,27 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
         await daemon.stop()
-        return complain(failure, 1)
+        return complain(failure, failure.exit_code)
     await stopping.wait()
     log.info("stopping")
     slow_turns.stop()
     await daemon.stop()
     log.info("stopped")
     return 0
+
+
+def _bound(host: str, port: int, data_dir: Path) -> list[socket.socket]:
+    """Bind before the data directory is made: a port that is taken leaves nothing behind. Raises StartError, LockedLog."""
+    from coordinator_server.log.directory import check_free
+    from coordinator_server.server.ports import bind_ports
+
+    try:
+        [sockets] = bind_ports(host, port, 1)
+    except StartError:
+        # Perhaps the server that has the port has the directory, too: its process says more.
+        check_free(str(data_dir))
+        raise
+    return sockets
 
 
 async def _supervise(config: Config, host: str, port: int, options: argparse.Namespace) -> int:
@@ -132,7 +180,10 @@ async def _supervise(config: Config, host: str, port: int, options: argparse.Nam
     supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))
     try:
         meta = await supervisor.start(host, port)
-    except (StartError, LogError, OSError) as failure:
+    except (StartError, LogError) as failure:
+        await supervisor.stop()
+        return complain(failure, failure.exit_code)
+    except OSError as failure:
         await supervisor.stop()
         return complain(failure, 1)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
@@ -158,14 +209,6 @@ async def _first(*events: asyncio.Event) -> asyncio.Event:
 
 def _address(host: str, port: int) -> str:
     return f"{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def stop_signals(*numbers: signal.Signals) -> asyncio.Event:
-    """Return an event that the signals set."""
-    stopping = asyncio.Event()
-    for number in numbers:
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    return stopping
 
 
 async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> bool:

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import msgspec
 
-from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, spark_session
-from coordinator_server.cli.output import complain, say, say_json
+from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
+from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import input_bytes
-from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.replay.verify import Check, Verdict, checks, digests_of_server, run_here, work
@@ -48,8 +48,9 @@ def run(options: argparse.Namespace) -> int:
             check_data_dir(data_dir)
             tell_unknown(data_dir)
             # The server's digests come first: the segments sealed after that reach at least as far.
-            live = digests_of_server(ask_server(data_dir, {"op": "digest", "parts": True}))
-            todo = checks(data_dir.absolute(), live, seal(data_dir))
+            retries = retries_of(options)
+            live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))
+            todo = checks(data_dir.absolute(), live, seal(data_dir, retries))
             verdicts = _verify(options, todo, progress_on(sys.stderr))
     except CannotRun as error:
         return complain(error, 2)
@@ -85,12 +86,13 @@ def _as_text(verdicts: Sequence[Verdict], is_served: bool, seconds: float) -> li
     records = sum(each.records for each in verdicts)
     against = "the full history, the compacted log and the server" if is_served else "the full history and the compacted log"
     shortened = sum(bool(each.history_from) for each in verdicts)
+    shards = counted(len(verdicts), "shard")
     if wrong:
-        lines.append(f"{wrong} of {len(verdicts)} shards are not proven")
+        lines.append(f"not proven: {wrong} of {shards}")
     else:
-        lines.append(f"{against} agree on {_counted(verdicts)} in {len(verdicts)} shards ({records:,} records, {seconds:.1f} s)")
+        lines.append(f"{against} agree on {_counted(verdicts)} in {shards} ({counted(records, 'record')}, {seconds:.1f} s)")
     if shortened:
-        lines.append(f"the history of {shortened} shards begins with a layer: the segments before it were removed")
+        lines.append(f"the history of {counted(shortened, 'shard')} begins with a layer: the segments before it were removed")
     return lines
 
 
@@ -99,4 +101,4 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
     counts: Counter[str] = Counter()
     for verdict in verdicts:
         counts[verdict.noun] += verdict.count
-    return " and ".join(f"{count:,} {noun}" for noun, count in sorted(counts.items())) or "nothing"
+    return " and ".join(counted(count, noun.removesuffix("s")) for noun, count in sorted(counts.items())) or "nothing"

@@ -108,7 +108,7 @@ class GroupType(Protocol):
 
 
 class GroupContext(Struct, frozen=True):
-    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals.
+    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator.
 
     ``member_memory`` and ``pass_times`` are common to all shards of a loop.
     """
@@ -118,6 +118,7 @@ class GroupContext(Struct, frozen=True):
     clock: Clock
     new_id: Callable[[], str]
     report: Report
+    tell: Report
     member_memory: MemberMemory
     pass_times: PassTimes
 

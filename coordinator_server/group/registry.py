@@ -66,6 +66,12 @@ class Groups:
         known = {group_id for table in self.tables for group_id, _ in table.items_at(committed_offset)}
         return known.union(self.offsets.groups_at(committed_offset))
 
+    def exists_at(self, group_id: str, committed_offset: int) -> bool:
+        """Return whether a group existed as of ``committed_offset``, or has living members."""
+        if self.classic.living(group_id) is not None or self.offsets.of_group_at(group_id, committed_offset) is not None:
+            return True
+        return any(table.get_at(group_id, committed_offset) is not None for table in self.tables)
+
     def count(self) -> int:
         """Return an upper bound of the number of groups."""
         return sum(len(table) for table in self.tables) + self.offsets.checkpoint_count()

@@ -59,7 +59,6 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRes
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
@@ -84,11 +83,12 @@ class GroupShard:
         clock: Clock,
         new_id: Callable[[], str],
         report: Report = report_nothing,
+        tell: Report = report_nothing,
         member_memory: MemberMemory | None = None,
         pass_times: PassTimes | None = None,
     ) -> None:
         self._context = context = GroupContext(
-            config, timer, clock, new_id, report, member_memory or MemberMemory(), pass_times or PassTimes()
+            config, timer, clock, new_id, report, tell, member_memory or MemberMemory(), pass_times or PassTimes()
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
@@ -143,9 +143,9 @@ class GroupShard:
         return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
 
     def commit_in_transaction(
-        self, context: RequestContext, request: TxnOffsetCommitRequest, reply: Reply[TxnOffsetCommitResponse]
-    ) -> CoordinatorResult[TxnOffsetCommitResponse]:
-        """Commit offsets that count when the transaction of the request's producer commits."""
+        self, context: RequestContext, request: OffsetCommitRequest, reply: Reply[OffsetCommitResponse]
+    ) -> CoordinatorResult[OffsetCommitResponse]:
+        """Commit offsets that count when the transaction of a producer commits: the runtime gets its claim."""
         own = self._context
         return commit_in_transaction(self.groups, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
@@ -206,6 +206,10 @@ class GroupShard:
 
     # --- read operations
 
+    def has_group(self, committed_offset: int, group_id: str) -> bool:
+        """Return whether there is a group: with members, offsets, or only a record of it."""
+        return self.groups.exists_at(group_id, committed_offset)
+
     def expiring(self, committed_offset: int, group_id: str) -> list[Due]:
         """Return when the offsets of a group expire in the present state. Offsets that do not expire are omitted."""
         return self.expiry.due(group_id)
@@ -252,6 +256,11 @@ class GroupShard:
         if group_ids is None:
             group_ids = self.groups.candidates_at(committed_offset)
         return describe.list_groups(self.groups, committed_offset, group_ids, wanted)
+
+    def generation(self, committed_offset: int, group_id: str) -> tuple[int, int]:
+        """Return the generation of a group and the number of its members; zeros if it has none."""
+        living = self.groups.classic.living(group_id)
+        return (0, 0) if living is None else (living.generation_id, len(living.members))
 
     def candidates(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the ids to list the groups of, for a list in steps. Groups may change meanwhile."""

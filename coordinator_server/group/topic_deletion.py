@@ -7,7 +7,6 @@ created and get commits: an offset with a different topic id is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
@@ -57,8 +56,15 @@ class TopicDeletion:
         return CoordinatorResult(None)
 
     def _restart(self) -> None:
-        groups = self._groups
-        self._left, self._cursor = chain(groups.ids(), list(groups.pending.by_group)), None
+        self._left, self._cursor = self._group_ids(), None
+
+    def _group_ids(self) -> Iterator[str]:
+        """Yield every group at least once, and those that have only pending offsets."""
+        pending = dict.fromkeys(self._groups.pending.by_group)
+        for group_id in self._groups.ids():
+            pending.pop(group_id, None)
+            yield group_id
+        yield from pending
 
     def _step(self) -> CoordinatorResult[None]:
         step = PassStep()

@@ -16,16 +16,19 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
+from coordinator_server.log.file_locks import Holder, holder
 from coordinator_server.log.file_names import LOCK, journal_dir
-from coordinator_server.log.meta import Meta, open_meta
+from coordinator_server.log.meta import Meta, check_unused, open_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import InheritedLock, Lock, Storage, make_dir_durably
+from coordinator_server.log.storage import InheritedLock, LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 
 # The loops of a supervisor that was killed die with it, and hold the lock until then.
 ORPHANS_S: Final = 5.0
+# A job holds the lock while it recovers and seals a log that no server has. Some read the whole log meanwhile, which may take longer.
+JOBS_S: Final = 30.0
 _LOOK_AGAIN_S: Final = 0.02
 
 
@@ -36,16 +39,21 @@ class LockedDirectory(NamedTuple):
     meta: Meta
 
 
-def lock_directory(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> LockedDirectory:
+def lock_directory(
+    storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int], job: str = ""
+) -> LockedDirectory:
     """Lock the directory, which is made if it does not exist, and check that it was made for this configuration.
 
-    LockedLog: another process has the directory. LogError: it was made for another configuration.
+    A server waits for a ``job`` that has the lock; a job waits for nobody.
+
+    LockedLog: another process has the directory. WrongDirectory: it was made for another configuration, or by another program.
     Unavailable: the operating system refuses.
     """
     lock: InheritedLock | None = None
+    check_unused(storage, data_dir)
     try:
         make_dir_durably(storage, data_dir)
-        lock = _lock(storage, f"{data_dir}/{LOCK}")
+        lock = _lock(storage, f"{data_dir}/{LOCK}", job)
         return LockedDirectory(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))
     except OSError as error:
         release(lock)
@@ -91,15 +99,45 @@ def _ends(recovered: Recovered) -> list[ShardEnd]:
     )
 
 
-def _lock(storage: Storage, path: str) -> InheritedLock:
+def await_orphans(data_dir: str) -> None:
+    """Wait for processes that a server has left behind which was killed: they have its lock and its ports. Nothing is changed."""
+    deadline = time.monotonic() + ORPHANS_S
+    while (found := holder(f"{data_dir}/{LOCK}")) is not None and found.pid is not None and not _is_alive(found.pid):
+        if time.monotonic() > deadline:
+            return
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def check_free(data_dir: str) -> None:
+    """Raise LockedLog if another process has the directory."""
+    path = f"{data_dir}/{LOCK}"
+    if os.path.exists(path):
+        _lock(LocalStorage(), path, "").close()
+
+
+def await_jobs(data_dir: str, tell: Callable[[Holder], None]) -> None:
+    """Wait up to JOBS_S for the jobs that have the directory's lock. ``tell`` gets the first of them. Nothing is changed."""
+    deadline, is_told = time.monotonic() + JOBS_S, False
+    while (found := holder(f"{data_dir}/{LOCK}")) is not None and found.job and time.monotonic() < deadline:
+        if not is_told:
+            tell(found)
+            is_told = True
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _lock(storage: Storage, path: str, job: str) -> InheritedLock:
     deadline = time.monotonic() + ORPHANS_S
     while True:
         try:
-            return storage.lock(path)
+            return storage.lock(path, job)
         except LockedLog as locked:
+            is_late = time.monotonic() > deadline
+            if locked.job and not job and not is_late:
+                time.sleep(_LOOK_AGAIN_S)
+                continue
             if locked.holder is None or _is_alive(locked.holder):
                 raise
-            if time.monotonic() > deadline:
+            if is_late:
                 raise LockedLog(
                     f"{locked}, which is gone, and by what it had started: wait for that to end", locked.holder
                 ) from None

@@ -5,26 +5,36 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from typing import NamedTuple
 
 from coordinator_server.log.errors import LockedLog
 
 
+class Holder(NamedTuple):
+    """The process that has a lock file: None if its pid is unknown. ``job`` is empty for a server."""
+
+    pid: int | None
+    job: str = ""
+
+    def __str__(self) -> str:
+        return f"process {self.pid or 'unknown'}" + (f", a job ({self.job})" if self.job else "")
+
+
 class LocalLock:
-    """An flock on a file that holds the process's pid. The operating system drops it when the process ends."""
+    """An flock on a file that holds the process's pid, and its job. The operating system drops it when the process ends."""
 
     __slots__ = ("_fd",)
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, job: str = "") -> None:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip() or "unknown"
+            found = _holder_in(self._fd)
             self.close()
-            pid = int(holder) if holder.isdecimal() else None
-            raise LockedLog(f"{os.path.dirname(path)} is in use by process {holder}", pid) from None
+            raise LockedLog(f"{os.path.dirname(path)} is in use by {found}", found.pid, found.job) from None
         os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
+        os.pwrite(self._fd, f"{f'{os.getpid()} {job}'.strip()}\n".encode(), 0)
 
     def fileno(self) -> int:
         return self._fd
@@ -44,6 +54,8 @@ class LocalHold:
     __slots__ = ("_fd",)
 
     def __init__(self, path: str, mode: int) -> None:
+        # ``__del__`` runs even if the file does not exist.
+        self._fd = -1
         self._fd = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(self._fd, mode)
@@ -64,8 +76,8 @@ class LocalHold:
         self.close()
 
 
-def holder(path: str) -> str | None:
-    """Return the pid of the process that has the lock file, or ``unknown``; None if it is free. Nothing is changed."""
+def holder(path: str) -> Holder | None:
+    """Return the process that has the lock file; None if it is free. Nothing is changed."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -73,11 +85,12 @@ def holder(path: str) -> str | None:
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _pid_in(fd)
+        return _holder_in(fd)
     finally:
         os.close(fd)
     return None
 
 
-def _pid_in(fd: int) -> str:
-    return os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
+def _holder_in(fd: int) -> Holder:
+    pid, _, job = os.pread(fd, 64, 0).decode(errors="replace").strip().partition(" ")
+    return Holder(int(pid) if pid.isdecimal() else None, job)

@@ -44,7 +44,7 @@ from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 from coordinator_server.log.write.journal_writer import Done, Post, Sync, Writer, make_writer
 from coordinator_server.log.write.maintenance import Maintenance, OnSealed
-from coordinator_server.log.write.segments import ROLL_MS, SEGMENT_BYTES, Limits, ShardLog
+from coordinator_server.log.write.segments import RESERVE_BYTES, ROLL_MS, SEGMENT_BYTES, Limits, ShardLog
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
 from coordinator_server.log.write.submit import Submitter
@@ -54,12 +54,17 @@ JOURNAL_BYTES: Final = 16 * 1024 * 1024
 
 
 class LogOptions(NamedTuple):
-    """How a log is written. The last three stand for the machine's disk and threads; tests replace them."""
+    """How a log is written. The last three stand for the machine's disk and threads; tests replace them.
+
+    ``job`` is empty for a server. Otherwise it tells others who has the directory's lock.
+    """
 
     segment_bytes: int = SEGMENT_BYTES
     roll_ms: int = ROLL_MS
     journal_bytes: int = JOURNAL_BYTES
+    reserve_bytes: int = RESERVE_BYTES
     sync: Sync = Sync.ADAPTIVE
+    job: str = ""
     storage: Storage | None = None
     worker: Worker | None = None
     make_writer: Callable[[Sync, Post], Writer] = make_writer
@@ -104,8 +109,8 @@ class LocalLogStore:
         storage, directory = options.storage or LocalStorage(), str(data_dir)
         if partitions is None:
             partitions = partition_counts(Config())
-        lock, meta = lock_directory(storage, directory, node_id=node_id, partitions=partitions)
-        logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms))
+        lock, meta = lock_directory(storage, directory, node_id=node_id, partitions=partitions, job=options.job)
+        logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms, options.reserve_bytes))
         journal = _journal(storage, directory, loop_index, options)
         try:
             _start(storage, directory, recover(storage, directory), logs, journal)
@@ -124,7 +129,7 @@ class LocalLogStore:
         DamagedLog and Unavailable, as for ``open``.
         """
         storage, directory = options.storage or LocalStorage(), str(data_dir)
-        logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms), part.owns)
+        logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms, options.reserve_bytes), part.owns)
         journal = _journal(storage, directory, part.loop, options)
         try:
             meta = read_meta(storage, directory)

@@ -14,6 +14,7 @@ that was written by hand has none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,7 +22,7 @@ from crc32c import crc32c
 from msgspec import Struct
 
 from coordinator_server.kinds import KINDS, kind_of
-from coordinator_server.log.errors import LogError
+from coordinator_server.log.errors import LogError, WrongDirectory
 from coordinator_server.log.storage import Storage, read_file, replace_file, sync_dir
 from protocol.fields import uuid_text
 
@@ -32,7 +33,11 @@ NAME: Final = "meta.properties"
 IMPORTED: Final = "kafka-import.json"
 _READ: Final = (1, FORMAT)
 _KEYS: Final = frozenset({"version", "cluster.id", "node.id"})
+_OF_BROKERS: Final = frozenset({"broker.id", "directory.id"})
 _CHECKSUM: Final = "checksum"
+# What may be in a directory that becomes a data directory: the root of a file system, our own lock, hidden files.
+_LOST_AND_FOUND: Final = "lost+found"
+_OF_BROKER_LOGS: Final = re.compile(r".+-\d+|.*-checkpoint|bootstrap\.checkpoint")
 
 
 class Meta(Struct, frozen=True):
@@ -84,7 +89,7 @@ def _check_asked(data_dir: str, meta: Meta, node_id: int, partitions: Mapping[st
         asked[_property_of(topic) or topic] = (meta.partitions.get(topic, count), count)
     for name, (made_with, wanted) in asked.items():
         if made_with != wanted:
-            raise LogError(
+            raise WrongDirectory(
                 f"{data_dir} was made with {name}={made_with}, not {wanted}: start with {name}={made_with}, or another data directory"
             )
 
@@ -98,6 +103,34 @@ def check_counted(storage: Storage, data_dir: str, meta: Meta) -> None:
                 f"{data_dir}/{NAME} does not say how many partitions {kind.topic} has, and {name} is there: "
                 f"add the line {kind.partitions}= with the number it was made with, and remove the line {_CHECKSUM}="
             )
+
+
+def check_unused(storage: Storage, data_dir: str) -> None:
+    """Raise WrongDirectory if the directory has files but no identity."""
+    if storage.exists(f"{data_dir}/{NAME}"):
+        return
+    there = [name for name in storage.list(data_dir) if not name.startswith((".", NAME)) and name != _LOST_AND_FOUND]
+    ours = [name for name in there if kind_of(name) is not None]
+    check_not_a_brokers(storage, data_dir)
+    if ours:
+        raise WrongDirectory(f"{data_dir} has {ours[0]} and no {NAME}, which names what the directory holds: restore that file")
+    if there:
+        raise WrongDirectory(
+            f"{data_dir} has other files ({', '.join(there[:3])}) and no {NAME}: name a directory that is empty, or does not exist"
+        )
+
+
+def check_not_a_brokers(storage: Storage, data_dir: str) -> None:
+    """Raise WrongDirectory if the directory has no identity, and files that a Kafka broker makes."""
+    names = storage.list(data_dir) if not storage.exists(f"{data_dir}/{NAME}") else ()
+    if any(_OF_BROKER_LOGS.fullmatch(name) and kind_of(name) is None for name in names if not name.startswith(".")):
+        raise _broker_directory(data_dir)
+
+
+def _broker_directory(data_dir: str) -> WrongDirectory:
+    return WrongDirectory(
+        f"{data_dir} is a Kafka broker's directory: use 'coordinator-server import --from {data_dir} --data-dir NEW'"
+    )
 
 
 def begin_meta(storage: Storage, data_dir: str, begun: str) -> None:
@@ -144,6 +177,8 @@ def _decode(path: str, data: bytes) -> Meta:
     try:
         found = _parse(data)
         version = int(found["version"])
+        if found.keys() & _OF_BROKERS or (version != FORMAT and found.keys() == _KEYS):
+            raise _broker_directory(path.rpartition("/")[0])
         if version == UNFINISHED:
             raise LogError(
                 f"{path}: what was begun here ({found['begun']}) was not finished: run it again, or empty the directory"
@@ -175,5 +210,11 @@ def _parse(data: bytes) -> dict[str, str]:
     text, mark, checksum = data.decode().partition(f"{_CHECKSUM}=")
     if mark and int(checksum, 16) != crc32c(text.encode()):
         raise ValueError("its checksum is not what its last line says")
-    lines = (line.strip() for line in text.splitlines())
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, equals, value = line.strip().partition("=")
+        if not name.startswith("#") and line.strip():
+            if not equals:
+                raise ValueError(f"line {number} is not NAME=VALUE")
+            found[name] = value
+    return found

@@ -99,8 +99,8 @@ class Storage(Protocol):
     def remove_dir(self, path: str, /) -> None:
         """Remove an empty directory."""
 
-    def lock(self, path: str, /) -> InheritedLock:
-        """Take the lock file; LockedLog names the process that has it."""
+    def lock(self, path: str, job: str = "", /) -> InheritedLock:
+        """Take the lock file, for a server or for a job; LockedLog names the process that has it."""
 
     def share(self, path: str, /) -> Lock:
         """Take a shared lock on a file that is read, so that retention leaves it. FileNotFoundError if it does not exist."""
@@ -142,7 +142,7 @@ def make_dir_durably(storage: Storage, path: str) -> None:
     path = path.rstrip("/") or "/"
     parent = os.path.dirname(path) or "."
     is_new = not storage.exists(path)
-    if is_new and parent != ".":
+    if is_new:
         make_dir_durably(storage, parent)
     storage.make_dir(path)
     try:
@@ -260,8 +260,8 @@ class LocalStorage:
     def remove_dir(self, path: str, /) -> None:
         os.rmdir(path)
 
-    def lock(self, path: str, /) -> InheritedLock:
-        return LocalLock(path)
+    def lock(self, path: str, job: str = "", /) -> InheritedLock:
+        return LocalLock(path, job)
 
     def share(self, path: str, /) -> Lock:
         return LocalHold(path, fcntl.LOCK_SH)

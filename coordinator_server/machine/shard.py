@@ -89,7 +89,10 @@ class TransactionResult(Enum):
 
 
 class PlainRecords(Protocol):
-    """A fast replay for the most frequent type of record. It changes the state exactly as ``CoordinatorShard.replay`` does."""
+    """A fast replay for the most frequent type of record. It changes the state exactly as ``CoordinatorShard.replay`` does.
+
+    Only for loads: a revert to an open snapshot may keep what it has changed.
+    """
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int, /) -> tuple[int, int]:
         """Replay a batch's records from ``pos`` until the first record of a different type.

@@ -17,7 +17,6 @@ from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.resting_block import ExpiryBounds, Row
 from coordinator_server.offsets.resting_groups import RestingGroups
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
-from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.group_records import (
     LegacyOffsetCommitKey,
     LegacyOffsetCommitValue,
@@ -186,13 +185,11 @@ def _read_records(checkpoint: CheckpointState, group_id: str) -> Iterable[Row]:
     """Return the offsets of a group from the source records of the checkpoint."""
     store = OffsetStore(SnapshotRegistry())
     for record_offset, record in checkpoint.records():
-        match record:
-            case CoordinatorRecord(OffsetCommitKey(group=group) as key, (OffsetCommitValue() | None) as value) if (
-                group == group_id
-            ):
-                store.replay(record_offset, key, value)
-            case CoordinatorRecord(LegacyOffsetCommitKey(group=group) as old, (LegacyOffsetCommitValue() | None) as was) if (
-                group == group_id
-            ):
-                store.replay_legacy(record_offset, old, was)
+        key, value = record.key, record.value
+        if isinstance(key, OffsetCommitKey) and key.group == group_id:
+            assert value is None or isinstance(value, OffsetCommitValue)
+            store.replay(record_offset, key, value)
+        elif isinstance(key, LegacyOffsetCommitKey) and key.group == group_id:
+            assert value is None or isinstance(value, LegacyOffsetCommitValue)
+            store.replay_legacy(record_offset, key, value)
     return store.by_group[group_id].items()

@@ -5,6 +5,7 @@ PipelineError
 ├── GateClosed       the output differs from the input, and nothing is published: a bug of ours, or bad memory
 ├── Busy             another job writes to the same directory
 ├── CannotSeal       the running server did not seal its segments
+│   └── NotReady     it starts, stops or loads, or another job has the directory: it passes by itself
 ├── ShardFailed      a Spark task failed on its shard
 └── CannotRun        an option is wrong, or something that the job needs is missing: exit code 2
 """
@@ -30,6 +31,10 @@ class Busy(PipelineError):
 
 class CannotSeal(PipelineError):
     """A server holds the data directory, and refuses or does not answer."""
+
+
+class NotReady(CannotSeal):
+    """A server that starts, stops or loads, or a job, has the data directory: the same request succeeds later."""
 
 
 class ShardFailed(PipelineError):

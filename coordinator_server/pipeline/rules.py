@@ -6,7 +6,6 @@ A test proves that every kind has a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
@@ -14,12 +13,12 @@ from msgspec import Struct
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS, Kind, topic_of
 from coordinator_server.log.layers.attempt import LayerAttempt
-from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
+from coordinator_server.pipeline.layer.checkpoint import Read, add_checkpoint
 from coordinator_server.pipeline.states.catalog import CatalogState
 from coordinator_server.pipeline.states.groups import GroupState
-from coordinator_server.pipeline.states.latest_records import LatestRecords
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import State
+from coordinator_server.pipeline.states.transactions import TransactionalIdsState
 from coordinator_server.share.fold import ShareFold
 from protocol.coordinator_records import LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE, CoordinatorRecord
 
@@ -54,15 +53,15 @@ class Folded(Struct, frozen=True):
 class Rule(Struct, frozen=True):
     """The row of one kind.
 
-    ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt and its number of records, and adds a
-    checkpoint; it returns the reason if there can be none, otherwise an empty string. ``tables`` are the history tables made from
+    ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt, its number of records, and how to
+    read it; it adds a checkpoint, and it returns the reason if there can be none, otherwise an empty string. ``tables`` are the history tables made from
     this log. ``is_exported`` is true if a Kafka broker keeps the same records in the topic of the same name.
     """
 
     kind: Kind
     state: Callable[[], State]
     compaction: Keyed | Folded
-    checkpoint: Callable[[LayerAttempt, int], str] | None = None
+    checkpoint: Callable[[LayerAttempt, int, Read], str] | None = None
     tables: frozenset[str] = frozenset()
     is_exported: bool = False
 
@@ -78,10 +77,16 @@ RULES: Final[dict[str, Rule]] = {
             GroupState,
             GROUP_RECORDS,
             checkpoint=add_checkpoint,
-            tables=frozenset({"commits", "generations", "members", "assignments", "deletions", "transactions"}),
+            tables=frozenset({"commits", "generations", "members", "assignments", "deletions", "markers"}),
             is_exported=True,
         ),
-        Rule(TRANSACTIONS, partial(LatestRecords, TRANSACTIONS.serde), Keyed(), is_exported=True),
+        Rule(
+            TRANSACTIONS,
+            TransactionalIdsState,
+            Keyed(),
+            tables=frozenset({"transactions", "producers", "transitions"}),
+            is_exported=True,
+        ),
         Rule(SHARE_STATE, ShareState, Folded(lambda state: ShareFold(state.shard)), is_exported=True),
     )
 }

@@ -24,7 +24,7 @@ from coordinator_server.machine.shard import CoordinatorShard, Producer, Transac
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
 from coordinator_server.runtime.errors import TooLarge
-from coordinator_server.runtime.producers import OpenTransactions
+from coordinator_server.runtime.producers import Claim, EndOfTransaction, Producers
 from coordinator_server.runtime.timers import ShardTimers
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.control_records import end_transaction_marker
@@ -80,13 +80,13 @@ class ShardContext(Generic[S]):
         "id",
         "next_offset",
         "on_fenced",
+        "producers",
         "records_loaded",
         "registry",
         "serde",
         "shard",
         "state",
         "timers",
-        "transactions",
         "when_loaded",
     )
 
@@ -99,7 +99,7 @@ class ShardContext(Generic[S]):
         self.serde = serde
         self.state = ShardState.INITIAL
         self.registry = SnapshotRegistry()
-        self.transactions = OpenTransactions(self.registry)
+        self.producers = Producers(self.registry)
         self.deferred = DeferredEventQueue()
         self.shard: S
         self.timers: ShardTimers
@@ -224,7 +224,7 @@ class ShardContext(Generic[S]):
 
     def append_in_transaction(
         self,
-        producer: Producer,
+        claim: Claim,
         records: Sequence[CoordinatorRecord] | RecordBlock,
         wall_ms: Callable[[], int],
         max_batch_bytes: int,
@@ -232,29 +232,34 @@ class ShardContext(Generic[S]):
     ) -> None:
         """Append the records as ``append`` does, but in a separate batch with the transaction's producer id and epoch.
 
-        If it raises, nothing has changed.
+        If it raises, nothing has changed. Raises CoordinatorError if the claim does not hold.
         """
-        self._open_transactional(wall_ms, producer, TRANSACTIONAL, base_sequence=0)
+        producer, at_ms = claim.producer, wall_ms()
+        self.producers.check_append(claim)
+        self._open_transactional(at_ms, producer, TRANSACTIONAL, base_sequence=0)
         try:
-            self.transactions.append(producer, self._batch_base)
+            self.producers.append(producer, self._batch_base, at_ms, len(records) - 1)
             self.append(records, wall_ms, max_batch_bytes, headers, partial(self.shard.replay_in_transaction, producer))
         except Exception:
             self.revert_open_batch()
             raise
         self._close_batch()
 
-    def end_transaction(
-        self, producer: Producer, coordinator_epoch: int, result: TransactionResult, wall_ms: Callable[[], int]
-    ) -> None:
-        """Replay the end of a transaction and put its marker into a separate batch. If it raises, nothing has changed."""
-        batch = self._open_transactional(wall_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
+    def end_transaction(self, end: EndOfTransaction, at_ms: int) -> None:
+        """Replay the end of a transaction and put its marker into a separate batch.
+
+        If it raises, nothing has changed. Raises CoordinatorError if the marker is late.
+        """
+        producer = end.producer
+        coordinator_epoch = self.producers.check_marker(end)
+        batch = self._open_transactional(at_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
         try:
-            self.transactions.end(producer)
-            self.shard.replay_end_transaction_marker(producer, result)
+            self.producers.end(producer, self._batch_base, at_ms, coordinator_epoch)
+            self.shard.replay_end_transaction_marker(producer, end.result)
         except Exception:
             self.revert_open_batch()
             raise
-        batch.append(*end_transaction_marker(result is TransactionResult.COMMIT, coordinator_epoch))
+        batch.append(*end_transaction_marker(end.result is TransactionResult.COMMIT, coordinator_epoch))
         self.next_offset = batch.next_offset
         self._close_batch()
 
@@ -305,16 +310,14 @@ class ShardContext(Generic[S]):
         """Return the error for requests to a shard that is not ACTIVE."""
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
 
-    def _open_transactional(
-        self, wall_ms: Callable[[], int], producer: Producer, attributes: int, base_sequence: int
-    ) -> BatchBuilder:
+    def _open_transactional(self, at_ms: int, producer: Producer, attributes: int, base_sequence: int) -> BatchBuilder:
         """Open a batch for a transaction's records, after closing the open one: the log has the order of the operations."""
         self._close_batch()
         self.registry.snapshot(self.next_offset)
         self._batch_base = self.next_offset
         self._batch = BatchBuilder(
             self._batch_base,
-            wall_ms(),
+            at_ms,
             attributes=attributes,
             producer_id=producer.id,
             producer_epoch=producer.epoch,

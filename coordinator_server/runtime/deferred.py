@@ -55,9 +55,6 @@ class DeferredEventQueue:
     def __init__(self) -> None:
         self._events: deque[DeferredEvent] = deque()
 
-    def __len__(self) -> int:
-        return len(self._events)
-
     def add(self, event: DeferredEvent) -> None:
         """Insert an event. Nearly always it belongs at the end."""
         events = self._events

@@ -173,7 +173,7 @@ class ExecutorQueue:
         """Remove the job if its result has been written; otherwise offer the result again later, unless cancelled by then."""
         if error is None:
             if job.executor is not None:
-                job.executor.forget(job)
+                job.executor.cancel(job.key)
         elif job.executor is not None:
             self._delays.schedule(job, RETRY_MS, partial(self._finish, job, outcome))
 
@@ -205,11 +205,6 @@ class ShardExecutor:
     def is_scheduled(self, key: Hashable, /) -> bool:
         """Return whether ``key`` has a task whose result has not been written yet."""
         return key in self._jobs
-
-    def forget(self, job: _Job) -> None:
-        """Remove a job whose result has been written."""
-        if self._jobs.get(job.key) is job:
-            self.cancel(job.key)
 
     def close(self) -> None:
         """Cancel all tasks of the shard."""

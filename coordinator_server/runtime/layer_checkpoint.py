@@ -9,7 +9,7 @@ import structlog
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.checkpoint import Checkpoint
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
-from protocol.record_batch import iter_records, read_header
+from protocol.record_batch import NO_PRODUCER_ID, iter_records, read_header
 
 log = structlog.get_logger(__name__)
 
@@ -56,12 +56,17 @@ class LayerCheckpoint:
             return None
 
     def records(self) -> Iterator[tuple[int, CoordinatorRecord]]:
-        """Yield the layer's records with their offsets. Raises DamagedLog if they are damaged too."""
+        """Yield the layer's records with their offsets, without those of open transactions, which no block has.
+
+        Raises DamagedLog if they are damaged too.
+        """
         layer = self._checkpoint.layer
         layer.verify()
         for batch in layer.read():
             header = read_header(batch)
-            for record in () if header.is_control else iter_records(batch, 0, header, with_headers=False):
+            if header.producer_id != NO_PRODUCER_ID:
+                continue
+            for record in iter_records(batch, 0, header, with_headers=False):
                 decoded = self._serde.decode(record.key, record.value)
                 if decoded is not None:
                     yield record.offset, decoded

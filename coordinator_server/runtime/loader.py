@@ -15,8 +15,8 @@ from coordinator_server.machine.shard import CoordinatorShard, Producer, Transac
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
-from coordinator_server.runtime.producers import OpenTransactions
-from protocol.control_records import ABORT, COMMIT, control_type
+from coordinator_server.runtime.producers import Producers
+from protocol.control_records import ABORT, COMMIT, control_type, coordinator_epoch
 from protocol.coordinator_records import RecordSerde
 from protocol.errors import Malformed
 from protocol.record_batch import HEADER_SIZE, NO_PRODUCER_ID, BatchHeader, iter_records, read_header, read_record
@@ -36,7 +36,7 @@ class ShardLoader:
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None
-        self._replay = BatchReplay(context.serde, context.shard, context.transactions).replay
+        self._replay = BatchReplay(context.serde, context.shard, context.producers).replay
 
     def step(self) -> bool:
         """Replay the next records. Return True when the end of the log is reached. Raises LogError and ProtocolError."""
@@ -69,17 +69,17 @@ class ShardLoader:
 class BatchReplay:
     """``replay_batch`` for one shard, using its fast replay for the most frequent type of record."""
 
-    def __init__(self, serde: RecordSerde, shard: CoordinatorShard, transactions: OpenTransactions | None = None) -> None:
+    def __init__(self, serde: RecordSerde, shard: CoordinatorShard, producers: Producers | None = None) -> None:
         self._serde = serde
         self._shard = shard
-        self._transactions = transactions
+        self._producers = producers
         self._plain = shard.plain_records()
 
     def replay(self, batch: bytes, upto: int = LATEST) -> int:
         """Replay the records before ``upto``. Return the number of records in the batch. Raises DecodeError."""
         header = read_header(batch)
         if self._plain is None or header.attributes or header.producer_id != NO_PRODUCER_ID or header.next_offset > upto:
-            return replay_batch(batch, self._serde, self._shard, upto, self._transactions)
+            return replay_batch(batch, self._serde, self._shard, upto, self._producers)
         pos, end, count = HEADER_SIZE, header.size, 0
         while pos < end:
             pos, taken = self._plain.replay(batch, pos, end, header.base_offset, header.last_offset_delta)
@@ -96,21 +96,21 @@ class BatchReplay:
 
 
 def replay_batch(
-    batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST, transactions: OpenTransactions | None = None
+    batch: bytes, serde: RecordSerde, shard: CoordinatorShard, upto: int = LATEST, producers: Producers | None = None
 ) -> int:
     """Replay the records before ``upto`` into a shard. Return the number of records in the batch. Raises DecodeError.
 
-    Both recovery and the pipeline use it; recovery also notes the open transactions of the whole batch.
+    Both recovery and the pipeline use it; recovery also notes the producers of the whole batch.
     """
     header = read_header(batch)
     if header.is_control:
-        return _replay_markers(batch, header, shard, upto, transactions)
+        return _replay_markers(batch, header, shard, upto, producers)
     decode, replay = serde.decode, shard.replay
     if header.producer_id != NO_PRODUCER_ID:
         producer = Producer(header.producer_id, header.producer_epoch)
         replay = partial(shard.replay_in_transaction, producer)
-        if transactions is not None:
-            transactions.append(producer, header.base_offset)
+        if producers is not None:
+            producers.append(producer, header.base_offset, header.max_timestamp, header.last_sequence)
     for record in iter_records(batch, 0, header, with_headers=False):
         decoded = decode(record.key, record.value)
         if decoded is not None and record.offset < upto:
@@ -118,14 +118,12 @@ def replay_batch(
     return header.count
 
 
-def _replay_markers(
-    batch: bytes, header: BatchHeader, shard: CoordinatorShard, upto: int, transactions: OpenTransactions | None
-) -> int:
+def _replay_markers(batch: bytes, header: BatchHeader, shard: CoordinatorShard, upto: int, producers: Producers | None) -> int:
     producer = Producer(header.producer_id, header.producer_epoch)
     for record in iter_records(batch, 0, header):
         result = _RESULTS.get(control_type(record.key))
         if result is not None and record.offset < upto:
             shard.replay_end_transaction_marker(producer, result)
-            if transactions is not None:
-                transactions.end(producer)
+            if producers is not None:
+                producers.end(producer, record.offset, header.max_timestamp, coordinator_epoch(record.value))
     return header.count

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
 
 import structlog
 from msgspec.structs import replace
@@ -26,15 +26,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers
-from coordinator_server.machine.shard import (
-    CoordinatorResult,
-    CoordinatorShard,
-    Deferred,
-    Producer,
-    Reply,
-    RequestContext,
-    TransactionResult,
-)
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Deferred, Producer, Reply, RequestContext
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
@@ -42,6 +34,7 @@ from coordinator_server.runtime.flush import ADAPTIVE, answer_events
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
 from coordinator_server.runtime.outbox import OnOutcome
+from coordinator_server.runtime.producers import KAFKAS_TIMES, ActiveProducer, Claim, EndOfTransaction, ProducerTimes
 from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
 from coordinator_server.runtime.timers import ShardTimers, Timer
 from protocol.coordinator_records import RecordSerde
@@ -56,6 +49,10 @@ R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
 Q_contra = TypeVar("Q_contra", contravariant=True)
 P = ParamSpec("P")
+
+
+_PRODUCERS: Final = ("producers",)
+"""The timer of the runtime itself in each shard with transactional producers."""
 
 
 class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
@@ -86,8 +83,10 @@ class CoordinatorRuntime(Generic[S]):
         max_batch_bytes: int,
         append_linger_ms: int = ADAPTIVE,
         coalesces: bool = False,
+        producer_times: ProducerTimes = KAFKAS_TIMES,
     ) -> None:
         self.topic = topic
+        self._producer_times = producer_times
         self._serde = serde
         self._build = build
         self._services = services
@@ -106,12 +105,11 @@ class CoordinatorRuntime(Generic[S]):
         context: RequestContext,
         request: Q,
         reply: Reply[R],
-        producer: Producer | None = None,
+        claim: Claim | None = None,
     ) -> None:
         """Run a write operation. ``reply`` is answered when the outcome is durable, possibly before this returns.
 
-        With a producer, the records form a separate batch of its open transaction. The caller checks that the transaction
-        is open.
+        With a claim, the records form a separate batch of its producer's open transaction.
         """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
@@ -125,7 +123,7 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._take_result(operation.name, shard, result, reply, context.origin, producer)
+            self._take_result(operation.name, shard, result, reply, context.origin, claim)
 
     def write_all(
         self,
@@ -143,28 +141,35 @@ class CoordinatorRuntime(Generic[S]):
         for place, partition in enumerate(partitions):
             self.write(partition, operation, context, request, gather.reply(place))
 
-    def complete_transaction(
-        self, partition: int, producer: Producer, coordinator_epoch: int, result: TransactionResult, reply: Reply[None]
-    ) -> None:
-        """End a transaction of ``producer`` in one shard. ``reply`` is answered when the transaction marker is durable."""
-        shard = self._contexts.get(partition)
-        if shard is None or shard.state is not ShardState.ACTIVE:
-            reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
-            return
+    def claim(self, partition: int, producer: Producer, *, bumps_epoch: bool) -> Claim:
+        """Return a claim for ``write``. Unless it is open, the caller then asks the transaction coordinator about the transaction.
+
+        ``bumps_epoch`` is whether the producer gets an epoch with each end of a transaction. Raises CoordinatorError.
+        """
+        return self._active(partition).producers.claim(producer, bumps_epoch=bumps_epoch)
+
+    def complete_transaction(self, partition: int, end: EndOfTransaction, reply: Reply[bool]) -> None:
+        """End a producer's transaction in one shard.
+
+        ``reply`` is answered when the marker is durable, with whether the producer had written anything in the transaction.
+        """
         try:
-            shard.end_transaction(producer, coordinator_epoch, result, self._services.clock.wall_ms)
+            shard = self._active(partition)
+            had_records = shard.producers.has_open(end.producer.id)
+            shard.end_transaction(end, self._services.clock.wall_ms())
+        except CoordinatorError as refused:
+            reply.fail(refused.error, refused.message)
         except Exception:
-            log.exception("replay-failed", operation="complete-transaction", shard=str(shard.id))
+            log.exception("replay-failed", operation="complete-transaction", shard=f"{self.topic}-{partition}")
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
-            return
-        shard.deferred.add(DeferredEvent(shard.next_offset, reply, None))
-        self._services.flusher.mark(shard, self._append_linger_ms)
+        else:
+            self._watch_producers(shard)
+            shard.deferred.add(DeferredEvent(shard.next_offset, reply, had_records))
+            self._services.flusher.mark(shard, self._append_linger_ms)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a read operation on the state at the high watermark and return its result. Raises CoordinatorError."""
-        shard = self._contexts.get(partition)
-        if shard is None or shard.state is not ShardState.ACTIVE:
-            raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+        shard = self._active(partition)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
 
     def last_stable_offset(self, partition: int) -> int:
@@ -172,10 +177,13 @@ class CoordinatorRuntime(Generic[S]):
 
         Raises CoordinatorError.
         """
-        shard = self._contexts.get(partition)
-        if shard is None or shard.state is not ShardState.ACTIVE:
-            raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
-        return shard.transactions.last_stable_offset(shard.high_watermark)
+        shard = self._active(partition)
+        return shard.producers.last_stable_offset(shard.high_watermark)
+
+    def active_producers(self, partition: int) -> list[ActiveProducer]:
+        """Return the transactional producers that a partition's log knows. Raises CoordinatorError."""
+        shard = self._active(partition)
+        return list(shard.producers.active_at(shard.high_watermark))
 
     def read_all(
         self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
@@ -199,12 +207,12 @@ class CoordinatorRuntime(Generic[S]):
         result: CoordinatorResult[Any],
         reply: Reply[Any] | None,
         origin: Origin | None,
-        producer: Producer | None = None,
+        claim: Claim | None = None,
     ) -> None:
         response, records = result.response, result.records
         if isinstance(records, RecordBlock) or records:
             event = DeferredEvent(0, reply, response, result.on_append)
-            if self._append(name, shard, result, event, origin, producer):
+            if self._append(name, shard, result, event, origin, claim):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
             elif result.is_atomic:
@@ -227,17 +235,20 @@ class CoordinatorRuntime(Generic[S]):
         result: CoordinatorResult[Any],
         event: DeferredEvent,
         origin: Origin | None,
-        producer: Producer | None,
+        claim: Claim | None,
     ) -> bool:
         try:
             headers = operation_headers(origin, result.attribution)
             wall_ms = self._services.clock.wall_ms
-            if producer is not None:
-                shard.append_in_transaction(producer, result.records, wall_ms, self._max_batch_bytes, headers)
+            if claim is not None:
+                shard.append_in_transaction(claim, result.records, wall_ms, self._max_batch_bytes, headers)
+                self._watch_producers(shard)
             elif result.is_atomic:
                 shard.append(result.records, wall_ms, self._max_batch_bytes, headers)
             else:
                 shard.append_each(result.records, wall_ms, self._max_batch_bytes, headers)
+        except CoordinatorError as refused:
+            answer_events([event], refused.error)
         except TooLarge as refused:
             log.warning("records-refused", operation=name, shard=str(shard.id), why=str(refused))
             answer_events([event], error_for(refused))
@@ -285,6 +296,22 @@ class CoordinatorRuntime(Generic[S]):
                 return
         if on_outcome is not None:
             on_outcome(error)
+
+    def _active(self, partition: int) -> ShardContext[S]:
+        shard = self._contexts.get(partition)
+        if shard is None or shard.state is not ShardState.ACTIVE:
+            raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+        return shard
+
+    def _watch_producers(self, shard: ShardContext[S]) -> None:
+        """Check from time to time for producers that have written nothing for long."""
+        if shard.producers and not shard.timers.is_scheduled(_PRODUCERS):
+            shard.timers.schedule(_PRODUCERS, self._producer_times.check_ms, partial(self._forget_producers, shard))
+
+    def _forget_producers(self, shard: ShardContext[S]) -> CoordinatorResult[None]:
+        shard.producers.forget(self._services.clock.wall_ms() - self._producer_times.expiration_ms)
+        self._watch_producers(shard)
+        return CoordinatorResult(None)
 
     # Life of a shard
 
@@ -362,6 +389,7 @@ class CoordinatorRuntime(Generic[S]):
             self._release(shard)
         else:
             shard.state = ShardState.ACTIVE
+            self._watch_producers(shard)
             log.debug(
                 "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
             )

@@ -45,7 +45,7 @@ class LoopServices(NamedTuple):
     clock: Clock
     loads: LoadQueue
     # Whether records written by timers, answers and tasks get provenance headers.
-    has_provenance: bool = False
+    has_provenance: bool
     outbox: OutboxQueue | None = None
     executor: ExecutorQueue | None = None
 

@@ -14,7 +14,8 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from coordinator_server.config import UNLIMITED, Config, connection_overrides
+from coordinator_server.config import UNLIMITED, Config
+from coordinator_server.config_values import connection_overrides
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 

@@ -15,7 +15,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Handle, ServedApi
+from coordinator_server.server.served_api import Handle, ServedApi, Touched
 from protocol.api import APIS
 from protocol.codec import decoder, encoder
 from protocol.error_codes import ErrorCode
@@ -57,6 +57,8 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     consist of nothing but the smallest elements: 0.25 us per byte, to decode and to handle."""
     overtakes: frozenset[str] = frozenset()
     """Names of APIs whose unanswered requests do not delay this one."""
+    touches: Callable[[Q], Touched] | None = None
+    """Of an API that is ALONE: what a request touches. It does not wait for unanswered ones that touch other things."""
 
 
 def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
@@ -79,5 +81,6 @@ def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
         row.can_read_behind_writes,
         row.units_per_byte,
         row.overtakes,
+        row.touches,
         None if short is None else short.reader,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
@@ -19,8 +19,15 @@ from coordinator_server.runtime.flush import ADAPTIVE
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.cluster.effects import Asked
-from coordinator_server.server.group_operations import answer_expiring, answer_restore
+from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_restore
 from coordinator_server.server.node import Node
+from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
+from coordinator_server.server.transaction_operations import answer_abort
+from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
+
+
+def _no_producer_ids() -> NoReturn:
+    raise AssertionError("this state machine only replays")
 
 
 class Materials(NamedTuple):
@@ -30,6 +37,10 @@ class Materials(NamedTuple):
     clock: Clock
     new_uuid: Callable[[], uuid.UUID]
     report: Report = report_nothing
+    # What happens to groups: each case has a ``group_id``.
+    tell: Report = report_nothing
+    # Raises CoordinatorError while there is none.
+    new_producer_id: Callable[[], int] = _no_producer_ids
 
 
 class RuntimeSettings(NamedTuple):
@@ -76,16 +87,41 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     member_memory, pass_times = MemberMemory(), PassTimes()
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
-        config, clock, new_uuid, report = materials
+        new_uuid = materials.new_uuid
         return GroupShard(
-            config=config,
+            config=materials.config,
             registry=registry,
             timer=services.timer,
-            clock=clock,
+            clock=materials.clock,
             new_id=lambda: str(new_uuid()),
-            report=report,
+            report=materials.report,
+            tell=materials.tell,
             member_memory=member_memory,
             pass_times=pass_times,
+        )
+
+    return build
+
+
+def build_transactions(materials: Materials) -> BuildShard[TransactionShard]:
+    """Return a builder of transaction shards."""
+    config = materials.config
+    limits = TransactionLimits(
+        max_timeout_ms=config.transaction_max_timeout_ms,
+        expiration_ms=config.transactional_id_expiration_ms,
+        timeout_interval_ms=config.transaction_abort_timed_out_transaction_cleanup_interval_ms,
+        expiration_interval_ms=config.transaction_remove_expired_transaction_cleanup_interval_ms,
+        max_partitions=config.transaction_max_partitions,
+    )
+
+    def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> TransactionShard:
+        return TransactionShard(
+            limits=limits,
+            registry=registry,
+            timer=services.timer,
+            clock=materials.clock,
+            outbox=services.outbox,
+            new_producer_id=materials.new_producer_id,
         )
 
     return build
@@ -103,9 +139,12 @@ BUILDERS: Final[dict[str, Builder | None]] = {
     GROUPS.topic: Builder(
         build_groups,
         _group_settings,
-        {"restore": answer_restore, "expiring": answer_expiring},
+        {"restore": answer_restore, "expiring": answer_expiring, "groups": answer_groups},
         WriteOperation("delete-topic-offsets", GroupShard.delete_topics),
+        asked=(MARKERS,),
     ),
-    TRANSACTIONS.topic: NOT_SERVED,
+    TRANSACTIONS.topic: Builder(
+        build_transactions, operations={"abort-transaction": answer_abort}, asked=(GROUPS_ADDED, GROUPS_FOUND)
+    ),
     SHARE_STATE.topic: NOT_SERVED,
 }

@@ -15,20 +15,22 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from coordinator_server.config import Config, advertised_address
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS
+from coordinator_server.config import Config
+from coordinator_server.config_values import advertised_address
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.retention import History, Removed, Retention
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.write.worker import ThreadWorker, Worker
 from coordinator_server.machine.provenance import SHARD_ORIGIN
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import CoordinatorTimer, Reply, RequestContext, report_nothing
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OutboxQueue
+from coordinator_server.runtime.producers import ProducerTimes
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
@@ -43,23 +45,26 @@ from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
-from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
+from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.fetching import Fetches
+from coordinator_server.server.group_news import GroupNews
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
+from coordinator_server.server.producer_ids import ProducerIds
+from coordinator_server.server.status import Status
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
 from coordinator_server.server.turns import Turns
-from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
 log = structlog.get_logger(__name__)
 
@@ -98,6 +103,14 @@ class Site(NamedTuple):
         return nodes if self.place is None else nodes._replace(ports=self.place.ports, loop=self.place.loop)
 
 
+class HandlerServices(NamedTuple):
+    """What the handlers of a loop share besides its shards and its catalog."""
+
+    producer_ids: ProducerIds
+    steps: Steps
+    courier: Courier
+
+
 class Parts(NamedTuple):
     """The objects of a server.
 
@@ -131,19 +144,25 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
     incidents = Incidents(services.clock.now_ms)
-    materials = Materials(config, services.clock, site.environment.new_uuid, incidents.report)
+    producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
+    tell = GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing
+    materials = Materials(config, services.clock, site.environment.new_uuid, incidents.report, tell, producer_ids.take)
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic])
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
-    node = _node(site, store, services, hosted, catalog, Steps(turns))
+    node: Node = _node(site, store, services, hosted, catalog, HandlerServices(producer_ids, Steps(turns), courier))
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     catalog.on_deleted = deletions.tell
     catalog.on_changed = partial(hosted.use_listed, catalog.topic)
     courier.begin = partial(_begin_kind, hosted, node)
-    operations = control_operations(hosted, store, node, builders)
-    dispatcher = Dispatcher(served_apis(node), background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
+    status = Status(node, hosted, store, incidents, services.clock)
+    operations = control_operations(hosted, store, node, status, builders)
+    apis = site.environment.alter_apis(served_apis(node))
+    dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
+    listener = Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store, incidents))
+    status.listener = listener
     has_tools = site.place is None and site.environment.has_tools
     return Parts(
         store,
@@ -159,7 +178,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         turns,
         background,
         node,
-        Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store, incidents)),
+        listener,
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -184,6 +203,9 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
         max_batch_bytes=materials.config.message_max_bytes,
         append_linger_ms=settings.append_linger_ms,
         coalesces=settings.coalesces,
+        producer_times=ProducerTimes(
+            materials.config.producer_id_expiration_ms, materials.config.producer_id_expiration_check_interval_ms
+        ),
     )
 
 
@@ -215,6 +237,10 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
     return False
 
 
+def _allocate(node: Node, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]) -> None:
+    node.catalog.write(ALLOCATE_PRODUCER_IDS, node.ourselves, request, reply)
+
+
 def _catalog(
     site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
 ) -> tuple[OwnCatalog | CatalogReplica, FeedServer | FeedClient | None]:
@@ -243,7 +269,7 @@ def _node(
     services: LoopServices,
     hosted: Hosted,
     catalog: OwnCatalog | CatalogReplica,
-    steps: Steps,
+    shared: HandlerServices,
 ) -> Node:
     meta = store.meta
     delays: CoordinatorTimer = ShardTimers(services.timers, services.clock, _run)
@@ -258,13 +284,17 @@ def _node(
         meta.cluster_id,
         meta.partition_count(GROUPS.topic),
         hosted.runtimes[GROUPS.topic],
+        meta.partition_count(TRANSACTIONS.topic),
+        hosted.runtimes[TRANSACTIONS.topic],
+        shared.producer_ids,
         hosted.runtimes,
         catalog,
         delays,
         site.nodes,
         InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in hosted.runtimes}),
         Fetches(store, services.flusher, delays, readers, post),
-        steps,
+        shared.steps,
+        shared.courier,
     )
 
 

@@ -22,7 +22,7 @@ import structlog
 from coordinator_server.server.background import Background
 from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.quantum import EXPENSIVE, QUANTUM, REQUESTS_PER_PASS
-from coordinator_server.server.served_api import Introduction, ServedApi
+from coordinator_server.server.served_api import Introduction, ServedApi, Touched
 from coordinator_server.server.turns import Turns
 from coordinator_server.server.unanswered import UnansweredRequest
 from protocol.errors import ProtocolError
@@ -164,8 +164,8 @@ class Connection(asyncio.Protocol):
 
     # Called by the rest of the server
 
-    def turn_of(self, api: ServedApi) -> Turn:
-        """Return when the next request may start, which is one of ``api``."""
+    def turn_of(self, api: ServedApi, touched: Touched | None = None) -> Turn:
+        """Return when the next request may start, which is one of ``api`` and touches ``touched``, or anything."""
         order = api.order
         if order is Order.FREE:
             return Turn.NOW
@@ -182,7 +182,10 @@ class Connection(asyncio.Protocol):
                 # It has started behind all earlier ones, and nothing but WRITEs behind it.
                 return Turn.BEHIND_WRITES
             has_large = has_large or each.is_large
-            is_alike = is_alike and other.order is order and order is not Order.ALONE and not each.is_behind_writes
+            if touched is None or each.touched is None:
+                is_alike = is_alike and other.order is order and order is not Order.ALONE and not each.is_behind_writes
+            else:
+                is_alike = is_alike and touched.isdisjoint(each.touched)
             can_read = can_read and (other.order is Order.WRITE or other is api)
             can_overtake = can_overtake and other.name in api.overtakes
         if not has_large:

@@ -1,7 +1,8 @@
 """``control.sock`` in the data directory: the interface of local tools to the running server.
 
 Requests and answers are JSON objects, one per line: ``{"op": "seal"}`` → ``{"ok": true, "shards": {"__consumer_offsets-7":
-1234}}``, or ``{"ok": false, "error": "…"}``. Only the server's user can read and write the socket.
+1234}}``, or ``{"ok": false, "error": "…"}``, with ``"temporary": true`` if the same request succeeds a little later. Only the
+server's user can read and write the socket.
 
 With several loops an operation runs in each loop, and the supervisor merges the answers (supervisor/rules.py): values that
 differ between loops must be in objects by shard or in lists; all other values must be equal. A request that names ``shards``
@@ -32,7 +33,14 @@ Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
 class Refusal(Exception):
-    """The error that an operation cannot run now. The message says why and what to do."""
+    """The error that an operation cannot run now. The message says why and what to do.
+
+    ``is_temporary``: it passes by itself, and the same request succeeds later.
+    """
+
+    def __init__(self, message: str, *, is_temporary: bool = False) -> None:
+        super().__init__(message)
+        self.is_temporary = is_temporary
 
 
 class ControlSocket:
@@ -87,7 +95,7 @@ async def run_operation(operations: Mapping[str, Operation], request: Mapping[st
     try:
         return {"ok": True, **await operation(request)}
     except Refusal as refused:
-        return {"ok": False, "error": str(refused)}
+        return {"ok": False, "error": str(refused)} | ({"temporary": True} if refused.is_temporary else {})
     except Exception as failure:
         log.exception("control-failed", op=request.get("op"))
         return {"ok": False, "error": str(failure) or type(failure).__name__}

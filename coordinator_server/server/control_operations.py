@@ -1,6 +1,6 @@
 """The operations of ``control.sock``: those on the whole log, and those of each kind (builders.py).
 
-All except ``shards`` are refused while shards are loading, so that no operation sees a part of the log.
+All except ``shards`` and ``status`` are refused while shards are loading, so that no operation sees a part of the log.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from coordinator_server.server.control import Operation, Refusal
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.node import Node
+from coordinator_server.server.status import Status
 
 
-def control_operations(hosted: Hosted, store: LocalLogStore, node: Node, builders: Mapping[str, Builder]) -> dict[str, Operation]:
+def control_operations(
+    hosted: Hosted, store: LocalLogStore, node: Node, status: Status, builders: Mapping[str, Builder]
+) -> dict[str, Operation]:
     """Return the operations of one loop, by name. With several loops the supervisor listens and calls each loop."""
     of_the_log: dict[str, Operation] = {
         "seal": partial(_answer_seal, store),
@@ -30,7 +33,7 @@ def control_operations(hosted: Hosted, store: LocalLogStore, node: Node, builder
         name: partial(answer, node) for builder in builders.values() for name, answer in builder.operations.items()
     }
     whole = {name: partial(_when_loaded, hosted, operation) for name, operation in (of_the_log | of_kinds).items()}
-    return {"shards": partial(_answer_shards, hosted), **whole}
+    return {"shards": partial(_answer_shards, hosted), "status": status.answer, **whole}
 
 
 async def seal(store: LocalLogStore) -> Mapping[str, int]:
@@ -63,6 +66,7 @@ async def _when_loaded(hosted: Hosted, operation: Operation, request: Mapping[st
     left = hosted.left_to_load
     if left:
         raise Refusal(
-            f'{left} shards are still being loaded, {{"op": "shards"}} says how far they are: try again when they are there'
+            f'{left} shards are still being loaded, {{"op": "shards"}} says how far they are: try again when they are there',
+            is_temporary=True,
         )
     return await operation(request)

@@ -13,30 +13,35 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config, declared_topics
+from coordinator_server.config import Config
+from coordinator_server.config_values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS, partition_counts
 from coordinator_server.log.file_names import shards_of
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.log.write.journal_writer import Post, Sync
+from coordinator_server.log.write.segments import RESERVE_BYTES
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import SHARD
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.nodes import Endpoint
-from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, DECLARE_TOPICS
+from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
 from coordinator_server.server.control import Operation
+from coordinator_server.server.disk_share import DiskShare, disk_share
 from coordinator_server.server.environment import Environment
-from coordinator_server.server.errors import StartError
+from coordinator_server.server.errors import StartError, WrongProperties
+from coordinator_server.server.ports import listen_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 Q = TypeVar("Q")
@@ -86,10 +91,7 @@ class Daemon:
         try:
             endpoint = Endpoint(*await parts.listener.acceptor.bind(host, port))
         except OSError as refused:
-            reason = refused.strerror or str(refused)
-            raise StartError(
-                f"cannot listen on {host}:{port}: {reason}; is another server there? --listen takes another"
-            ) from None
+            raise StartError(listen_problem(host, port, refused)) from None
         await self.prepare()
         await self.listen()
         return endpoint
@@ -162,10 +164,13 @@ class Daemon:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
         config, data_dir, place, environment, fatal = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
+        # Storage of tests has no disk.
+        share = DiskShare(config.log_journal_bytes, RESERVE_BYTES) if environment.storage else disk_share(config, data_dir)
         options = LogOptions(
             segment_bytes=config.offsets_topic_segment_bytes,
             roll_ms=config.log_roll_ms,
-            journal_bytes=config.log_journal_bytes,
+            journal_bytes=share.journal_bytes,
+            reserve_bytes=share.reserve_bytes,
             sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
             storage=environment.storage,
             worker=environment.make_worker() if environment.make_worker else None,
@@ -191,14 +196,25 @@ class Daemon:
             raise StartError("the topics could not be loaded: the line above names the damaged file")
 
     async def _declare_topics(self) -> None:
-        """Create the missing topics of the ``topics`` property."""
-        node, topics = self.parts.node, declared_topics(self._site.config)
-        missing = [CreatableTopic(name, count, -1) for name, count in topics.items() if node.topic(name) is None]
+        """Create the missing topics of the ``topics`` property, and the missing partitions of others. Raises StartError."""
+        missing, growing = [], []
+        for name, count in declared_topics(self._site.config).items():
+            topic = self.parts.node.topic(name)
+            if topic is None:
+                missing.append(CreatableTopic(name, -1 if count is None else count, -1))
+            elif count is not None and count > topic.partitions:
+                growing.append(CreatePartitionsTopic(name, count, assignments=None))
+            elif count is not None and count < topic.partitions:
+                raise WrongProperties(
+                    f"topics: {name} has {topic.partitions} partitions, which cannot be fewer: "
+                    f"declare {name}:{topic.partitions}, or {name} without a number"
+                )
         if missing:
-            answer = await self._write(DECLARE_TOPICS, CreateTopicsRequest(topics=missing))
-            for result in answer.topics:
-                if result.error_code != ErrorCode.NONE:
-                    raise StartError(f"topics: {result.name}: {result.error_message}")
+            made = await self._write(DECLARE_TOPICS, CreateTopicsRequest(topics=missing))
+            _check_declared([(each.name, each.error_code, each.error_message) for each in made.topics])
+        if growing:
+            grown = await self._write(CREATE_PARTITIONS, CreatePartitionsRequest(topics=growing))
+            _check_declared([(each.name, each.error_code, each.error_message) for each in grown.results])
 
     async def _declare_kinds_in_use(self) -> None:
         """Create the topics of kinds that have a directory but are not in the catalog: an import created the directory."""
@@ -218,3 +234,10 @@ class Daemon:
         node = self.parts.node
         node.catalog.write(operation, node.ourselves, request, CallbackReply(outcome.set_result, refused))
         return await outcome
+
+
+def _check_declared(results: Iterable[tuple[str, int, str | None]]) -> None:
+    """Raise WrongProperties for the first topic, of name, error and message, that was refused."""
+    for name, error, message in results:
+        if error != ErrorCode.NONE:
+            raise WrongProperties(f"topics: {name}: {message}")

@@ -60,8 +60,13 @@ class Dispatcher:
                 return True
         api, context = known.api, known.context
         is_behind_writes = False
+        request: Any = None
+        touched = None
         if api.order is not connection.order or api.order is _ALONE:
-            turn = connection.turn_of(api)
+            if api.touches is not None and len(frame) <= LARGE_FRAME_BYTES:
+                request, _ = known.decode(frame, known.position)
+                touched = api.touches(request)
+            turn = connection.turn_of(api, touched)
             if turn is Turn.LATER:
                 return False
             is_behind_writes = turn is Turn.BEHIND_WRITES
@@ -74,8 +79,11 @@ class Dispatcher:
                 connection.expect(large)
                 self._decode_beside(known, frame, large)
                 return True
-        request, _ = known.decode(frame, known.position)
+        if request is None:
+            request, _ = known.decode(frame, known.position)
         reply = self._reply(connection, api, context, correlation_id, request)
+        if touched is not None:
+            reply.touched = touched
         if is_behind_writes:
             reply.is_behind_writes = True
         connection.expect(reply)

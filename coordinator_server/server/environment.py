@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from coordinator_server.config import UNLIMITED
@@ -16,6 +16,7 @@ from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
 from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
 from coordinator_server.server.executor import start_executor
+from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.unix import Sockets, UnixSockets
 
 
@@ -23,6 +24,11 @@ def open_files_allowed() -> int:
     """Return the limit of open files of this process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return UNLIMITED if soft == resource.RLIM_INFINITY else soft
+
+
+def unaltered(apis: Sequence[ServedApi]) -> Sequence[ServedApi]:
+    """Return the APIs as they are."""
+    return apis
 
 
 class Environment(NamedTuple):
@@ -41,5 +47,7 @@ class Environment(NamedTuple):
     sockets: Sockets = UnixSockets()
     # Starts the child process for a loop's tasks.
     start_child: StartChild = start_executor
+    # Alters the handlers of the API table, for servers that fail on purpose.
+    alter_apis: Callable[[Sequence[ServedApi]], Sequence[ServedApi]] = unaltered
     # Whether the server has control.sock and the log cleaner, which involve other processes.
     has_tools: bool = True

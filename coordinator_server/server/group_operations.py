@@ -4,27 +4,29 @@
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
 
 {"op": "expiring", "shards": ["__consumer_offsets-7"], "group": "readers"}
-{"ok": true, "expiring": [{"topic": "t", "partition": 0, "at_ms": 1764000000000}]}
+{"ok": true, "expiring": [{"topic": "t", "partition": 0, "at_ms": 1764000000000}], "is_known": true}
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.group.restore import Restore, Restored
+from coordinator_server.group.describe import EVERY_GROUP
+from coordinator_server.group.restore import Restore
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
+from coordinator_server.server.control_write import written
 from coordinator_server.server.node import Node
-from protocol.error_codes import ErrorCode
 
+GROUPS_PER_STEP: Final = 200
 RESTORE: Final = WriteOperation("restore-offsets", GroupShard.restore_offsets)
 
 
@@ -37,21 +39,40 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
     for each in wanted.offsets:
         topic = node.topic(each.topic)
         each.topic_id = topic.topic_id if topic is not None else each.topic_id
-    outcome: asyncio.Future[Restored] = asyncio.get_running_loop().create_future()
-
-    def refused(error: ErrorCode, message: str | None) -> None:
-        outcome.set_exception(Refusal(f"{error.name}: {message or 'nothing was changed'}"))
-
     partition = partition_for(wanted.group_id, node.partitions)
-    node.groups.write(partition, RESTORE, node.ourselves, wanted, CallbackReply(outcome.set_result, refused))
-    return {"restored": msgspec.to_builtins(await outcome)}
+    restored = await written(node.groups, partition, RESTORE, node.ourselves, wanted)
+    return {"restored": msgspec.to_builtins(restored)}
+
+
+async def answer_groups(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return every group of this loop. The loop serves others after each portion."""
+    found: list[Mapping[str, Any]] = []
+    for partition in [each.shard.partition for each in node.groups.progress]:
+        candidates = node.groups.read(partition, GroupShard.candidates)
+        while portion := list(islice(candidates, GROUPS_PER_STEP)):
+            for listed in node.groups.read(partition, GroupShard.list_groups, EVERY_GROUP, portion):
+                generation, members = node.groups.read(partition, GroupShard.generation, listed.group_id)
+                found.append(
+                    {
+                        "group_id": listed.group_id,
+                        "type": listed.group_type,
+                        "state": listed.group_state,
+                        "protocol_type": listed.protocol_type,
+                        "generation": generation,
+                        "members": members,
+                    }
+                )
+            await asyncio.sleep(0)
+    return {"groups": found}
 
 
 async def answer_expiring(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return when a group's offsets expire in the present state. Offsets that do not expire are omitted. Raises Refusal."""
     group_id = str(request.get("group"))
     try:
-        due = node.groups.read(partition_for(group_id, node.partitions), GroupShard.expiring, group_id)
+        partition = partition_for(group_id, node.partitions)
+        due = node.groups.read(partition, GroupShard.expiring, group_id)
+        is_known = node.groups.read(partition, GroupShard.has_group, group_id)
     except CoordinatorError as refused:
         raise Refusal(f"{refused.error.name}: {refused.message or 'ask again'}") from refused
-    return {"expiring": [each._asdict() for each in due]}
+    return {"expiring": [each._asdict() for each in due], "is_known": is_known}

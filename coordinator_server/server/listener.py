@@ -68,6 +68,11 @@ class Listener:
         self._to_write: dict[Connection, None] = {}
         self._all_closed = asyncio.Event()
 
+    @property
+    def connections(self) -> Sequence[Connection]:
+        """The open connections, in order of arrival."""
+        return list(self._connections)
+
     def stop_reading(self) -> None:
         """Stop accepting and reading. Requests already read are still answered."""
         self.acceptor.close()

@@ -15,11 +15,14 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.catalog import Catalog
+from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
+from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Steps
+from coordinator_server.transaction.shard import TransactionShard
 from protocol.error_codes import ErrorCode
 
 R = TypeVar("R")
@@ -29,13 +32,16 @@ class Node(NamedTuple):
     """The server as API handlers see it. Handlers never change it.
 
     ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
-    number of shards.
+    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids.
     """
 
     config: Config
     cluster_id: str
     partitions: int
     groups: CoordinatorRuntime[GroupShard]
+    transaction_partitions: int
+    transactions: CoordinatorRuntime[TransactionShard]
+    producer_ids: ProducerIds
     runtimes: Mapping[str, CoordinatorRuntime[Any]]
     catalog: Catalog
     delays: CoordinatorTimer
@@ -43,10 +49,15 @@ class Node(NamedTuple):
     internal: InternalTopics
     fetches: Fetches
     steps: Steps
+    courier: Courier
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""
         return partition_for(group_id, self.partitions)
+
+    def transaction_partition_of(self, transactional_id: str) -> int:
+        """Return the partition that owns a transactional id."""
+        return partition_for(transactional_id, self.transaction_partitions)
 
     @property
     def ourselves(self) -> RequestContext:

@@ -12,7 +12,8 @@ from enum import Enum
 class Order(Enum):
     """When a request may start before earlier ones of its connection are answered.
 
-    It may if all unanswered ones are FREE, or if all that are not FREE have its own class and that class is not ALONE.
+    It may if all unanswered ones are FREE, or if all that are not FREE have its own class and that class is not ALONE. Requests
+    of transactions may, though they are ALONE, if no unanswered one touches what they touch (``ApiRow.touches``).
     """
 
     FREE = "free"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 
 from coordinator_server.config import LAST_PORT
@@ -25,12 +26,18 @@ def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
         for sockets in bound:
             for each in sockets:
                 each.close()
-        at = f"{host}:{port + len(bound) - 1}" if port else host
-        reason = refused.strerror or str(refused)
+        need = f"loop {len(bound) - 1} of {loops} needs it; " if loops > 1 else ""
         raise StartError(
-            f"cannot listen on {at}: {reason}; loop {len(bound) - 1} of {loops} needs it. {_remedy(port, last)}"
+            f"{listen_problem(host, port and port + len(bound) - 1, refused)} ({need}{_remedy(port, last)})"
         ) from None
     return bound
+
+
+def listen_problem(host: str, port: int, refused: OSError) -> str:
+    """Return why nothing can listen there."""
+    at = f"{host}:{port}" if port else host
+    hint = ": is another server there?" if refused.errno == errno.EADDRINUSE else ""
+    return f"cannot listen on {at}: {refused.strerror or refused}{hint}"
 
 
 def bind_port(host: str, port: int) -> list[socket.socket]:
@@ -46,7 +53,9 @@ def bind_port(host: str, port: int) -> list[socket.socket]:
 
 
 def _remedy(port: int, last: int) -> str:
-    return f"Free the ports {port} to {last}, or begin elsewhere with --listen" if port else "--listen takes another address"
+    if not port or port == last:
+        return "--listen takes another address of this machine"
+    return f"free the ports {port} to {last}, or begin elsewhere with --listen"
 
 
 def _bind(host: str, port: int, bound: list[socket.socket]) -> None:

@@ -34,6 +34,7 @@ class PendingReply(UnansweredRequest, Generic[R]):
         self.request = request
         self.frame = None
         self.is_answered = self.is_behind_writes = self.is_free = False
+        self.touched = None
 
     def complete(self, response: R, /) -> None:
         """Answer the request with ``response``."""

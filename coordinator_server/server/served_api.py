@@ -12,6 +12,9 @@ from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 
+Touched = frozenset[str | int]
+"""What a request depends on and changes: the names and ids of transactions and groups."""
+
 
 class Handle(Protocol):
     """The handler of a row, bound to this node. ``reply`` is a ``PendingReply``."""
@@ -41,6 +44,7 @@ class ServedApi(Struct, frozen=True):
     can_read_behind_writes: bool = False
     units_per_byte: int = 32
     overtakes: frozenset[str] = frozenset()
+    touches: Callable[[Any], Touched] | None = None
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
 

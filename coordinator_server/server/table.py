@@ -17,9 +17,14 @@ from coordinator_server.server.apis import (
     offset_commit,
     offset_fetch,
     produce,
+    producers,
     records,
     topic_pages,
     topics,
+    transaction_partitions,
+    transaction_states,
+    transactions,
+    txn_offset_commit,
 )
 from coordinator_server.server.node import Node
 from coordinator_server.server.served_api import ServedApi
@@ -39,6 +44,12 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     deletion.OFFSET_DELETE_API,
     offset_commit.OFFSET_COMMIT_API,
     offset_fetch.OFFSET_FETCH_API,
+    transactions.INIT_PRODUCER_ID_API,
+    transaction_partitions.ADD_PARTITIONS_TO_TXN_API,
+    transactions.ADD_OFFSETS_TO_TXN_API,
+    transactions.END_TXN_API,
+    transaction_states.DESCRIBE_TRANSACTIONS_API,
+    transaction_states.LIST_TRANSACTIONS_API,
     topics.CREATE_TOPICS_API,
     topics.DELETE_TOPICS_API,
     topics.CREATE_PARTITIONS_API,
@@ -50,6 +61,9 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     produce.PRODUCE_API,
     records.LIST_OFFSETS_API,
     records.FETCH_API,
+    txn_offset_commit.TXN_OFFSET_COMMIT_API,
+    producers.WRITE_TXN_MARKERS_API,
+    producers.DESCRIBE_PRODUCERS_API,
 )
 
 

@@ -6,7 +6,7 @@ from struct import Struct
 from typing import Any, ClassVar
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.served_api import ServedApi
+from coordinator_server.server.served_api import ServedApi, Touched
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 
@@ -17,7 +17,7 @@ _PREFIX = Struct(">ii")  # length, correlation id
 class UnansweredRequest:
     """One request. ``reply.py`` creates it, and has the ways to answer it."""
 
-    __slots__ = ("api", "context", "correlation_id", "frame", "is_answered", "is_behind_writes", "is_free", "request")
+    __slots__ = ("api", "context", "correlation_id", "frame", "is_answered", "is_behind_writes", "is_free", "request", "touched")
 
     is_large: ClassVar[bool] = False
     """While a large request is unanswered, nothing but FREE ones starts behind it: a connection has memory for one."""
@@ -32,6 +32,8 @@ class UnansweredRequest:
     """The request reads the effects of unanswered WRITEs. Set by the dispatcher if it must, by a handler if it does."""
     is_free: bool
     """Set by a handler: the request is FREE from here on, whatever the class of its API is."""
+    touched: Touched | None
+    """What the request touches, if its API says so. None: anything."""
 
     def refusal(self, error: ErrorCode, message: str | None) -> Message:
         """Return the response for an error, in the form of the API. May be called in a thread."""

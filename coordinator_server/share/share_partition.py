@@ -53,7 +53,7 @@ class SharePartition(Struct, frozen=True, gc=False):
     write_timestamp: int
     highest_leader_epoch: int
     highest_state_epoch: int
-    update_count: int = 0
+    update_count: int
 
 
 def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, updates_per_snapshot: int) -> SharePartition:

@@ -43,7 +43,7 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatc
 def _from(start_offset: int, batches: Iterable[StateBatch]) -> Iterable[StateBatch]:
     """Yield the parts of batches that are not below the start offset. Batches without a record are dropped."""
     for batch in batches:
-        if start_offset != NO_START_OFFSET and batch.first_offset < start_offset:
+        if batch.first_offset < start_offset:
             batch = batch._replace(first_offset=start_offset)
         if batch.first_offset <= batch.last_offset:
             yield batch

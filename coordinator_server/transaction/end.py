@@ -18,6 +18,7 @@ from coordinator_server.machine.shard import TransactionResult
 from coordinator_server.transaction.state import TransactionState
 from coordinator_server.transaction.transaction import FIRST_WITH_EPOCH_BUMP, LAST_EPOCH, Transaction
 from protocol.error_codes import ErrorCode
+from protocol.messages.end_txn import EndTxnResponse
 
 _COMPLETE: Final = {
     TransactionResult.COMMIT: TransactionState.COMPLETE_COMMIT,
@@ -70,3 +71,10 @@ def _is_end_by_epoch(known: Transaction, request: EndRequest, *, is_pending: boo
     if known.state is TransactionState.ONGOING or (request.result is TransactionResult.ABORT and not is_repeated):
         return True
     raise CoordinatorError(ErrorCode.INVALID_TXN_STATE)
+
+
+def end_response(transaction: Transaction, *, bumps: bool) -> EndTxnResponse:
+    """Return the answer with the producer's id and epoch. ``bumps`` is whether the request's version has them."""
+    if not bumps:
+        return EndTxnResponse()
+    return EndTxnResponse(producer_id=transaction.producer_id, producer_epoch=transaction.producer_epoch)

@@ -2,7 +2,7 @@
 
 Hard state is one Transaction per transactional id. Soft state:
 
-    pending        ids whose last transition is not durable: other requests get CONCURRENT_TRANSACTIONS
+    pending        the durable state of ids whose last transition is not durable: requests see it, and may get CONCURRENT_TRANSACTIONS
     last epochs    for repeated requests; a load forgets them, as in Kafka
     open since     when each open transaction began on the monotonic clock, or when the shard was loaded: the time that a server does
                    not run, and a wall clock that jumps, let no transaction time out
@@ -34,8 +34,9 @@ from coordinator_server.machine.shard import (
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.transaction import transaction as steps
+from coordinator_server.transaction.describe import TransactionFilter, listed
 from coordinator_server.transaction.digest import transaction_digest
-from coordinator_server.transaction.end import EndRequest, is_end
+from coordinator_server.transaction.end import EndRequest, end_response, is_end
 from coordinator_server.transaction.markers import WRITE_MARKER, Marker
 from coordinator_server.transaction.state import AT_REST, PREPARED, TransactionState
 from coordinator_server.transaction.transaction import (
@@ -52,6 +53,7 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from protocol.messages.list_transactions import TransactionState as ListedTransaction
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 
 R = TypeVar("R")
@@ -61,20 +63,23 @@ SERVED_VERSION: Final = 2
 FIRST_END_WITH_EPOCH_BUMP: Final = 5
 """The first version of EndTxn that belongs to version 2 of transactions."""
 IDS_PER_STEP: Final = 500
+DURABLE: Final = 0
+"""What an answer depends on that tells of an id without a pending transition."""
 RETRY_MS: Final = 1_000
 
-_TIMEOUTS: Final = "timeouts"
-_EXPIRY: Final = "expiry"
+_TIMEOUTS: Final = ("timeouts",)
+_EXPIRY: Final = ("expiry",)
 
 
-class TransactionTimes(NamedTuple):
-    """Milliseconds. The longest timeout that a client may ask for, and the time after which an unused id is forgotten, with the
-    intervals at which each is checked."""
+class TransactionLimits(NamedTuple):
+    """The longest timeout that a client may ask for, and the time after which an unused id is forgotten, with the intervals at which
+    each is checked; the most partitions of a transaction."""
 
     max_timeout_ms: int
     expiration_ms: int
     timeout_interval_ms: int
     expiration_interval_ms: int
+    max_partitions: int
 
 
 class PartitionsRequest(NamedTuple):
@@ -93,21 +98,21 @@ class TransactionShard(CoordinatorShard):
     def __init__(
         self,
         *,
-        times: TransactionTimes,
+        limits: TransactionLimits,
         registry: SnapshotRegistry,
         timer: CoordinatorTimer,
         clock: Clock,
         outbox: Outbox,
         new_producer_id: Callable[[], int],
     ) -> None:
-        self._times = times
+        self._limits = limits
         self._timer = timer
         self._clock = clock
         self._steady = SteadyClock(clock)
         self._outbox = outbox
         self._new_producer_id = new_producer_id
         self._transactions: TimelineDict[str, Transaction] = TimelineDict(registry)
-        self._pending: set[str] = set()
+        self._pending: dict[str, Transaction] = {}
         self._last_epochs: dict[str, int] = {}
         self._open_since_ms: dict[str, int] = {}
         self._unmarked: dict[str, set[int]] = {}
@@ -122,10 +127,10 @@ class TransactionShard(CoordinatorShard):
         expected_id, expected = request.producer_id, request.producer_epoch
         if not transactional_id or (expected_id == NO_PRODUCER_ID) != (expected == NO_EPOCH):
             raise CoordinatorError(ErrorCode.INVALID_REQUEST)
-        if not 0 < timeout_ms <= self._times.max_timeout_ms:
+        if not 0 < timeout_ms <= self._limits.max_timeout_ms:
             raise CoordinatorError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
         now_ms = self._clock.wall_ms()
-        known = self._transactions.get(transactional_id)
+        known = self._durable(transactional_id)
         if known is None:
             known = steps.created(self._new_producer_id(), timeout_ms, now_ms)
         self._check_free(transactional_id, known)
@@ -136,7 +141,7 @@ class TransactionShard(CoordinatorShard):
                 error_code=ErrorCode.CONCURRENT_TRANSACTIONS, producer_id=NO_PRODUCER_ID, producer_epoch=NO_EPOCH
             )
             transition = self._prepared(transactional_id, known, TransactionResult.ABORT, SERVED_VERSION)
-            return self._write(transactional_id, transition, refused)
+            return self._write(transactional_id, known, transition, refused)
         if known.is_exhausted and expected in (NO_EPOCH, known.producer_epoch):
             new_id = self._new_producer_id()
             transition = steps.with_new_producer_id(known, new_id, timeout_ms, now_ms, is_continued=expected != NO_EPOCH)
@@ -145,7 +150,7 @@ class TransactionShard(CoordinatorShard):
             transition = steps.with_next_epoch(known, last, None if expected == NO_EPOCH else expected, timeout_ms, now_ms)
         after = transition.after
         answer = InitProducerIdResponse(producer_id=after.producer_id, producer_epoch=after.producer_epoch)
-        return self._write(transactional_id, transition, answer)
+        return self._write(transactional_id, known, transition, answer)
 
     def add_partitions(self, context: RequestContext, request: PartitionsRequest, reply: Reply[None]) -> CoordinatorResult[None]:
         """Add partitions to a transaction, which begins if none is open."""
@@ -154,18 +159,23 @@ class TransactionShard(CoordinatorShard):
         self._check_free(transactional_id, known)
         _check_producer(known, request)
         if known.state is TransactionState.ONGOING and request.partitions <= known.partitions:
-            return CoordinatorResult(None)
+            return CoordinatorResult(None, depends_on=DURABLE)
+        if len(request.partitions | known.partitions) > self._limits.max_partitions:
+            raise CoordinatorError(ErrorCode.POLICY_VIOLATION)
         last = self._last_epochs.get(transactional_id, NO_EPOCH)
         transition = steps.with_partitions(known, last, request.partitions, request.version, self._clock.wall_ms())
-        return self._write(transactional_id, transition, None)
+        return self._write(transactional_id, known, transition, None)
 
     def missing_partitions(
         self, context: RequestContext, request: PartitionsRequest, reply: Reply[frozenset[TopicPartition]]
     ) -> CoordinatorResult[frozenset[TopicPartition]]:
-        """Return those of the partitions that are not in the producer's transaction, once that is durable."""
+        """Return those of the partitions that are not in the producer's transaction, as far as that is durable.
+
+        A transition may be pending, as in Kafka: the log takes nothing after a marker (``runtime/producers.py``).
+        """
         known = self._known(request.transactional_id)
         _check_producer(known, request)
-        return CoordinatorResult(request.partitions - known.partitions)
+        return CoordinatorResult(request.partitions - known.partitions, depends_on=DURABLE)
 
     def end_transaction(
         self, context: RequestContext, request: EndTxnRequest, reply: Reply[EndTxnResponse]
@@ -177,10 +187,23 @@ class TransactionShard(CoordinatorShard):
         bumps = context.api_version >= FIRST_END_WITH_EPOCH_BUMP
         asked = EndRequest(request.producer_id, request.producer_epoch, result, SERVED_VERSION if bumps else 0)
         if not is_end(known, asked, is_pending=self._is_pending(transactional_id, known)):
-            return CoordinatorResult(_ended(known, bumps=bumps))
+            return CoordinatorResult(end_response(known, bumps=bumps), depends_on=DURABLE)
         transition = self._prepared(transactional_id, known, result, asked.version)
         done = steps.completed(transition.after, transition.last_epoch, self._clock.wall_ms()).after
-        return self._write(transactional_id, transition, _ended(done, bumps=bumps))
+        return self._write(transactional_id, known, transition, end_response(done, bumps=bumps))
+
+    def abort(
+        self, context: RequestContext, transactional_id: str, reply: Reply[tuple[int, int]]
+    ) -> CoordinatorResult[tuple[int, int]]:
+        """Abort the open transaction of an id and fence its producer, whose id and epoch are returned."""
+        known = self._durable(transactional_id)
+        if known is None:
+            raise CoordinatorError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, "there is no such transactional id")
+        self._check_free(transactional_id, known)
+        if known.state is not TransactionState.ONGOING:
+            raise CoordinatorError(ErrorCode.INVALID_TXN_STATE, "no transaction is open")
+        transition = self._prepared(transactional_id, known, TransactionResult.ABORT, SERVED_VERSION)
+        return self._write(transactional_id, known, transition, (known.producer_id, known.producer_epoch))
 
     # Read operations
 
@@ -188,9 +211,21 @@ class TransactionShard(CoordinatorShard):
         """Return the state of an id, or None."""
         return self._transactions.get_at(transactional_id, committed_offset)
 
-    def transactions(self, committed_offset: int) -> Iterable[tuple[str, Transaction]]:
-        """Return every id with its state, in no particular order."""
-        return self._transactions.items_at(committed_offset)
+    def count(self, committed_offset: int) -> int:
+        """Return about how many ids there are: those of transitions that are not durable count too."""
+        return len(self._transactions)
+
+    def ids(self, committed_offset: int) -> list[str]:
+        """Return every id, in no particular order."""
+        return self._transactions.keys_at(committed_offset)
+
+    def list_transactions(
+        self, committed_offset: int, wanted: TransactionFilter, transactional_ids: Iterable[str]
+    ) -> list[ListedTransaction]:
+        """Return the entries of those of the ids that exist and match."""
+        now_ms = self._clock.wall_ms()
+        found = ((each, self._transactions.get_at(each, committed_offset)) for each in transactional_ids)
+        return [listed(each, known) for each, known in found if known is not None and wanted.has(known, now_ms)]
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """Return the digest of all ids. It is never split into steps."""
@@ -219,8 +254,8 @@ class TransactionShard(CoordinatorShard):
                 self._open_since_ms[transactional_id] = now_ms
             elif known.state in PREPARED:
                 self._send_markers(transactional_id)
-        self._timer.schedule(_TIMEOUTS, self._times.timeout_interval_ms, self._look_for_overdue)
-        self._timer.schedule(_EXPIRY, self._times.expiration_interval_ms, self._forget_unused)
+        self._timer.schedule(_TIMEOUTS, self._limits.timeout_interval_ms, self._look_for_overdue)
+        self._timer.schedule(_EXPIRY, self._limits.expiration_interval_ms, self._forget_unused)
 
     def on_unloaded(self) -> None:
         """Drop soft state."""
@@ -231,10 +266,14 @@ class TransactionShard(CoordinatorShard):
 
     # Transitions
 
+    def _durable(self, transactional_id: str) -> Transaction | None:
+        """Return the state of an id without the transition that is pending."""
+        return self._pending.get(transactional_id) or self._transactions.get(transactional_id)
+
     def _known(self, transactional_id: str) -> Transaction:
         if not transactional_id:
             raise CoordinatorError(ErrorCode.INVALID_REQUEST)
-        known = self._transactions.get(transactional_id)
+        known = self._durable(transactional_id)
         if known is None:
             raise CoordinatorError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         return known
@@ -252,14 +291,14 @@ class TransactionShard(CoordinatorShard):
         next_id = self._new_producer_id() if is_bumped_over else NO_PRODUCER_ID
         return steps.prepared(known, last, result, version, next_id, self._clock.wall_ms())
 
-    def _write(self, transactional_id: str, transition: Transition, response: R) -> CoordinatorResult[R]:
-        self._pending.add(transactional_id)
+    def _write(self, transactional_id: str, known: Transaction, transition: Transition, response: R) -> CoordinatorResult[R]:
+        self._pending[transactional_id] = known
         record = record_of(transactional_id, transition.after)
         return CoordinatorResult(response, [record], partial(self._written, transactional_id, transition))
 
     def _written(self, transactional_id: str, transition: Transition, error: ErrorCode | None) -> None:
         """Follow a transition with soft state, or forget one that was not written."""
-        self._pending.discard(transactional_id)
+        self._pending.pop(transactional_id, None)
         if error is not None:
             return
         state, self._last_epochs[transactional_id] = transition.after.state, transition.last_epoch
@@ -286,7 +325,9 @@ class TransactionShard(CoordinatorShard):
             self._outbox.send(intent, WRITE_MARKER, index, marker, partial(self._marked, transactional_id, index))
 
     def _marked(self, transactional_id: str, index: int, outcome: bool | Refused) -> CoordinatorResult[None]:
-        """Note a durable marker. A refused one is done, too: the partition has seen a newer epoch of the producer."""
+        """Note a durable marker, or that the partition has seen a newer epoch. Raise any other error: the marker is sent again."""
+        if isinstance(outcome, Refused) and outcome.error is not ErrorCode.INVALID_PRODUCER_EPOCH:
+            raise CoordinatorError(outcome.error, outcome.message)
         unmarked = self._unmarked[transactional_id]
         unmarked.discard(index)
         return CoordinatorResult(None) if unmarked else self._complete(transactional_id)
@@ -294,7 +335,7 @@ class TransactionShard(CoordinatorShard):
     def _complete(self, transactional_id: str) -> CoordinatorResult[None]:
         known = self._transactions[transactional_id]
         last = self._last_epochs.get(transactional_id, NO_EPOCH)
-        return self._write(transactional_id, steps.completed(known, last, self._clock.wall_ms()), None)
+        return self._write(transactional_id, known, steps.completed(known, last, self._clock.wall_ms()), None)
 
     # What time does
 
@@ -305,7 +346,7 @@ class TransactionShard(CoordinatorShard):
             known = self._transactions.get(transactional_id)
             if known is not None and since_ms + known.timeout_ms < now_ms:
                 self._timer.schedule(transactional_id, 0, partial(self._abort_overdue, transactional_id), RETRY_MS)
-        self._timer.schedule(_TIMEOUTS, self._times.timeout_interval_ms, self._look_for_overdue)
+        self._timer.schedule(_TIMEOUTS, self._limits.timeout_interval_ms, self._look_for_overdue)
         return CoordinatorResult(None)
 
     def _abort_overdue(self, transactional_id: str) -> CoordinatorResult[None]:
@@ -317,25 +358,26 @@ class TransactionShard(CoordinatorShard):
         if since_ms + known.timeout_ms >= self._clock.now_ms():
             return CoordinatorResult(None)
         transition = self._prepared(transactional_id, known, TransactionResult.ABORT, SERVED_VERSION)
-        return self._write(transactional_id, transition, None)
+        return self._write(transactional_id, known, transition, None)
 
     def _forget_unused(self) -> CoordinatorResult[None]:
-        """Forget ids that have been at rest for the expiration time."""
-        before_ms = self._steady.now_ms() - self._times.expiration_ms
+        """Forget ids that have been at rest for the expiration time, in steps. A step that is not written is the last for now."""
+        before_ms = self._steady.now_ms() - self._limits.expiration_ms
         unused = [
             each
             for each, known in self._transactions.items()
             if known.state in AT_REST and known.update_ms <= before_ms and each not in self._pending
         ][:IDS_PER_STEP]
-        delay_ms = 0 if len(unused) == IDS_PER_STEP else self._times.expiration_interval_ms
-        self._timer.schedule(_EXPIRY, delay_ms, self._forget_unused)
-        self._pending.update(unused)
+        self._timer.schedule(_EXPIRY, self._limits.expiration_interval_ms, self._forget_unused)
+        self._pending |= {each: self._transactions[each] for each in unused}
         records = [CoordinatorRecord(TransactionLogKey(each), None) for each in unused]
         return CoordinatorResult(None, records, partial(self._forgotten, unused), is_atomic=False)
 
-    def _forgotten(self, unused: Collection[str], _error: ErrorCode | None) -> None:
-        self._pending.difference_update(unused)
+    def _forgotten(self, unused: Collection[str], error: ErrorCode | None) -> None:
+        if error is None and len(unused) == IDS_PER_STEP:
+            self._timer.schedule(_EXPIRY, 0, self._forget_unused)
         for transactional_id in unused:
+            self._pending.pop(transactional_id, None)
             if transactional_id not in self._transactions:
                 self._last_epochs.pop(transactional_id, None)
 
@@ -354,9 +396,3 @@ def _check_producer(known: Transaction, request: PartitionsRequest) -> None:
         raise CoordinatorError(ErrorCode.PRODUCER_FENCED)
     if known.state in PREPARED:
         raise CoordinatorError(ErrorCode.CONCURRENT_TRANSACTIONS)
-
-
-def _ended(transaction: Transaction, *, bumps: bool) -> EndTxnResponse:
-    if not bumps:
-        return EndTxnResponse()
-    return EndTxnResponse(producer_id=transaction.producer_id, producer_epoch=transaction.producer_epoch)

@@ -172,7 +172,7 @@ def record_of(transactional_id: str, transaction: Transaction) -> CoordinatorRec
         producer_epoch=transaction.producer_epoch,
         transaction_timeout_ms=transaction.timeout_ms,
         transaction_status=transaction.state,
-        transaction_partitions=None if transaction.state is TransactionState.EMPTY else _by_topic(transaction.partitions),
+        transaction_partitions=None if transaction.state is TransactionState.EMPTY else _schemas(transaction.partitions),
         transaction_last_update_timestamp_ms=transaction.update_ms,
         transaction_start_timestamp_ms=transaction.start_ms,
         client_transaction_version=transaction.client_version,
@@ -203,8 +203,13 @@ def _next(before: Transaction, state: TransactionState, **changes: object) -> Tr
     return replace(before, state=state, previous_producer_id=before.producer_id, **changes)
 
 
-def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
-    by_topic: dict[str, list[int]] = {}
+def by_topic(partitions: frozenset[TopicPartition]) -> dict[str, list[int]]:
+    """Return the partitions of each topic, in order."""
+    found: dict[str, list[int]] = {}
     for topic, index in sorted(partitions):
-        by_topic.setdefault(topic, []).append(index)
-    return [PartitionsSchema(topic, indexes) for topic, indexes in by_topic.items()]
+        found.setdefault(topic, []).append(index)
+    return found
+
+
+def _schemas(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
+    return [PartitionsSchema(topic, indexes) for topic, indexes in by_topic(partitions).items()]

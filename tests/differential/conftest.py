@@ -1,4 +1,5 @@
-"""One server of ours for all scripts of a file, over two lives: the second has other limits, and is what restart.txt restarts into.
+"""One server of ours for all scripts of a file, over three lives: the second has other limits, and is what scripts restart into; in the third ids of
+producers expire.
 
 Transcripts stand for a broker (tests/data/differential). A script without a fresh one is played before a broker that starts for it; under CI it fails.
 """
@@ -6,15 +7,16 @@ Transcripts stand for a broker (tests/data/differential). A script without a fre
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 
 import pytest
 
 from tests.differential.lockstep import Lockstep
 from tests.differential.playing import Archive, Stage, judge, play
-from tests.differential.scripts import RESTART, Script, scripts_of
-from tests.differential.servers import LIMITS, OTHER_LIMITS, Pair
+from tests.differential.scripts import RESTART, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
+from tests.differential.servers import EXPIRING, LIMITS, OTHER_LIMITS, Pair
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -25,12 +27,9 @@ _AT_ONCE = 6
 class Played:
     """Scripts that are played in the background, from the first that is asked for on."""
 
-    def __init__(self, titles: set[str], name: str, stage: Stage) -> None:
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=name)
-        wanted = [script for script in scripts_of(name) if script.title in titles]
-        self._outcomes: dict[str, Future[None]] = {
-            script.title: self._pool.submit(play, script, stage, is_timed=True) for script in wanted
-        }
+    def __init__(self, scripts: Iterable[Script], stage: Stage, at_once: int = _AT_ONCE) -> None:
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="played")
+        self._outcomes: dict[str, Future[None]] = {script.title: self._pool.submit(play, script, stage) for script in scripts}
 
     def result(self, script: Script) -> None:
         """Raises what playing it raised."""
@@ -43,24 +42,33 @@ class Played:
 class Halves:
     """Scripts whose first part has been played before both servers were started again."""
 
-    def __init__(self, titles: set[str], stage: Stage) -> None:
+    def __init__(self, scripts: Iterable[Script], stage: Stage) -> None:
         self._begun: dict[str, Lockstep] = {}
+        self._failed: dict[str, AssertionError] = {}
         self._stage = stage
-        for script in scripts_of(RESTART):
-            if script.title in titles:
-                lockstep = self._begun[script.title] = stage.lockstep(script)
+        for script in scripts:
+            lockstep = self._begun[script.title] = stage.lockstep(script)
+            try:
                 lockstep.play(script.lines[: script.lines.index(RESTART)])
+            except AssertionError as failed:
+                self._failed[script.title] = failed
+            if script.has_log:
+                # Nobody waits there for an answer, and a connection of each is too many.
+                lockstep.close()
 
     def move_to(self, stage: Stage) -> None:
         self._stage = stage
-        for lockstep in self._begun.values():
-            lockstep.move_to(stage.life.ours, None if lockstep.is_recorded else stage.life.kafka())
 
     def finish(self, script: Script) -> None:
         """Play the rest."""
-        lockstep = self._begun.pop(script.title)
+        lockstep, life = self._begun.pop(script.title), self._stage.life
         try:
+            if script.title in self._failed:
+                raise self._failed[script.title]
+            lockstep.move_to(life.ours, None if lockstep.is_recorded else life.kafka())
             outcome = lockstep.play(script.lines[script.lines.index(RESTART) + 1 :])
+            if script.has_log and not outcome.ended:
+                lockstep.compare_logs()
             lockstep.assert_all_told()
         finally:
             lockstep.close()
@@ -68,10 +76,17 @@ class Halves:
         self._stage.archive.keep(script, lockstep)
 
 
-def _titles(request: pytest.FixtureRequest) -> set[str]:
-    """Of the scripts whose tests are to run."""
-    calls = (getattr(item, "callspec", None) for item in request.session.items)
-    return {call.params["script"].title for call in calls if call is not None and isinstance(call.params.get("script"), Script)}
+def _asked(request: pytest.FixtureRequest, scripts: Iterable[Script]) -> list[Script]:
+    """Those of the scripts whose tests are to run."""
+    titles = {script.title for script in _all_asked(request)}
+    return [script for script in scripts if script.title in titles]
+
+
+def _all_asked(request: pytest.FixtureRequest) -> Iterator[Script]:
+    for item in request.session.items:
+        script = item.callspec.params.get("script") if hasattr(item, "callspec") else None
+        if isinstance(script, Script):
+            yield script
 
 
 @pytest.fixture(scope="session")
@@ -111,7 +126,9 @@ def stage(_pair: Pair, archive: Archive) -> Stage:
 
 @pytest.fixture(scope="session")
 def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
-    played = Played(_titles(request), "timing", stage)
+    named = chain(scripts_of("timing"), scripts_of("transaction_timeouts"))
+    sequences = [script for script in _all_asked(request) if script.book == TIMED.book]
+    played = Played([*_asked(request, named), *sequences], stage)
     yield played
     played.close()
 
@@ -119,7 +136,8 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.fixture(scope="session")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
-    halves = Halves(_titles(request), stage)
+    sequences = [script for script in _all_asked(request) if script.book == RESTARTED_PRODUCERS.book]
+    halves = Halves([*_asked(request, restarted()), *sequences], stage)
     again = Stage(_pair.start(OTHER_LIMITS), stage.archive)
     halves.move_to(again)
     return again, halves
@@ -132,7 +150,18 @@ def halves(_second_life: tuple[Stage, Halves]) -> Halves:
 
 @pytest.fixture(scope="session")
 def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) -> Iterator[Played]:
-    played = Played(_titles(request), "limits", _second_life[0])
+    played = Played(_asked(request, scripts_of("limits")), _second_life[0])
+    yield played
+    played.close()
+
+
+@pytest.fixture(scope="session")
+def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
+    """The third life, in which nothing else is played."""
+    third = Stage(_pair.start({**LIMITS, **EXPIRING}), stage.archive)
+    # They only wait.
+    scripts = _asked(request, scripts_of("transactional_id_expiration"))
+    played = Played(scripts, third, at_once=len(scripts))
     yield played
     played.close()
 
@@ -143,9 +172,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_script": 1,
         "test_sequence": 1,
         "test_scenario": 1,
+        "test_producers": 1,
+        "test_long_script": 1,
         "test_timed_script": 2,
+        "test_timed_producers": 2,
         "test_restart": 3,
+        "test_restarted_producers": 3,
         "test_limited_script": 4,
+        "test_expiring_script": 5,
     }
     here = [place for place, item in enumerate(items) if "tests/differential" in item.nodeid]
     ordered = sorted((items[place] for place in here), key=lambda item: order.get(getattr(item, "originalname", ""), 0))

@@ -98,9 +98,23 @@ def _makes_topics(step: Step) -> bool:
     return step.asked.api == "topics" and errors == [(ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
 
 
-def _finds_only_groups(step: Step) -> bool:
-    """Row 11: FindCoordinator for a transactional id or a share partition."""
-    return step.asked.api == "find" and any(f" type={each}" in step.line for each in (1, 2))
+def _finds_no_share_partitions(step: Step) -> bool:
+    """Row 11: FindCoordinator for a share partition."""
+    return step.asked.api == "find" and " type=2" in step.line
+
+
+def _has_only_aborted_offsets(step: Step) -> bool:
+    """Row 49: a group after the end of its only transaction."""
+    states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("groupState")]
+    has_ended = any(line.startswith(("end ", "init ", "mark ")) for line in step.before)
+    return has_ended and set(states) == {("Dead", "Empty")}
+
+
+def _has_a_newer_marker(step: Step) -> bool:
+    """Row 50: an administrator's marker before the end of the transaction has a newer epoch than that end has."""
+    states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("transactionState")]
+    is_marked = any(line.startswith("mark ") and " epoch=+1" in line for line in step.before)
+    return step.asked.api == "described" and is_marked and states == [("CompleteCommit", "PrepareCommit")]
 
 
 def _needs_no_rebalance(step: Step) -> bool:
@@ -151,8 +165,8 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_makes_topics,
     ),
     11: Known(
-        "FindCoordinator for a transactional id or a share partition",
-        is_told_apart=_finds_only_groups,
+        "FindCoordinator for a share partition",
+        is_told_apart=_finds_no_share_partitions,
     ),
     12: Known(
         "an OffsetCommit (versions 2-4) whose retention time runs past the end of int64",
@@ -166,6 +180,14 @@ KNOWN: Final[dict[int, Known]] = {
     27: Known(
         "IncrementalAlterConfigs with an unknown operation",
         is_told_apart=_blames_the_client,
+    ),
+    49: Known(
+        "the only offsets of a group are those of an aborted transaction",
+        is_told_apart=_has_only_aborted_offsets,
+    ),
+    50: Known(
+        "a partition refuses the coordinator's own marker: it has seen a newer epoch of the producer, as after a marker that an administrator wrote",
+        is_told_apart=_has_a_newer_marker,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

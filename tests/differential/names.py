@@ -29,6 +29,18 @@ UNORDERED: Final = {
     ("DescribeConfigsResponse", "configs"),
     ("IncrementalAlterConfigsResponse", "responses"),
     ("Record", "members"),
+    ("AddPartitionsToTxnResponse", "resultsByTopicV3AndBelow"),
+    ("AddPartitionsToTxnResponse", "resultsByTransaction"),
+    ("AddPartitionsToTxnResponse", "topicResults"),
+    ("AddPartitionsToTxnResponse", "resultsByPartition"),
+    ("DescribeTransactionsResponse", "topics"),
+    ("DescribeTransactionsResponse", "partitions"),
+    ("ListTransactionsResponse", "transactionStates"),
+    ("ListTransactionsResponse", "unknownStateFilters"),
+    ("WriteTxnMarkersResponse", "markers"),
+    ("WriteTxnMarkersResponse", "topics"),
+    ("WriteTxnMarkersResponse", "partitions"),
+    ("DescribeProducersResponse", "activeProducers"),
     ("CreateTopicsResponse", "topics"),
     ("DeleteTopicsResponse", "responses"),
     ("CreatePartitionsResponse", "results"),
@@ -38,7 +50,23 @@ UNORDERED: Final = {
 SHARED: Final = {
     ("ListGroupsResponse", "groups"): "groupId",
     ("ListConfigResourcesResponse", "configResources"): "resourceName",
+    ("ListTransactionsResponse", "transactionStates"): "transactionalId",
 }
+
+# Fields with producer ids, in answers, requests and records, and those with times.
+PRODUCER_IDS: Final = {
+    "producerId",
+    "ProducerId",
+    "ProducerIdFilters",
+    "V3AndBelowProducerId",
+    "producer_id",
+    "previous_producer_id",
+    "next_producer_id",
+    "producer",
+}
+TIMES: Final = {"transactionStartTimeMs", "lastTimestamp"}
+# Positions in logs that scripts share.
+OFFSETS: Final = {"currentTxnStartOffset"}
 
 # What is each server's own.
 OWN: Final = {("MetadataResponse", "clusterId")}
@@ -51,12 +79,19 @@ class Names:
         self._prefix = prefix
         self._topics = {topic_id: f"id of {name}" for name, topic_id in topic_ids.items()}
         self.port = port
+        # How often a coordinator was elected is each server's own: Kafka counts by two at a restart, ours stays at 0 (differences.md).
+        self.has_first_coordinator = True
         self._members: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
+        self._producers: dict[int, str] = {}
 
     def know_topic(self, name: str, topic_id: bytes) -> None:
         """A topic that the script has made."""
         self._topics[topic_id] = f"id of {name}"
+
+    def producer(self, producer_id: int) -> str:
+        """The name of a producer that was in an answer, or nothing."""
+        return self._producers.get(producer_id, "")
 
     def of_step(self, answers: Iterable[Sent]) -> dict[int, Any]:
         """Answers by the ordinal of their request. Ids that a join gives out are named first, in the order of the requests."""
@@ -73,6 +108,8 @@ class Names:
         if isinstance(value, dict):
             return {name: self.named(kind, inner, name) for name, inner in value.items()}
         if isinstance(value, list):
+            if field == "activeProducers":
+                value = [each for each in value if each["producerId"] in self._producers]
             if (kind, field) in SHARED:
                 value = [each for each in value if each[SHARED[kind, field]].startswith(self._prefix)]
             if (kind, field) in UNORDERED:
@@ -85,6 +122,17 @@ class Names:
         if isinstance(value, str):
             # Messages are for people, and each project has its own words.
             return "a message" if field == "errorMessage" and value else self._named(value)
+        return self._named_number(field, value)
+
+    def _named_number(self, field: str, value: Any) -> Any:
+        if field in PRODUCER_IDS and value > 0:
+            return self._producers.setdefault(value, f"producer {len(self._producers)}")
+        if field in TIMES and value > 0:
+            return "then"
+        if field in OFFSETS and value >= 0:
+            return "there"
+        if field == "coordinatorEpoch" and value >= 0 and not self.has_first_coordinator:
+            return "an epoch"
         return "its port" if field == "port" and value == self.port else value
 
     def digest(self, kind: str, request: Any) -> str:
@@ -119,6 +167,10 @@ class Names:
             return sorted(blank, key=repr) if (kind, field) in UNORDERED else blank
         if isinstance(value, bytes):
             return self._topic(kind, value)
+        if field in TIMES or field in OFFSETS or (field == "coordinatorEpoch" and not self.has_first_coordinator):
+            return ""
+        if field in PRODUCER_IDS:
+            return self._producers.get(value, "")
         if isinstance(value, str):
             return UUID.sub(lambda match: self._members.get(match[0], ""), value).replace(self._prefix, "")
         return value

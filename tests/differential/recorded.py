@@ -71,6 +71,9 @@ class RecordedSide:
     def await_client(self, name: str) -> None:
         """The next step has the answers."""
 
+    def exhaust(self, name: str) -> None:
+        """It was exhausted then."""
+
     def await_answer(self, sent: Sent, within_s: float = 0.0) -> None:
         raise TimeoutError(f"{sent} is not answered in the transcript")
 

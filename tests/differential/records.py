@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import asdict
 
 from coordinator_server.kinds import GROUPS, Kind
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.codec import decode
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.errors import Truncated
 from protocol.fields import Item, Message
+from protocol.messages.control_records import ControlRecordTypeSchema, EndTxnMarker
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.group_records import GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from protocol.record_batch import iter_batches, iter_records
+from protocol.messages.transaction_records import TransactionLogValue
+from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
 from tests.differential.names import Names
 from tests.differential.wire import Connection
 
 OFFSETS_PARTITIONS: Final = 5
+TRANSACTIONS_PARTITIONS: Final = 1
 # What the field of a key is called that says whose record it is.
 OWNERS: Final = ("group", "group_id", "transactional_id")
 _LATEST: Final = -1
 _FETCH_BYTES: Final = 1 << 20
+_ENDS: Final = {0: "abort", 1: "commit"}
+
+
+class Written(NamedTuple):
+    """A record, with the producer id and epoch of the transaction that it belongs to, if any."""
+
+    record: CoordinatorRecord
+    producer: tuple[int, int] | None
 
 
 class Tail:
@@ -37,35 +53,75 @@ class Tail:
     def close(self) -> None:
         self._connection.close()
 
-    def records(self, prefix: str) -> dict[str, list[CoordinatorRecord]]:
+    def move_to(self, address: tuple[str, int]) -> None:
+        """The server was started again."""
+        self._connection = Connection(address, "tail")
+
+    def records(self, prefix: str) -> dict[str, list[Written]]:
         """What has come since, of the groups (or transactional ids) with that prefix, by group."""
-        found: dict[str, list[CoordinatorRecord]] = {}
-        for partition, end in self._ends().items():
-            for record in self._read(partition, self._start[partition], end):
-                owner = owner_of(record.key)
-                if owner.startswith(prefix):
-                    found.setdefault(owner.removeprefix(prefix), []).append(record)
+        found: dict[str, list[Written]] = {}
+        for _, header, record in self._new():
+            if header.is_control:
+                continue
+            decoded = self._kind.serde.decode(record.key, record.value)
+            assert decoded is not None, f"a record of a type that is not known: {record}"
+            owner = owner_of(decoded.key)
+            if owner.startswith(prefix):
+                producer = (header.producer_id, header.producer_epoch) if header.is_transactional else None
+                found.setdefault(owner.removeprefix(prefix), []).append(Written(decoded, producer))
         return found
+
+    def markers(self) -> dict[int, list[dict[str, Any]]]:
+        """The markers that have come since, by producer, each with the number of records in its transaction."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        counts: Counter[tuple[int, int]] = Counter()
+        for partition, header, record in self._new():
+            place = header.producer_id, partition
+            if header.is_control:
+                kind = decode(ControlRecordTypeSchema, 0, (record.key or b"")[2:]).type
+                end = decode(EndTxnMarker, 0, (record.value or b"")[2:])
+                marker = {
+                    "partition": partition,
+                    "records": counts.pop(place, 0),
+                    "end": _ENDS[kind],
+                    "epoch": header.producer_epoch,
+                    "coordinatorEpoch": end.coordinator_epoch,
+                }
+                found.setdefault(header.producer_id, []).append(marker)
+            elif header.is_transactional:
+                counts[place] += 1
+        return found
+
+    def _new(self) -> Iterator[tuple[int, BatchHeader, Record]]:
+        for partition, end in self._ends().items():
+            for header, record in self._read(partition, self._start[partition], end):
+                yield partition, header, record
 
     def _ends(self) -> dict[int, int]:
         asked = [ListOffsetsPartition(partition, timestamp=_LATEST) for partition in range(self._partitions)]
         request = ListOffsetsRequest(-1, topics=[ListOffsetsTopic(self._kind.topic, asked)])
         [topic] = self._connection.ask(request, 7)["topics"]
-        return {partition["partitionIndex"]: partition["offset"] for partition in topic["partitions"]}
+        found = {partition["partitionIndex"]: partition["offset"] for partition in topic["partitions"]}
+        return dict(sorted(found.items()))
 
-    def _read(self, partition: int, position: int, end: int) -> Iterator[CoordinatorRecord]:
+    def _read(self, partition: int, position: int, end: int) -> Iterator[tuple[BatchHeader, Record]]:
         while position < end:
             asked = FetchPartition(partition, fetch_offset=position, partition_max_bytes=_FETCH_BYTES)
             request = FetchRequest(max_wait_ms=1000, min_bytes=1, topics=[FetchTopic(self._kind.topic, partitions=[asked])])
             [topic] = self._connection.ask(request, 12)["responses"]
             data = bytes(topic["partitions"][0]["records"] or b"")
-            for at, header in iter_batches(data):
-                for record in () if header.is_control else iter_records(data, at, header):
-                    if position <= record.offset < end:
-                        decoded = self._kind.serde.decode(record.key, record.value)
-                        assert decoded is not None, f"a record of a type that is not known: {record}"
-                        yield decoded
-                position = max(position, header.next_offset)
+            # A broker may cut the last batch.
+            with suppress(Truncated):
+                for at, header in iter_batches(data):
+                    for record in iter_records(data, at, header):
+                        if position <= record.offset < end:
+                            yield header, record
+                    position = max(position, header.next_offset)
+
+
+def offsets_partition(group_id: str) -> int:
+    """The partition of a group's offsets."""
+    return partition_for(group_id, OFFSETS_PARTITIONS)
 
 
 def owner_of(key: Message) -> str:
@@ -74,13 +130,16 @@ def owner_of(key: Message) -> str:
     return owner
 
 
-def told(names: Names, records: list[CoordinatorRecord]) -> list[Any]:
-    """The records of one group with names for what a server makes up. The order of deleted offsets is that of a hash map in Kafka."""
+def told(names: Names, records: list[Written]) -> list[Any]:
+    """The records of one group with names for what a server makes up. The order of deleted offsets is that of a hash map in Kafka.
+
+    An offset that is deleted twice in a row is deleted: row 55 of docs/differences.md.
+    """
     plain = [names.named("Record", _plain(record)) for record in records]
     ordered: list[Any] = []
     for is_deleted, neighbours in groupby(plain, key=_is_deleted_offset):
         run = list(neighbours)
-        ordered += sorted(run, key=repr) if is_deleted else run
+        ordered += sorted({repr(record): record for record in run}.values(), key=repr) if is_deleted else run
     return ordered
 
 
@@ -91,14 +150,20 @@ def without_outliving(records: list[Any]) -> list[Any]:
 
 
 def _is_deleted_offset(record: Any) -> bool:
-    return record["value"] is None and "topic" in record["key"]
+    return record.get("value", "") is None and "topic" in record["key"]
 
 
 def _is_new_group(record: Any) -> bool:
-    return "topic" not in record["key"] and record["value"] is not None and record["value"].get("generation") == 0
+    return (
+        "key" in record
+        and "topic" not in record["key"]
+        and record["value"] is not None
+        and record["value"].get("generation") == 0
+    )
 
 
-def _plain(record: CoordinatorRecord) -> dict[str, Any]:
+def _plain(written: Written) -> dict[str, Any]:
+    record, producer = written
     key, value = record.key, record.value
     said = None if value is None else _fields(value)
     if isinstance(value, OffsetCommitValue):
@@ -110,11 +175,23 @@ def _plain(record: CoordinatorRecord) -> dict[str, Any]:
     if isinstance(value, GroupMetadataValue):
         assert said is not None
         said["current_state_timestamp"] = "then" if value.current_state_timestamp > 0 else value.current_state_timestamp
-    return {"key": _fields(key), "value": said, "version": record.value_version}
+    if isinstance(value, TransactionLogValue):
+        assert said is not None
+        said["transaction_last_update_timestamp_ms"] = "then"
+        said["transaction_start_timestamp_ms"] = "then" if value.transaction_start_timestamp_ms > 0 else "never"
+        said["transaction_partitions"] = sorted(
+            [each.topic, *sorted(each.partition_ids)] for each in value.transaction_partitions or ()
+        )
+    plain = {"key": _fields(key), "value": said, "version": record.value_version}
+    if producer is not None:
+        plain["producer"], plain["epoch"] = producer
+    return plain
 
 
 def _fields(item: Message | Item) -> dict[str, Any]:
     return {
-        name: [_fields(element) for element in value] if isinstance(value, list) else value
+        name: [_fields(element) if isinstance(element, Item) else element for element in value]
+        if isinstance(value, list)
+        else value
         for name, value in asdict(item).items()
     }

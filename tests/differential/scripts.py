@@ -7,29 +7,46 @@ differs 2                            the listed differences that it shows, all o
 > until A                            time passes until none of A's requests is parked
 > until g Empty                      … until the group is in that state
 > pause 1500                         … for 1500 ms: only to show that nothing happens
+> exhaust P                          InitProducerId, until only one epoch of the producer's id is left
 > restart                            both servers are stopped and started again, with other limits (restart.txt)
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
 from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-SEQUENCES: Final = "sequences"
-# The sequences that have a transcript.
-RECORDED_SEEDS: Final = range(1, 51)
-_RECORDED_SEQUENCES: Final = {f"sequence {seed}" for seed in RECORDED_SEEDS}
+RESTARTED: Final = (RESTART, "transaction_restarts")
+# Files of scripts that a broker takes long for, and that are not recorded.
+LONG: Final = ("exhaustion",)
+# What time decides, and whose log time goes on to change.
+_WITHOUT_LOG: Final = {"scripts/timing", "scripts/limits", "scripts/restart"}
 # What only a test on a shard can do, and what takes time.
-_NOT_A_CLIENT: Final = {"wait", "jump", "hold", "flush", "release", "fail", "restart", "unload", "why", "expiring"}
+_NOT_A_CLIENT: Final = {
+    "wait",
+    "jump",
+    "hold",
+    "flush",
+    "release",
+    "fail",
+    "restart",
+    "unload",
+    "why",
+    "expiring",
+    "deliver",
+    "exhaust",
+    "abort",
+}
 # The listed differences that a scenario shows.
 _DIFFERS: Final[dict[str, frozenset[int]]] = {
     "deletion: so does one whose members are about to be known to the log": frozenset({25}),
@@ -50,12 +67,47 @@ class Script(NamedTuple):
     @property
     def is_recorded(self) -> bool:
         """Random sequences are without end: some of them have a transcript."""
-        return self.book != SEQUENCES or self.title in _RECORDED_SEQUENCES
+        is_sequence = any(self.book == each.book for each in SEQUENCES)
+        return self.title in _RECORDED_SEQUENCES if is_sequence else not self.is_long
+
+    @property
+    def is_long(self) -> bool:
+        return self.book.removeprefix("scripts/") in LONG
+
+    @property
+    def has_log(self) -> bool:
+        """Whether the logs can be compared in the end."""
+        return self.book not in _WITHOUT_LOG
 
     @property
     def prefix(self) -> str:
         """In front of its group ids."""
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()) + "-"
+
+
+class Sequences(NamedTuple):
+    """Random sequences of one kind. Those of ``seeds`` have a transcript."""
+
+    name: str
+    drawn: Callable[[int], list[str]]
+    seeds: range
+    book: str
+
+    def of(self, seed: int) -> Script:
+        """The sequence of a seed."""
+        return Script(f"{self.name} {seed}", self.drawn(seed), self.book)
+
+    @property
+    def recorded(self) -> Iterator[Script]:
+        return map(self.of, self.seeds)
+
+
+OF_GROUPS: Final = Sequences("sequence", sequence, range(1, 51), "sequences")
+OF_PRODUCERS: Final = Sequences("producers", producer_sequence, range(1, 21), "producer-sequences")
+TIMED: Final = Sequences("timed producers", timed_sequence, range(1, 7), "timed-sequences")
+RESTARTED_PRODUCERS: Final = Sequences("restarted producers", restarted_sequence, range(1, 11), "restarted-sequences")
+SEQUENCES: Final = (OF_GROUPS, OF_PRODUCERS, TIMED, RESTARTED_PRODUCERS)
+_RECORDED_SEQUENCES: Final = {f"{each.name} {seed}" for each in SEQUENCES for seed in each.seeds}
 
 
 def scripts_of(name: str) -> Iterator[Script]:
@@ -76,15 +128,15 @@ def acted_out() -> Iterator[Script]:
                 yield Script(title, lines, f"scenarios/{path.stem}", _DIFFERS.get(title, frozenset()))
 
 
-def sequence_of(seed: int) -> Script:
-    """The random sequence of a seed."""
-    return Script(f"sequence {seed}", sequence(seed), SEQUENCES)
-
-
 def recorded() -> Iterator[Script]:
     """All that have a transcript, in its order."""
-    named = chain.from_iterable(scripts_of(path.stem) for path in sorted(SCRIPTS.glob("*.txt")))
-    return chain(named, acted_out(), map(sequence_of, RECORDED_SEEDS))
+    named = chain.from_iterable(scripts_of(path.stem) for path in sorted(SCRIPTS.glob("*.txt")) if path.stem not in LONG)
+    return chain(named, acted_out(), *(each.recorded for each in SEQUENCES))
+
+
+def restarted() -> Iterator[Script]:
+    """The named scripts with a restart in them."""
+    return chain.from_iterable(map(scripts_of, RESTARTED))
 
 
 def _inputs(scenario: Scenario) -> list[str]:

@@ -10,10 +10,12 @@ from typing import Final, Self
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.differential.records import OFFSETS_PARTITIONS
+from tests.differential.records import OFFSETS_PARTITIONS, TRANSACTIONS_PARTITIONS
 from tests.differential.side import Server
 from tests.differential.wire import Connection
 from tests.support.eventually import eventually
@@ -39,8 +41,23 @@ OTHER_LIMITS: Final[Mapping[str, object]] = {
 }
 START_WITHIN_S: Final = 240
 TOPICS: Final = {"t": 3, "u": 2}
-# All that an answer depends on, but for the script.
+# All that an answer depends on, but for the script and the properties of transactions.
 CONDITIONS: Final = (SINGLE_THREADED, LIMITS, OTHER_LIMITS, TOPICS)
+# Properties of transactions in the first two lives, and in the third, in which ids are forgotten that nobody uses.
+TRANSACTIONS: Final[Mapping[str, object]] = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": 200}
+EXPIRING: Final[Mapping[str, object]] = {
+    "transactional.id.expiration.ms": 5000,
+    "transaction.remove.expired.transaction.cleanup.interval.ms": 500,
+    "producer.id.expiration.ms": 1000,
+    "producer.id.expiration.check.interval.ms": 300,
+}
+# Books whose answers depend on these.
+_OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactional_id_expiration", "timed-sequences"}
+
+
+def conditions(book: str) -> object:
+    """All that the answers to the scripts of a book depend on."""
+    return (*CONDITIONS, TRANSACTIONS, EXPIRING) if book in _OF_TRANSACTIONS else CONDITIONS
 
 
 class Life:
@@ -77,21 +94,23 @@ class Pair:
 
     def start(self, limits: Mapping[str, object]) -> Life:
         """Start ours, or start it again, with these properties, and the broker when it is wanted."""
-        if self._has_begun:
+        is_first, self._has_begun = not self._has_begun, True
+        if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        self._has_begun = True
-        self._ours.overrides = {**limits, "log.flush": "os"}
+        limits = {**TRANSACTIONS, **limits}
+        self._ours.overrides = {**limits, "transaction.state.log.num.partitions": TRANSACTIONS_PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
-        return Life(prepared("ours", self._ours.address, has_delay), partial(self._start_kafka, limits, has_delay))
+        prepare = partial(prepared, has_delay=has_delay, is_first=is_first)
+        return Life(prepare("ours", self._ours.address), partial(self._start_kafka, limits, prepare))
 
-    def _start_kafka(self, limits: Mapping[str, object], has_delay: bool) -> Server:
+    def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[[str, tuple[str, int]], Server]) -> Server:
         self._broker.start({**SINGLE_THREADED, **limits}, START_WITHIN_S)
-        return prepared("Kafka", self._broker.address, has_delay)
+        return prepare("Kafka", self._broker.address)
 
 
-def prepared(name: str, address: tuple[str, int], has_delay: bool = False) -> Server:
+def prepared(name: str, address: tuple[str, int], *, has_delay: bool = False, is_first: bool = True) -> Server:
     """The server once it coordinates groups, with the topics made."""
     connection = Connection(address, "prepare")
     request = CreateTopicsRequest([CreatableTopic(topic, count, 1) for topic, count in TOPICS.items()], 30_000)
@@ -114,7 +133,15 @@ def prepared(name: str, address: tuple[str, int], has_delay: bool = False) -> Se
                 return False
         return True
 
+    def coordinates_transactions() -> bool:
+        """It has also given out the producer id 0, which is what answers have that name no producer."""
+        connection.ask(FindCoordinatorRequest("", 1, ["transaction"]), 4)
+        described = connection.ask(DescribeTransactionsRequest(["transaction"]), 0)["transactionStates"][0]["errorCode"]
+        given = connection.ask(InitProducerIdRequest(None), 5)["errorCode"]
+        return described == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND and given == ErrorCode.NONE
+
+    eventually(coordinates_transactions, within_s=60)
     eventually(knows_topics, within_s=60)
     eventually(coordinates, within_s=60)
     connection.close()
-    return Server(name, address, topic_ids, has_delay)
+    return Server(name, address, topic_ids, has_delay=has_delay, is_first=is_first)

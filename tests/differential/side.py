@@ -14,47 +14,65 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
+from coordinator_server.kinds import TRANSACTIONS
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
-from tests.differential.asking import ALTER, ASKED_BY_NOBODY, CHANGES_TOPICS, NEWEST, REMOVE, Asking
+from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, REMOVE
 from tests.differential.names import Names
-from tests.differential.records import Tail, told
+from tests.differential.producing import ASKED, Producing
+from tests.differential.records import TRANSACTIONS_PARTITIONS, Tail, told
 from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of
 from tests.scenarios.player import JOIN, SYNC, Api, Client, Words
 from tests.support.oracle import Value
 
 # Sources of a value that was set for one topic, or one group (DescribeConfigsResponse.ConfigSource).
 _DYNAMIC: Final = {1, 8}
+# What a script waits for the end of: markers that are being written, or transactions.
+_BUSY: Final[dict[str, tuple[str, ...]]] = {"rest": ("Prepare",), "over": ("Prepare", "Ongoing")}
+# Between two looks at what takes time.
+_LONGEST_PAUSE_S: Final = 0.02
+_TIMEOUT_MS: Final = 60_000
+# The last epoch that a producer gets; the one after it is for the end of its transaction.
+_LAST_EPOCH: Final = 2**15 - 2
 NOT_RUNNING: Final = {"", "Dead", "Empty"}
 
 
 class Server:
-    """What scripts need to know of a server; ``has_delay`` if the first rebalance of a group waits for more members."""
+    """What scripts need to know of a server; ``has_delay`` if the first rebalance of a group waits for more members.
 
-    def __init__(self, name: str, address: tuple[str, int], topic_ids: dict[str, bytes], has_delay: bool = False) -> None:
+    ``is_first`` is whether it has not been started again.
+    """
+
+    def __init__(
+        self, name: str, address: tuple[str, int], topic_ids: dict[str, bytes], *, has_delay: bool = False, is_first: bool = True
+    ) -> None:
         self.name = name
+        self.is_first = is_first
         self.address = address
         self.topic_ids = topic_ids
         self.has_delay = has_delay
 
 
-class Side(Asking):
+class Side(Producing):
     """A script's clients on one server."""
 
     def __init__(self, server: Server, prefix: str) -> None:
         super().__init__(prefix, server.topic_ids)
         self.server = server
         self.names = Names(prefix, server.topic_ids, server.address[1])
+        self.names.has_first_coordinator = server.is_first
         self.sent: list[Sent] = []
         # Of the last request, in the words that both sides have for it.
         self.request_digest = ""
@@ -64,6 +82,7 @@ class Side(Asking):
         self._remembering: dict[int, Callable[[Any], str]] = {}
         self._control = Connection(server.address, "control")
         self._tail = Tail(server.address)
+        self._transactions_tail = Tail(server.address, TRANSACTIONS, TRANSACTIONS_PARTITIONS)
 
     @property
     def name(self) -> str:
@@ -76,8 +95,11 @@ class Side(Asking):
             sent.is_lost = True
         self.server = server
         self.names.port = server.address[1]
+        self.names.has_first_coordinator = False
         self._connections.clear()
         self._control = Connection(server.address, "control")
+        for tail in (self._tail, self._transactions_tail):
+            tail.move_to(server.address)
 
     def forget_nameless(self) -> None:
         """The group without a name is the one that scripts share."""
@@ -89,18 +111,20 @@ class Side(Asking):
                 connection.close()
         self._control.close()
         self._tail.close()
+        self._transactions_tail.close()
 
     # --- what a line sends
 
     def ask(self, first: str, plain: list[str], words: Words) -> None:
         """Send what the line says, and wait for the answer where there always is one."""
-        if first in ASKED_BY_NOBODY:
-            ASKED_BY_NOBODY[first](self, plain, words)
+        if first in ASKED:
+            ASKED[first](self, plain, words)
         else:
             self.request(first, plain, words)
         sent = self.sent[-1]
         if sent.api not in {JOIN.name, SYNC.name} or not sent.group_id:
             self.await_answer(sent)
+            self.learn(plain, sent.answer)
         self.await_topics(plain, words)
         self.await_configs(plain, words)
 
@@ -201,8 +225,14 @@ class Side(Asking):
         return self.names.named("DescribeGroupsResponse", {"groups": [*self._described.values()]})
 
     def named_log(self) -> dict[str, list[Any]]:
-        """The records of each group of the script, so far."""
-        return {group: told(self.names, records) for group, records in self._tail.records(self._prefix).items()}
+        """The records of each group and each transactional id of the script, so far."""
+        found = self._tail.records(self._prefix)
+        found |= {f"transaction:{name}": each for name, each in self._transactions_tail.records(self._prefix).items()}
+        log = {owner: told(self.names, records) for owner, records in found.items()}
+        # Markers name no group: they are those of producers that were in answers.
+        markers = self._tail.markers()
+        named = {self.names.producer(each).replace(" ", "-"): each for each in markers if self.names.producer(each)}
+        return log | {f"markers:{name}": self.names.named("Markers", markers[each]) for name, each in named.items()}
 
     def _ends_by_itself(self, group: Value, before: dict[str, str]) -> bool:
         """Whether a timer of no time at all ends the rebalance: that of the first one of a group, and of one that starts without members.
@@ -214,9 +244,22 @@ class Side(Asking):
         return group["groupState"] == "PreparingRebalance" and (was in NOT_RUNNING or is_without)
 
     def await_state(self, name: str, state: str) -> None:
-        """Until the group is in that state: time decides."""
+        """Until the group, or the transaction, is in that state: time decides."""
+        kind, _, transactional_id = name.rpartition(":")
+        if kind:
+            _until(partial(self._is_in, transactional_id, state), f"{name} is {state}")
+            return
         group_id = self._group(name)
         _until(lambda: self._describe([group_id])[name]["groupState"] == state, f"{name} is {state}")
+
+    def _is_in(self, transactional_id: str, state: str) -> bool:
+        """Whether the transaction is in that state, or in none of those that ``rest`` and ``over`` exclude."""
+        asked = DescribeTransactionsRequest([self._group(transactional_id)])
+        found = self._control.ask(asked, 0)["transactionStates"][0]
+        if state == "gone":
+            return bool(found["errorCode"] == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+        unwanted = _BUSY.get(state)
+        return found["transactionState"] == state if unwanted is None else not found["transactionState"].startswith(unwanted)
 
     def await_offset(self, name: str, position: str, offset: int) -> None:
         """Until the group has that offset there."""
@@ -229,6 +272,12 @@ class Side(Asking):
             return bool(found["committedOffset"] == offset)
 
         _until(has_offset, f"{name} has {offset} for {position}")
+
+    def exhaust(self, name: str) -> None:
+        """Take epochs of a producer until one is left."""
+        request = InitProducerIdRequest(self._group(name), _TIMEOUT_MS)
+        while self._producers[name][1] < _LAST_EPOCH - 1:
+            self.learn([name], self._control.ask(request, 5))
 
     def await_client(self, name: str) -> None:
         """Until none of the client's requests is parked."""
@@ -275,8 +324,9 @@ class Side(Asking):
 
 def _until(condition: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> None:
     """Wait for it; TimeoutError becomes a difference."""
-    deadline = time.monotonic() + within_s
+    deadline, pause_s = time.monotonic() + within_s, 0.001
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"not within {within_s} s: {what}")
-        time.sleep(0.001)
+        time.sleep(pause_s)
+        pause_s = min(1.5 * pause_s, _LONGEST_PAUSE_S)

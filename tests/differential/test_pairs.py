@@ -32,7 +32,7 @@ from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReques
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.differential.playing import Archive, Stage
 from tests.differential.transcripts import COMMAND, DIRECTORY
-from tests.support.asking import await_coordinator
+from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.server import Server
 from tests.support.strace import needs_strace, slowed_by
@@ -101,7 +101,7 @@ def ask_pairs(address: tuple[str, int], prefix: str) -> dict[str, list[Any]]:
     with ExitStack() as stack:
         control = stack.enter_context(Client(address, CLIENT_ID))
         control.call(CreateTopicsRequest([CreatableTopic(TOPIC, 1, 1)], 30_000), 5)
-        await_coordinator(control, prefix)
+        coordinator(control, prefix)
         clients = {pair: stack.enter_context(Client(address, CLIENT_ID)) for pair in PAIRS}
         groups = {pair: f"{prefix}-{number}" for number, pair in enumerate(PAIRS)}
         members = {pair: Member(groups[pair], "") for pair in PAIRS}

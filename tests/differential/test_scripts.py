@@ -8,12 +8,34 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.differential.playing import Stage, play
-from tests.differential.scripts import RESTART, Script, scripts_of
+from tests.differential.scripts import LONG, RESTARTED, Script, scripts_of
 
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
 
-PLAIN = ("configs", "errors", "finding", "listing", "offsets", "rebalance", "static", "topics", "versions")
+PLAIN = (
+    "add_offsets",
+    "add_partitions",
+    "configs",
+    "describe_producers",
+    "describe_transactions",
+    "end_txn",
+    "errors",
+    "fencing",
+    "finding",
+    "init_producer_id",
+    "list_transactions",
+    "listing",
+    "offsets",
+    "rebalance",
+    "static",
+    "topics",
+    "transactional_offsets",
+    "transactions",
+    "txn_offset_commit",
+    "versions",
+    "write_txn_markers",
+)
 
 
 def named(*names: str) -> pytest.MarkDecorator:
@@ -27,13 +49,21 @@ def test_script(script: Script, stage: Stage, timed: Played) -> None:
     play(script, stage)
 
 
-@named("timing")
+@named(*LONG)
+def test_long_script(script: Script, stage: Stage, request: pytest.FixtureRequest) -> None:
+    """The same after as many requests as a producer id has epochs: only where a broker is asked."""
+    if not stage.archive.is_live:
+        pytest.skip("takes long: make differential")
+    play(script, stage)
+
+
+@named("timing", "transaction_timeouts")
 def test_timed_script(script: Script, timed: Played) -> None:
     """The same where time decides."""
     timed.result(script)
 
 
-@named(RESTART)
+@named(*RESTARTED)
 def test_restart(script: Script, halves: Halves) -> None:
     """The same after both were started again."""
     halves.finish(script)
@@ -43,3 +73,9 @@ def test_restart(script: Script, halves: Halves) -> None:
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)
+
+
+@named("transactional_id_expiration")
+def test_expiring_script(script: Script, expiring: Played) -> None:
+    """The same where nobody uses an id for long."""
+    expiring.result(script)

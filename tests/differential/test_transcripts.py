@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,34 @@ def _no_record(transcript: Transcript) -> None:
 
 def _no_answer(transcript: Transcript) -> None:
     del transcript.steps[4].answers[4]
+
+
+def _other_marker(log: Mapping[str, Sequence[Any]]) -> None:
+    log["markers:producer-0"][0]["end"] = "commit"
+
+
+def _other_producer(log: Mapping[str, Sequence[Any]]) -> None:
+    log["g"][-1]["epoch"] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (_other_marker, "log of markers:producer-0.0..end: ours 'abort', Kafka 'commit'\n"),
+        (_other_producer, "^log of g.1..epoch: ours 0, Kafka 1\n"),
+    ],
+)
+def test_what_is_in_the_log_of_transactions_counts(
+    change: Callable[[Mapping[str, Sequence[Any]]], None], what: str, stage: Stage
+) -> None:
+    """Who wrote a record, and how the transaction ended."""
+    title = "fencing: by InitProducerId, in a transaction of the second version: all that the old one says"
+    script = next(each for each in scripts_of("fencing") if each.title == title)
+    transcript = deepcopy(Book(script.book).transcripts[title])
+    change(transcript.log)
+
+    with pytest.raises(Difference, match=what):
+        replayed(script, transcript, stage)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed, must_commit
 from tests.support.client import Client
 from tests.support.members import Member, form_group
+from tests.support.producer import Producer
 from tests.support.server import ROOT, Server
 
 ENGINES = ["python", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
@@ -70,6 +71,43 @@ def test_a_compacted_log_answers_the_same(server: Server, engine: str) -> None:
     for member in members:
         member.reconnect()
     assert [member.heartbeat() for member in members] == [ErrorCode.NONE, ErrorCode.NONE]
+
+
+def digests(server: Server) -> dict[str, tuple[str, dict[str, str]]]:
+    """The digest of each shard that has records, with its parts."""
+    shards = server.control(op="shards")["shards"]
+    found = server.control(op="digest", shards=list(shards), parts=True)["shards"]
+    return {name: (each["digest"], each["parts"]) for name, each in found.items() if each["offset"]}
+
+
+@pytest.mark.parametrize("is_commit", [True, False])
+def test_a_transaction_stays_open_over_compaction_and_a_crash(server: Server, is_commit: bool) -> None:
+    """The layers have checkpoints. Afterwards it is ended as if nothing had been; ended ones stay ended, and old epochs fenced."""
+    with Producer(server.address, "ended") as ended, Producer(server.address, "open") as still:
+        for producer, group in ((ended, "done"), (still, "later")):
+            assert producer.init().error == ErrorCode.NONE
+            assert producer.commit(group, "orders", {0: 5, 1: 6}) == {ErrorCode.NONE}
+        fenced = ended.producer_id, ended.epoch
+        assert ended.end().error == ErrorCode.NONE
+        ended.until("CompleteCommit")
+        before = digests(server)
+        run("compact", server, "--engine", "python")
+        assert len(list(server.data_dir.glob("__consumer_offsets-*/layer-*/groups.index"))) == 2
+        assert len(list(server.data_dir.glob("__transaction_state-*/layer-*"))) == 2
+
+        server.kill()
+        server.start()
+
+    assert digests(server) == before
+    with Producer(server.address, "open") as again, Producer(server.address, "ended") as old:
+        again.producer_id, again.epoch = still.producer_id, still.epoch
+        assert again.end(is_commit=is_commit).error == ErrorCode.NONE
+        again.until("CompleteCommit" if is_commit else "CompleteAbort")
+        old.producer_id, old.epoch = fenced
+        assert old.commit("done", "orders", {0: 9}) != {ErrorCode.NONE}
+    with Client(server.address) as client:
+        assert committed(client, "done") == {("orders", 0): 5, ("orders", 1): 6}
+        assert committed(client, "later") == ({("orders", 0): 5, ("orders", 1): 6} if is_commit else {})
 
 
 def test_a_log_is_compacted_again_and_again(server: Server) -> None:

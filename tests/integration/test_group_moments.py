@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -86,7 +87,8 @@ def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
     assert events[-1]["by"]["client_id"] == "tests"
     told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout
     assert "generation 2, 2 members" in told
-    assert "because of member-joined" in told
+    assert re.search(r"generation 2, 2 members: tests-\S+ joined \(stored by leader tests-\S+ at 127\.0\.0\.1\)", told)
+    assert re.search(r"generation 3, empty: tests-\S+ left.* \(LeaveGroup v\d of tests at 127\.0\.0\.1\)", told)
 
 
 def test_at_tells_the_group_as_it_was(server: Server) -> None:
@@ -105,6 +107,16 @@ def test_at_tells_the_group_as_it_was(server: Server) -> None:
     assert (beside["group"]["generation"], len(beside["group"]["members"])) == (1, 1)
     assert alone["group"] == beside["group"]
     assert shard["groups"] == [beside["group"]]
+
+
+def test_replay_beside_a_server_says_what_it_does_not_see(server: Server) -> None:
+    """Where a script looks for groups."""
+    history(server)
+
+    told = command("replay", "--shard", f"__consumer_offsets-{partition_for(GROUP, 50)}", "--data-dir", server.data_dir)
+
+    assert told.stdout == "nothing in the sealed segments, and the server runs: --seal reads what it has written since\n"
+    assert GROUP in command("replay", "--seal", "--data-dir", server.data_dir).stdout
 
 
 def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> None:
@@ -129,8 +141,11 @@ def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> Non
     server.start()
     with Client(server.address) as client:
         assert committed(client, GROUP) == {("orders", 0): 1, ("orders", 1): 2}
-    last = answer("groups", "why", GROUP, "--data-dir", server.data_dir)[-1]
+    *_, restored, last = answer("groups", "why", GROUP, "--data-dir", server.data_dir)
+    assert (restored["what"], restored["offsets"]) == ("offsets restored", 1)
     assert (last["what"], last["by"]["reasons"][0]["why"]) == ("offsets deleted", "offsets-restored")
+    told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout.splitlines()[-2]
+    assert f"1 offset of orders restored: a restore to {moment[:22]}" in told
 
 
 def test_a_group_with_members_is_not_restored(server: Server) -> None:

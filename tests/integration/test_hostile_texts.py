@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,11 +24,14 @@ from protocol.messages.offset_commit import (
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.support.client import Client
 from tests.support.control import ask_control_raw
+from tests.support.producer import Producer
 from tests.support.server import Server
 
 # Clears a screen, sets its title, forges a line, ends a C string, moves back, changes direction; C0, DEL, C1 and format characters.
 HOSTILE = "\x1b[2J\x1b]0;owned\x07\r\nforged line\x00\x08\x7f\x9b31m\x85\u200e\u202e\u2028\u2066\ufeff\U000e0041"
-GROUP, SIMPLE, CLIENT, INSTANCE = (f"{name}{HOSTILE}{name}" for name in ("group", "simple", "client", "instance"))
+GROUP, SIMPLE, CLIENT, INSTANCE, TRANSACTION = (
+    f"{name}{HOSTILE}{name}" for name in ("group", "simple", "client", "instance", "transaction")
+)
 COMMITTED = 5
 
 
@@ -58,6 +62,10 @@ def live(server: Server) -> None:
             )
             answer = client.ask(commit, 9, OffsetCommitResponse)
             assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+    with Producer(server.address, TRANSACTION) as producer:
+        assert producer.init().error == ErrorCode.NONE
+        assert producer.commit(SIMPLE, "orders", {0: COMMITTED}) == {ErrorCode.NONE}
+    with Client(server.address, client_id=CLIENT) as client:
         [described] = client.ask(DescribeGroupsRequest([GROUP]), 5, DescribeGroupsResponse).groups
         assert described.members[0].client_id == CLIENT
         leaving = LeaveGroupRequest(SIMPLE, members=[MemberIdentity(HOSTILE, HOSTILE, HOSTILE)])
@@ -92,6 +100,12 @@ COMMAND_LINES = [
     "groups restore {simple} --at {then} --data-dir {data}",
     "groups restore {group} --at {then} --data-dir {data} --execute",
     "groups expiring {simple} --data-dir {data}",
+    "transactions list --data-dir {data}",
+    "transactions describe {transaction} --data-dir {data}",
+    "transactions why {transaction} --data-dir {data}",
+    "transactions why {missing} --data-dir {data}",
+    "transactions hanging --data-dir {data}",
+    "transactions abort {missing} --data-dir {data}",
     "verify --data-dir {data} --engine python",
     "compact --data-dir {data} --engine python",
     "history --data-dir {data} --out {out} --engine python",
@@ -114,9 +128,9 @@ def test_no_command_prints_a_control_code(
     """Texts of clients are shown with escapes, and so are those of the command line in an error."""
     if as_json and line.split(maxsplit=1)[0] in ("serve", "config", "export", "import"):
         return
-    then = shown(2**41)
+    then = shown(int(time.time() * 1000))
     values = {"data": str(server.data_dir), "out": str(tmp_path / "out"), "then": then, "topics": f"{HOSTILE}:0"}
-    values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}"}
+    values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}", "transaction": TRANSACTION}
     words = [word.format(**values) for word in line.split()] + (["--json"] if as_json else [])
     code = next((code for part, code in FAILING.items() if part in line), 0)
     run(*words, capsys=capsys, code=0 if as_json and "2001" in line else code)

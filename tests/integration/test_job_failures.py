@@ -52,10 +52,11 @@ import resource, sys
 from importlib import import_module
 from coordinator_server.cli import main
 most = int(sys.argv.pop(1))
-command = import_module("coordinator_server.cli." + sys.argv[1])
+sealing = {"compact": "cli.compact", "history": "pipeline.history.new_records"}
+command = import_module("coordinator_server." + sealing[sys.argv[1]])
 seal = command.seal
-def limited(data_dir):
-    sealed = seal(data_dir)
+def limited(*words):
+    sealed = seal(*words)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     return sealed
 command.seal = limited

@@ -1,4 +1,7 @@
-"""Kinds of shard that only tests have (tests/toy), in a whole server: from their first use to a start after kill -9, with one loop and with two."""
+"""Kinds that begin with their first use, in a whole server: those that only tests have (tests/toy), and transactions.
+
+From the first use to a start after kill -9, with one loop and with two.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.kinds import Kind
+from coordinator_server.config import Config
+from coordinator_server.kinds import TRANSACTIONS, Kind, partition_counts
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
@@ -32,7 +36,7 @@ from tests.toy.records import AddedKey, TotalKey
 from tests.toy.rows import ENVIRONMENT, FOLDED, KEYED, PARTITIONS
 
 KINDS = [KEYED, FOLDED]
-ALL = [*KINDS, LEASES]
+ALL = [*KINDS, LEASES, TRANSACTIONS]
 EACH = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.topic)
 NAMES = [f"name-{number}" for number in range(20)]
 READ_COMMITTED = 1
@@ -60,8 +64,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 def find(address: tuple[str, int], kind: Kind, *names: str) -> list[tuple[int, int]]:
     """Error and node of each key's coordinator."""
+    assert kind.key_type is not None
     with Client(address) as client:
-        request = FindCoordinatorRequest(key_type=kind.key_type or 0, coordinator_keys=list(names))
+        request = FindCoordinatorRequest(key_type=kind.key_type, coordinator_keys=list(names))
         answer = client.ask(request, 4, FindCoordinatorResponse)
     return [(each.error_code, each.node_id) for each in answer.coordinators]
 
@@ -77,8 +82,7 @@ def all_shards(kind: Kind) -> list[str]:
 
 
 def partitions(kind: Kind) -> int:
-    assert isinstance(kind.partitions, int)
-    return kind.partitions
+    return partition_counts(Config())[kind.topic] if isinstance(kind.partitions, str) else kind.partitions
 
 
 def shards(server: Server, kind: Kind) -> dict[str, str]:
@@ -109,8 +113,8 @@ def listed(address: tuple[str, int]) -> list[MetadataResponseTopic]:
         return client.ask(MetadataRequest(topics=None), 12, MetadataResponse).topics
 
 
-def toys(address: tuple[str, int]) -> list[MetadataResponseTopic]:
-    return [topic for topic in listed(address) if (topic.name or "").startswith("__toy")]
+def in_use(address: tuple[str, int]) -> list[MetadataResponseTopic]:
+    return [topic for topic in listed(address) if topic.name in {kind.topic for kind in ALL}]
 
 
 def read(address: tuple[str, int], kind: Kind, topic_id: bytes, partition: int) -> list[tuple[str, str]]:
@@ -166,11 +170,11 @@ def test_its_first_use_makes_it(start: Start, loops: int, kind: Kind) -> None:
     nodes = [1 + partition_for(name, partitions(kind)) % loops for name in NAMES]
     for address in server.addresses:
         assert find(address, kind, *NAMES) == [(ErrorCode.NONE, node) for node in nodes]
-        [topic] = toys(address)
+        [topic] = in_use(address)
         assert (topic.name, topic.is_internal, len(topic.partitions)) == (kind.topic, True, partitions(kind))
     # A shard gets its directory with its first record.
     assert directories(server, kind) == set()
-    assert [shards(server, other) for other in ALL if other is not kind] == [{}, {}]
+    assert [shards(server, other) for other in ALL if other is not kind] == [{}] * (len(ALL) - 1)
 
 
 def test_all_loops_may_use_it_first_at_once(start: Start) -> None:
@@ -181,8 +185,8 @@ def test_all_loops_may_use_it_first_at_once(start: Start) -> None:
         assert {error for each in asked for error, _ in each.result()} == {ErrorCode.NONE}
 
     for address in server.addresses:
-        assert [(topic.name, len(topic.partitions)) for topic in toys(address)] == [
-            (kind.topic, partitions(kind)) for kind in (FOLDED, KEYED, LEASES)
+        assert [(topic.name, len(topic.partitions)) for topic in in_use(address)] == [
+            (kind.topic, partitions(kind)) for kind in (FOLDED, KEYED, LEASES, TRANSACTIONS)
         ]
 
 
@@ -276,7 +280,7 @@ def test_a_directory_puts_a_kind_to_use(start: Start, tmp_path: Path, loops: int
 
     assert {add(here, FOLDED, name) for name in NAMES} == {3}
     for address in here.addresses:
-        assert [topic.name for topic in toys(address)] == [FOLDED.topic]
+        assert [topic.name for topic in in_use(address)] == [FOLDED.topic]
 
 
 def test_a_loop_that_was_dead_learns_of_it(start: Start) -> None:
@@ -297,9 +301,9 @@ def _is_back(server: Server, pid: int) -> bool:
     return loops[1]["pid"] != pid and loops[1]["stage"] == "serving"
 
 
-@pytest.mark.parametrize("key_type", [1, 2, 44, -1])
+@pytest.mark.parametrize("key_type", [2, 44, -1])
 def test_what_is_not_served_is_refused_as_ever(start: Start, key_type: int) -> None:
-    """Transactions and share state have rows that say so."""
+    """Share state has a row that says so."""
     server = start()
     with Client(server.address) as client:
         answer = client.ask(FindCoordinatorRequest("some", key_type), 3, FindCoordinatorResponse)

@@ -22,7 +22,8 @@ from tests.support.eventually import eventually
 from tests.support.server import ROOT, Server
 from tests.toy.rows import ENVIRONMENT
 
-ENGINES = ["python", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
+# Loops of the server, and the engine. Spark reads the same directory, whichever number of loops has written it.
+ENGINES = [(1, "python"), (2, "python"), pytest.param(2, "spark", marks=[pytest.mark.spark, pytest.mark.slow])]
 NAMES = [f"lock-{number}" for number in range(12)]
 SHARDS = [f"{LEASES.topic}-{partition}" for partition in range(PARTITIONS)]
 LONG_MS = 3_600_000
@@ -77,7 +78,7 @@ def fill(server: Server) -> None:
     assert ask(server, NAMES[-1], owner="a", for_ms=None)["lease"] is None
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("server", "engine"), ENGINES, indirect=["server"])
 def test_every_tool_comes_to_the_state_of_the_server(server: Server, engine: str) -> None:
     """Beside it, and after kill -9 and a start from the layers with another number of loops."""
     fill(server)

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ from tests.support.asking import commit_alone, committed, create_topic, describe
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.members import form_group
+from tests.support.ports import free_port
 from tests.support.processes import is_alive
 from tests.support.server import ROOT, Server
 from tests.support.strace import failing, needs_strace
@@ -491,6 +493,33 @@ def test_no_loop_outlives_its_supervisor(pair: Server) -> None:
         assert committed(client, group_at(1, 2))["orders", 0] == 6
 
 
+# The kernel closes its descriptors in their order.
+ORPHAN = """
+import fcntl, os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+lock = open(sys.argv[1], "r+b")
+fcntl.flock(lock, fcntl.LOCK_EX)
+print("ready", flush=True)
+time.sleep(3)
+os._exit(0)
+"""
+
+
+def test_a_start_waits_for_the_ports_of_what_a_killed_server_left_behind(tmp_path: Path) -> None:
+    """A loop has its ports and its lock already when its supervisor is killed, and does not know it yet."""
+    server = Server(tmp_path, TOPICS, loops=2)
+    server.port = free_port()
+    with server:
+        server.kill()
+        orphan = [sys.executable, "-c", ORPHAN, str(server.data_dir / ".lock"), str(server.port)]
+        with subprocess.Popen(orphan, stdout=subprocess.PIPE) as left_behind:
+            assert left_behind.stdout is not None
+            assert left_behind.stdout.readline() == b"ready\n"
+            server.start()
+
+        assert server.address == ("127.0.0.1", server.port)
+
+
 def test_a_second_server_is_refused(pair: Server) -> None:
     """The holder that is named is the supervisor."""
     other = Server(pair.data_dir.parent, TOPICS, loops=2)
@@ -503,9 +532,9 @@ def test_a_second_server_is_refused(pair: Server) -> None:
 
 def test_a_port_in_the_way_is_named(tmp_path: Path) -> None:
     """Before anything starts, with what to do."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        server = Server(tmp_path, TOPICS, loops=2)
-        server.port = taken.getsockname()[1] - 1
+    server = Server(tmp_path, TOPICS, loops=2)
+    server.port = free_port()
+    with socket.create_server(("127.0.0.1", server.port + 1)):
         refused = server.run_to_end()
 
     assert refused.returncode == 1

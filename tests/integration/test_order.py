@@ -9,9 +9,12 @@ import pytest
 
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
+from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.end_txn import EndTxnRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.list_groups import ListGroupsRequest
@@ -19,13 +22,28 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from tests.support.asking import await_coordinator, make_topic, must_commit, topic_of
+from protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from tests.support.asking import OF_TRANSACTIONS, coordinator, make_topic, must_commit, topic_of
 from tests.support.client import Client
+from tests.support.eventually import eventually
 
 ROUNDS = 40
 TOPIC = "orders-in-order"
-# Of DescribeGroups, ListGroups and DeleteGroups; of the APIs of offsets.
-VERSIONS = {"DescribeGroupsRequest": 5, "ListGroupsRequest": 4, "DeleteGroupsRequest": 2, "OffsetDeleteRequest": 0}
+# Of the other APIs; of those of offsets. Version 4 of those of transactions is the last in which each is asked for by itself.
+VERSIONS = {
+    "DescribeGroupsRequest": 5,
+    "ListGroupsRequest": 4,
+    "DeleteGroupsRequest": 2,
+    "OffsetDeleteRequest": 0,
+    "InitProducerIdRequest": 4,
+    "AddOffsetsToTxnRequest": 4,
+    "TxnOffsetCommitRequest": 4,
+    "EndTxnRequest": 4,
+}
 OFFSETS = 9
 
 
@@ -41,9 +59,29 @@ def commit(group: str, offset: int) -> Message:
     return OffsetCommitRequest(group, topics=[OffsetCommitRequestTopic(TOPIC, partitions=partitions)])
 
 
-def fetch(group: str) -> Message:
+def fetch(group: str, *, is_stable: bool = False) -> Message:
     topics = [OffsetFetchRequestTopics(TOPIC, partition_indexes=[0])]
-    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group, topics=topics)])
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group, topics=topics)], require_stable=is_stable)
+
+
+def begun(client: Client, transactional_id: str) -> tuple[str, int, int]:
+    """A new transactional id, its producer's id and epoch."""
+    coordinator(client, transactional_id, OF_TRANSACTIONS)
+    found: list[Message] = []
+
+    def is_there() -> bool:
+        found[:] = at_once(client, InitProducerIdRequest(transactional_id, 60_000, -1, -1))
+        return found[0].error_code == ErrorCode.NONE  # type: ignore[attr-defined]
+
+    eventually(is_there)
+    assert isinstance(found[0], InitProducerIdResponse)
+    return transactional_id, found[0].producer_id, found[0].producer_epoch
+
+
+def commit_in_transaction(producer: tuple[str, int, int], group: str, offset: int) -> Message:
+    transactional_id, producer_id, epoch = producer
+    topics = [TxnOffsetCommitRequestTopic(TOPIC, [TxnOffsetCommitRequestPartition(0, offset)])]
+    return TxnOffsetCommitRequest(transactional_id, group, producer_id, epoch, topics=topics)
 
 
 def fetched(answer: Message) -> int:
@@ -60,7 +98,7 @@ def names(client: Client, fresh_name: str) -> Callable[[], str]:
     """Groups that nobody has used yet."""
     if not topic_of(client, TOPIC, is_created=False).partitions:
         make_topic(client, TOPIC, 1)
-    await_coordinator(client, fresh_name)
+    coordinator(client, fresh_name)
     numbers = count()
     return lambda: f"{fresh_name}-{next(numbers)}"
 
@@ -151,3 +189,21 @@ def test_a_leave_passes_its_own_join(address: tuple[str, int], client: Client, n
 
     assert joined.error_code == ErrorCode.UNKNOWN_MEMBER_ID  # type: ignore[attr-defined]
     assert left.error_code == ErrorCode.NONE  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("ends_first", [0, 1])
+def test_transactions_of_two_producers_in_one_pipeline(client: Client, names: Callable[[], str], ends_first: int) -> None:
+    """The one that was asked to commit last counts, whichever ends last."""
+    group = names()
+    producers = [begun(client, names()) for _ in range(2)]
+    ends = [EndTxnRequest(*each, committed=True) for each in producers]
+    answers = at_once(
+        client,
+        *[AddOffsetsToTxnRequest(*each, group) for each in producers],
+        *[commit_in_transaction(each, group, offset) for offset, each in enumerate(producers, 1)],
+        ends[ends_first],
+        ends[1 - ends_first],
+    )
+
+    assert [each.error_code for each in (*answers[:2], *answers[4:])] == [ErrorCode.NONE] * 4  # type: ignore[attr-defined]
+    eventually(lambda: fetched(at_once(client, fetch(group, is_stable=True))[0]) == 2)

@@ -17,16 +17,23 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.config import load
+from coordinator_server.config_values import load
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, encode_request
+from protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.delete_topics import DeleteTopicsRequest
+from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.list_config_resources import ListConfigResourcesRequest
+from protocol.messages.list_transactions import ListTransactionsRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import (
@@ -218,6 +225,29 @@ FOUND: dict[str, tuple[Message, int, int]] = {
         3,
         100,
     ),
+    "transactions that nobody has begun": (
+        AddPartitionsToTxnRequest(
+            [
+                AddPartitionsToTxnTransaction(name, 1, 0, False, [AddPartitionsToTxnTopic(TOPICS[0], [0])])
+                for name in NOWHERE[:3_000]
+            ]
+        ),
+        5,
+        1,
+    ),
+    "unknown partitions to add to a transaction": (
+        AddPartitionsToTxnRequest([], "producer", 1, 0, [AddPartitionsToTxnTopic(name, [0]) for name in NOWHERE[:4_000]]),
+        3,
+        1,
+    ),
+    "more partitions than a transaction may have": (
+        AddPartitionsToTxnRequest([], "producer", 1, 0, [AddPartitionsToTxnTopic(TOPICS[0], [*range(100_000)])]),
+        3,
+        1,
+    ),
+    "transactions to describe": (DescribeTransactionsRequest(NOWHERE * 2), 0, 1),
+    "filters of transactions": (ListTransactionsRequest(NOWHERE, [*range(100_000)], 0, "(a|b)*"), 2, 1),
+    "small lists of transactions": (ListTransactionsRequest(), 2, 400),
     "lists of resources": (ListConfigResourcesRequest(), 1, 400),
 }
 

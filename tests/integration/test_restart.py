@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.pipeline.input.sealing import offline_store
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client
@@ -52,6 +54,19 @@ def test_positions_survive(server: Server, restart: Callable[[], None]) -> None:
     with Client(server.address) as client:
         seen = {number: committed(client, f"group-{number}") for number in range(50)}
     assert seen == {number: {("orders", 0): number, ("orders", 1): number + 1000} for number in range(50)}
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_a_start_waits_for_a_job_that_has_the_log(tmp_path: Path, loops: int) -> None:
+    """It says for which process; a compaction seals a log that no server has."""
+    with Server(tmp_path, loops=loops) as server:
+        assert server.stop() == 0
+        with offline_store(server.data_dir, "seal"):
+            server.launch()
+            eventually(lambda: "waiting" in server.log())
+        server.await_ready()
+
+        assert f"in use by process {os.getpid()}, a job (seal)" in server.log()
 
 
 @pytest.mark.parametrize("linger_ms", [0, 20])
@@ -178,6 +193,16 @@ def test_sigterm_ends_cleanly(server: Server) -> None:
 
         assert server.stop() == 0
         assert client.is_closed()
+
+
+def test_a_port_that_is_taken_leaves_no_data_directory(server: Server, tmp_path: Path) -> None:
+    other = Server(tmp_path / "other")
+    other.port = server.port
+    ended = other.run_to_end()
+
+    assert ended.returncode == 1
+    assert f"cannot listen on 127.0.0.1:{server.port}: " in ended.stderr
+    assert not other.data_dir.exists()
 
 
 def test_one_data_directory_one_server(server: Server) -> None:

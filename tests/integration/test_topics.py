@@ -179,13 +179,25 @@ def test_topics_are_described_page_by_page(client: Client, fresh_name: str) -> N
 
 
 def test_a_page_that_begins_nowhere_is_refused(client: Client, fresh_name: str) -> None:
-    """At a topic that was not asked for, or before its first partition; without topics it is all of them that are described."""
+    """At a topic that was not asked for, or before its first partition."""
     make_topic(client, fresh_name, 1)
     for cursor in (Cursor(f"{fresh_name}-x", 0), Cursor(fresh_name, -1)):
         request = DescribeTopicPartitionsRequest([TopicRequest(fresh_name)], 10, cursor)
         [refused] = client.ask(request, 0, DescribeTopicPartitionsResponse).topics
         assert (refused.name, refused.error_code) == (fresh_name, ErrorCode.INVALID_REQUEST)
 
-    every = client.ask(DescribeTopicPartitionsRequest([], 2000, None), 0, DescribeTopicPartitionsResponse).topics
-    assert {fresh_name, "__consumer_offsets"} <= {one.name for one in every}
-    assert {one.name for one in every if one.is_internal} == {"__consumer_offsets"}
+
+def test_without_topics_all_of_them_are_described(client: Client, fresh_name: str) -> None:
+    """Page by page: other tests of this server have made more partitions than one page holds."""
+    make_topic(client, fresh_name, 1)
+    internal: dict[str | None, bool] = {}
+    cursor: Cursor | None = None
+    while True:
+        page = client.ask(DescribeTopicPartitionsRequest([], 2000, cursor), 0, DescribeTopicPartitionsResponse)
+        internal |= {one.name: one.is_internal for one in page.topics}
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert internal["__consumer_offsets"] is True
+    assert internal[fresh_name] is False

@@ -27,6 +27,8 @@ class MemberOptions(NamedTuple):
     is_cooperative: bool = False
     session_timeout_ms: int = SESSION_TIMEOUT_MS
     heartbeat_interval_ms: int = HEARTBEAT_INTERVAL_MS
+    # Of Kafka's names; confluent and java only.
+    assignor: str | None = None
 
 
 class Ownership:
@@ -115,7 +117,8 @@ class ConfluentConsumer:
                 "group.id": group,
                 "session.timeout.ms": options.session_timeout_ms,
                 "heartbeat.interval.ms": options.heartbeat_interval_ms,
-                "partition.assignment.strategy": "cooperative-sticky" if options.is_cooperative else "range",
+                "partition.assignment.strategy": options.assignor
+                or ("cooperative-sticky" if options.is_cooperative else "range"),
                 "enable.auto.commit": False,
                 "reconnect.backoff.ms": 20,
                 "reconnect.backoff.max.ms": 200,

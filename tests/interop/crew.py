@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
+import signal
 import subprocess
 import threading
 from collections.abc import Iterable, Sequence
@@ -13,6 +15,8 @@ from tests.interop.clients import MemberOptions
 from tests.interop.programs import command_of
 from tests.support.eventually import eventually
 from tests.support.server import ROOT
+
+ENDED: dict[str, Any] = {"error": "the process has ended"}
 
 
 class ClientProcess:
@@ -34,7 +38,7 @@ class ClientProcess:
             thread.start()
 
     def call(self, name: str, argument: object, within_s: float = 60) -> Any:
-        """The result; raises Refused."""
+        """The result; raises Refused, also when the process has ended."""
         answer = self._ask(name, argument, within_s)
         if "error" in answer:
             raise Refused(answer["error"])
@@ -63,6 +67,10 @@ class ClientProcess:
         self._process.kill()
         self._process.wait()
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Nothing happens to a process that has ended."""
+        self._process.send_signal(number)
+
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
@@ -75,17 +83,24 @@ class ClientProcess:
             thread.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
-                pipe.close()
+                # What it has not read is still to be written.
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
     def on_owned(self, owned: list[int]) -> None:
         """A member says what it owns."""
 
     def _ask(self, name: str, argument: object, within_s: float) -> dict[str, Any]:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"call": name, "argument": argument}) + "\n")
-        self._process.stdin.flush()
         try:
-            return self._answers.get(timeout=within_s)
+            # One that has ended has an answer to everything.
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.write(json.dumps({"call": name, "argument": argument}) + "\n")
+                self._process.stdin.flush()
+            answer = self._answers.get(timeout=within_s)
+            if answer is ENDED:
+                self._answers.put(ENDED)
+            return answer
         except queue.Empty:
             raise AssertionError(f"{name} is not answered within {within_s} s; {self.errors()}") from None
 
@@ -97,6 +112,7 @@ class ClientProcess:
                 self.on_owned(said["owned"])
             else:
                 self._answers.put(said)
+        self._answers.put(ENDED)
 
     def _keep_errors(self) -> None:
         assert self._process.stderr is not None

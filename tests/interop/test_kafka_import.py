@@ -30,9 +30,10 @@ from tests.support.kafka_broker import KafkaBroker
 from tests.support.kafka_history import LONG_SESSION_MS, answers, await_groups
 from tests.support.kafka_log import KafkaLog, kept_log, make_log
 from tests.support.members import form_group, join_all, subscription
+from tests.support.producer import Producer
 from tests.support.server import ROOT, Server
 
-PARTITIONS = {"offsets.topic.num.partitions": 5}
+PARTITIONS = {"offsets.topic.num.partitions": 5, "transaction.state.log.num.partitions": 1}
 # Their members cannot reach this server, so their state is not known here; Kafka knows it.
 UNSERVED = {
     "consumer-crew": ("consumer", "Stable"),
@@ -183,6 +184,21 @@ def test_members_of_kafka_go_on_here(kept: KafkaLog, server: Server) -> None:
             request = OffsetCommitRequest("stable-crew", 2, member_id, topics=[topic])
             answer = client.ask(request, 9, OffsetCommitResponse)
             assert [one.error_code for one in answer.topics[0].partitions] == [ErrorCode.NONE]
+
+
+def test_transactional_ids_of_kafka_go_on_here(server: Server) -> None:
+    """The open transaction is aborted, and its producer goes on with the next epoch. New producers get ids far above the broker's."""
+    with Producer(server.address, "producer-open") as producer:
+        aborted = producer.until("CompleteAbort")
+        answer = producer.init()
+        assert (answer.error, answer.producer_id, answer.epoch) == (0, aborted.producer_id, aborted.producer_epoch + 1)
+        assert producer.commit("txn-open", "orders", {2: 777}) == {ErrorCode.NONE}
+        assert producer.end().error == ErrorCode.NONE
+        producer.until("CompleteCommit")
+    with Producer(server.address, "new") as producer:
+        assert producer.init().producer_id > aborted.producer_id + 999_999_999
+    with Client(server.address) as client:
+        assert committed(client, "txn-open")[("orders", 2)] == 777
 
 
 @pytest.mark.slow

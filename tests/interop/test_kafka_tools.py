@@ -12,16 +12,20 @@ from typing import Any
 
 import pytest
 
+from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import ClientProcess, Crew
 from tests.interop.programs import java_command
 from tests.support.eventually import eventually
+from tests.support.producer import Producer
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
 CONFIGS = "kafka.admin.ConfigCommand"
 CONSOLE = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 FORMATTER = "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"
+FEATURES = "org.apache.kafka.tools.FeatureCommand"
+TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
 VERIFIABLE = "org.apache.kafka.tools.VerifiableConsumer"
 
 Tool = Callable[..., str]
@@ -53,7 +57,11 @@ def settled(shared_bootstrap: str, crew_of: Callable[[str, str], Crew]) -> Crew:
 def rows(printed: str) -> list[dict[str, str]]:
     """A table as the tools print it, by the names in its head."""
     lines = [line.split() for line in printed.splitlines() if line.strip()]
-    heads = [place for place, words in enumerate(lines) if words[0] in {"GROUP", "TOPIC"}]
+    heads = [
+        place
+        for place, words in enumerate(lines)
+        if words[0] in {"GROUP", "TOPIC", "TransactionalId", "CoordinatorId", "ProducerId", "Topic"}
+    ]
     return [
         dict(zip(lines[heads[0]], words, strict=False))
         for words in lines[heads[0] + 1 :]
@@ -127,6 +135,61 @@ def test_kafka_configs(tool: Tool, fresh_name: str) -> None:
     assert "consumer.session.timeout.ms" in refused
     shown = tool(CONFIGS, "--entity-type", "brokers", "--entity-name", "1", "--describe", "--all")
     assert "group.initial.rebalance.delay.ms=0" in shown
+
+
+def test_kafka_features(tool: Tool) -> None:
+    """What is in use, with the epoch that clients compare."""
+    told = {line.split()[1]: line.split() for line in tool(FEATURES, "describe").splitlines() if line.startswith("Feature:")}
+
+    assert told.keys() == {"metadata.version", "transaction.version"}
+    assert told["transaction.version"][3:8:2] == ["0", "2", "2"]
+    assert told["metadata.version"][-1] == "1"
+
+
+@pytest.fixture
+def opened(shared_bootstrap: str, fresh_name: str) -> Iterator[Producer]:
+    """A producer of that name with an open transaction: two offsets of a group."""
+    ConfluentAdmin(shared_bootstrap).create_topic(fresh_name, 2)
+    host, _, port = shared_bootstrap.rpartition(":")
+    with Producer((host, int(port)), fresh_name) as producer:
+        assert producer.init().error == ErrorCode.NONE
+        assert producer.commit(f"group-{fresh_name}", fresh_name, {0: 5, 1: 7}) == {ErrorCode.NONE}
+        yield producer
+
+
+def test_kafka_transactions_looks_on(tool: Tool, opened: Producer) -> None:
+    """list with its filters, describe, describe-producers; a transaction that goes on is not a hanging one."""
+    listed = rows(tool(TRANSACTIONS, "list"))
+    assert [(row["ProducerId"], row["TransactionState"]) for row in listed if row["TransactionalId"] == opened.id] == [
+        (str(opened.producer_id), "Ongoing")
+    ]
+    assert opened.id in tool(TRANSACTIONS, "list", "--transactional-id-pattern", f"{opened.id[:6]}.*")
+    assert opened.id not in tool(TRANSACTIONS, "list", "--duration-filter", "1000000")
+    [described] = rows(tool(TRANSACTIONS, "describe", "--transactional-id", opened.id))
+    [partition] = opened.described().topics[0].partitions
+    assert (described["TransactionState"], described["ProducerEpoch"]) == ("Ongoing", "0")
+    assert described["TopicPartitions"] == f"__consumer_offsets-{partition}"
+    words = ("--topic", "__consumer_offsets", "--partition", str(partition))
+    producers = rows(tool(TRANSACTIONS, "describe-producers", *words))
+    assert [row["ProducerEpoch"] for row in producers if row["ProducerId"] == str(opened.producer_id)] == ["0"]
+    assert rows(tool(TRANSACTIONS, "find-hanging", "--broker-id", "1")) == []
+
+
+def test_kafka_transactions_aborts(tool: Tool, opened: Producer) -> None:
+    """The transaction whose first record has that offset: its partition has no open transaction then."""
+    [partition] = opened.described().topics[0].partitions
+    words = ("--topic", "__consumer_offsets", "--partition", str(partition))
+    [start] = [
+        row["CurrentTransactionStartOffset"]
+        for row in rows(tool(TRANSACTIONS, "describe-producers", *words))
+        if row["ProducerId"] == str(opened.producer_id)
+    ]
+    tool(TRANSACTIONS, "abort", *words, "--start-offset", start)
+
+    [after] = [
+        row for row in rows(tool(TRANSACTIONS, "describe-producers", *words)) if row["ProducerId"] == str(opened.producer_id)
+    ]
+    assert after["CurrentTransactionStartOffset"] == "None"
 
 
 def test_the_console_consumer_tails_the_offsets_topic(tool: Tool, settled: Crew) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,11 @@ from tests.support.server import ROOT, Server
 
 EXAMPLE = re.compile(r"^### (?P<library>\S+)\n\n```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 EXAMPLES = {found["library"]: found["code"] for found in EXAMPLE.finditer((ROOT / "README.md").read_text())}
+
+
+TRANSACTION = re.search(
+    r"^### In a transaction\n.*?^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+)
 
 
 class Copy:
@@ -84,3 +90,30 @@ def test_the_example_does_what_the_readme_says(library: str, server: Server, cop
     assert all(after[partition] >= position for partition, position in before.items())
     eventually(lambda: all(position > after[partition] for partition, position in positions(library, server).items()))
     assert is_shared_out(copies)
+
+
+def test_the_groups_of_a_transaction_move_together(server: Server, tmp_path: Path) -> None:
+    """Over a kill -9 of the server in the middle of it, too. A second copy of the program takes the transactional id over."""
+    assert TRANSACTION is not None
+    code = TRANSACTION[1].replace("127.0.0.1:9092", server.bootstrap).replace("time.sleep(1)", "time.sleep(0.01)")
+    reached = 0
+
+    def moved() -> list[int]:
+        admin = ConfluentAdmin(server.bootstrap)
+        return [admin.committed(group, "orders").get(0, -1) for group in ("billing", "shipping")]
+
+    def is_past(offset: int) -> bool:
+        return min(moved()) > offset
+
+    for number in range(2):
+        copy = Copy(code, tmp_path / f"transactions-{number}.txt")
+        try:
+            eventually(partial(is_past, reached))
+            server.kill()
+        finally:
+            copy.process.kill()
+            copy.process.wait()
+        server.start()
+        # What was decided before the kill, and not written in both groups, follows after the start.
+        eventually(lambda: len(set(moved())) == 1)
+        [reached] = set(moved())

@@ -84,7 +84,7 @@ def main(options: argparse.Namespace) -> int:
         for mutant in mutants:
             print(report.difference(Result(mutant.as_json(), "survived")).replace("; 0 of 0 tests ran and passed", ""))
         return 0
-    if not mutants:
+    if not mutants and options.again is None:
         print("there are no such mutants", file=sys.stderr)
         return 2
     coverage = _measured(options, root)
@@ -92,11 +92,11 @@ def main(options: argparse.Namespace) -> int:
     tried = [mutant for mutant in mutants if mutant.key() not in known]
     results = _earlier(options.again) if options.again is not None else []
     results += [Result(mutant.as_json(), "equivalent", why=known[mutant.key()]) for mutant in mutants if mutant.key() in known]
+    _write(options.json, results)
     for number, result in enumerate(Trial(root, DIRECTORY, coverage, options.cap).run(tried, options.jobs), 1):
         results.append(result)
         print(report.progress(number, len(tried), result), flush=True)
-        if options.json is not None:
-            options.json.write_text(json.dumps(report.as_json(results), indent=1))
+        _write(options.json, results)
     _print(results, time.monotonic() - began)
     return 1 if report.below(results, options.least) else 0
 
@@ -127,6 +127,11 @@ def _mutants(options: argparse.Namespace, root: Path) -> list[Mutant]:
     if unknown:
         sys.exit(f"no such packages: {', '.join(sorted(unknown))}; there are {', '.join(sources(root))}")
     return drawing.draw(root, packages, options.mutants, options.seed)
+
+
+def _write(path: Path | None, results: list[Result]) -> None:
+    if path is not None:
+        path.write_text(json.dumps(report.as_json(results), indent=1))
 
 
 def _earlier(path: Path) -> list[Result]:

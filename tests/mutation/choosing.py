@@ -43,30 +43,37 @@ class Chooser:
         lines, is_in_function = lines_to_look_for((self._root / path).read_text(), mutant.site.line)
         found = self._map.tests_of(path, lines)
         if not is_in_function:
-            found |= self._map.tests_of_file(path) or self._of_importers(path)
+            found |= (self._map.tests_of_file(path) or self._of_importers(path)) | self._of_test_files(path)
         for prefix, files in READ_BY.items():
             if path.startswith(prefix):
                 found.update(test for file in files if file in self._map.parts for test in self._map.parts[file].tests)
         if not ON_SPARK.search(path):
             found = {test for test in found if not SPARK_TEST.search(test)}
-        return self._in_order(path, found)
+        return self._in_order(mutant, found)
 
     def _of_importers(self, path: str) -> set[str]:
-        """For a module of constants or declarations: the tests of the modules that import it, and those that do so themselves."""
-        module = module_of(path)
-        files = [name for name in self._map.parts if module in imports(self._root / name)]
-        found = {test for name in files for test in self._map.parts[name].tests}
+        """For a module of constants or declarations: the tests of the modules that import it."""
+        module, found = module_of(path), set[str]()
         importers = [name for some in sources(self._root).values() for name in some if module in imports(self._root / name)]
         return found.union(*(self._map.tests_of_file(name) for name in importers))
 
-    def _in_order(self, path: str, tests: set[str]) -> list[str]:
-        """By seconds, made smaller for tests near the source and larger for each further test of a file, or case of a test."""
+    def _of_test_files(self, path: str) -> set[str]:
+        """Tests that import the module itself: they may read its tables, and run none of its functions."""
+        module = module_of(path)
+        return {test for name, part in self._map.parts.items() if module in imports(self._root / name) for test in part.tests}
+
+    def _in_order(self, mutant: Mutant, tests: set[str]) -> list[str]:
+        """By seconds, made smaller for tests near the source and larger for each further test of a file, or case of a test.
+
+        A case that the changed line names comes before the other cases of its test.
+        """
+        path, line = mutant.site.path, plain_words(mutant.before)
         cases: Counter[str] = Counter()
         words, ranks = words_of(path), {}
         plain = {test: (self._map.seconds(test) + 0.02) * likeness(words, test) for test in tests}
         for test in sorted(tests, key=lambda each: (plain[each], each)):
             name, (file, _, _) = test.partition("[")[0], test.partition("::")
-            further = 1 + 0.5 * cases[name] + 0.1 * cases[file]
+            further = 1 + 0.5 * cases[name] + 0.1 * cases[file] if not is_named(test, line) else 0.1
             ranks[test] = plain[test] * FACTOR.get(file.split("/")[1], 4.0) * nearness(self._root, path, file) * further
             cases.update((name, file))
         return sorted(ranks, key=lambda each: (ranks[each], each))
@@ -93,6 +100,17 @@ def likeness(words: list[str], test: str) -> float:
     return 1 / (1 + sum(word in name for word in words))
 
 
+def plain_words(text: str) -> str:
+    """A property has dots in its name, or underscores."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower())
+
+
+def is_named(test: str, line: str) -> bool:
+    """Whether the line, in plain words, has those of the test's case: a row of a table, and the case that is about it."""
+    case = plain_words(test.partition("[")[2]).strip("_")
+    return len(case) > 3 and f"_{case}_" in f"_{line}_"
+
+
 def module_of(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
@@ -114,6 +132,7 @@ def lines_to_look_for(text: str, line: int) -> tuple[set[int], bool]:
     """The lines of the innermost statement around `line`, and whether they run in a function.
 
     A definition runs when its module is imported, before any test: of its defaults and decorators the lines of its body are what counts.
+    A function whose results are kept runs for the first test of a process, which is any: it counts as if it ran at the import.
     """
     node: ast.AST = ast.parse(text)
     span, is_in_function = {line}, False
@@ -124,9 +143,9 @@ def lines_to_look_for(text: str, line: int) -> tuple[set[int], bool]:
         node = inner[0]
         body = [each for each in _statements(node) if _first(each) > node.lineno]
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            is_in_function = True
+            is_in_function = not _is_cached(node)
             if line < _first(node.body[0]):
-                return set(range(_first(node.body[0]), (node.end_lineno or line) + 1)), True
+                return set(range(_first(node.body[0]), (node.end_lineno or line) + 1)), is_in_function
         end = min((_first(each) - 1 for each in body), default=node.end_lineno or line)
         span = set(range(_first(node), end + 1)) if line <= end else {line}
 
@@ -134,6 +153,10 @@ def lines_to_look_for(text: str, line: int) -> tuple[set[int], bool]:
 def _first(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
     return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _is_cached(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("cache" in ast.unparse(each) for each in node.decorator_list)
 
 
 def _statements(node: ast.AST) -> list[ast.stmt]:

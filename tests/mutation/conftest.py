@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("cosmic_ray") else ["test_drawing.py", "test_operators.py", "test_toy_tree.py"]
+collect_ignore = (
+    [] if find_spec("cosmic_ray") else ["test_command.py", "test_drawing.py", "test_operators.py", "test_toy_tree.py"]
+)

@@ -45,7 +45,7 @@ def _nodes(node: Any, function: str, is_mutated: bool = True) -> Iterator[tuple[
 
 
 def _is_left_alone(node: Any) -> bool:
-    """True for annotations, assertions of any form, log lines, formats, and code for the type checker."""
+    """True for annotations, assertions of any form, log lines, formats, and code for the type checker, type variables among it."""
     if node.type in ("assert_stmt", "fstring", "import_name", "import_from"):
         return True
     if node.type == "argument" and node.children[0].get_code().strip() in ASSURANCES:
@@ -57,7 +57,10 @@ def _is_left_alone(node: Any) -> bool:
     if node.type == "classdef":
         bases = node.get_super_arglist()
         return bases is not None and "Protocol" in bases.get_code()
-    return node.type == "simple_stmt" and (_is_log_line(node.children[0]) or node.get_code().lstrip().startswith(_NEVER))
+    if node.type != "simple_stmt":
+        return False
+    code = node.get_code().lstrip()
+    return _is_log_line(node.children[0]) or code.startswith(_NEVER) or "= TypeVar(" in code
 
 
 def _is_annotation(node: Any) -> bool:

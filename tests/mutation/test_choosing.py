@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.choosing import Chooser, likeness, lines_to_look_for, words_of
+from tests.mutation.choosing import Chooser, is_named, likeness, lines_to_look_for, plain_words, words_of
 from tests.mutation.coverage_map import CoverageMap, Part, hash_of
 
 CODE = '''\
@@ -37,6 +37,10 @@ def f(a, b=2):
 
 class C:
     x = 1
+
+@functools.lru_cache(maxsize=2)
+def h():
+    return 1
 '''
 
 
@@ -53,6 +57,8 @@ class C:
         (23, {23}, True),
         (24, {24}, True),
         (27, {27}, False),
+        (30, {31}, False),
+        (31, {31}, False),
     ],
 )
 def test_a_statement_has_all_its_lines(line: int, lines: set[int], is_in_function: bool) -> None:
@@ -66,6 +72,7 @@ def chooser(tmp_path: Path) -> Chooser:
         "coordinator_server/one/limits.py": "LIMIT = 10\n",
         "coordinator_server/one/near.py": "from coordinator_server.one.limits import LIMIT\ndef f():\n    return LIMIT\n",
         "tests/unit/one/test_near.py": "from coordinator_server.one.near import f\n",
+        "tests/unit/one/test_table.py": "from coordinator_server.one.limits import LIMIT\nimport coordinator_server.one.near\n",
         "tests/unit/two/test_far.py": "",
         "tests/integration/test_slow.py": "",
         "tests/spark/test_session.py": "",
@@ -85,12 +92,14 @@ def chooser(tmp_path: Path) -> Chooser:
         coverage.parts[f"tests/{name}.py"] = Part(
             "", {near: hash_of(tmp_path / near)}, {test: seconds}, {near: {test: f"{1 << 3:x}"}}
         )
+    table = "tests/unit/one/test_table.py"
+    coverage.parts[table] = Part("", {}, {f"{table}::test": 0.1}, {})
     coverage._seconds = {test: seconds for part in coverage.parts.values() for test, seconds in part.tests.items()}
     return Chooser(tmp_path, coverage)
 
 
 def at(path: str, line: int) -> Any:
-    return SimpleNamespace(site=SimpleNamespace(path=path, line=line), package="one")
+    return SimpleNamespace(site=SimpleNamespace(path=path, line=line), package="one", before="LIMIT = 10")
 
 
 def test_near_and_fast_tests_come_first(chooser: Chooser) -> None:
@@ -109,5 +118,23 @@ def test_names_tell_which_test_is_near() -> None:
     assert likeness(words, "tests/integration/test_groups.py::test_join") == 1
 
 
+@pytest.mark.parametrize(
+    ("test", "line", "is_its"),
+    [
+        ("t.py::test_limits[flush.ms]", 'Setting("flush.ms", at_least(0)),', True),
+        ("t.py::test_limits[flush.ms]", "log_flush_ms: Positive = 5", True),
+        ("t.py::test_limits[flush.ms]", 'Setting("flush.msecs", at_least(0)),', False),
+        ("t.py::test_limits[0]", "LIMIT = 0", False),
+        ("t.py::test_limits", "limits = 0", False),
+    ],
+)
+def test_a_case_that_the_line_names_is_about_it(test: str, line: str, is_its: bool) -> None:
+    """A table has a row for each case."""
+    assert is_named(test, plain_words(line)) == is_its
+
+
 def test_a_constant_has_the_tests_of_who_imports_it(chooser: Chooser) -> None:
-    assert len(chooser.tests(at("coordinator_server/one/limits.py", 1))) == 3
+    """And of the tests that do, though they run none of its functions."""
+    assert len(chooser.tests(at("coordinator_server/one/limits.py", 1))) == 4
+    assert "tests/unit/one/test_table.py::test" in chooser.tests(at("coordinator_server/one/near.py", 1))
+    assert "tests/unit/one/test_table.py::test" not in chooser.tests(at("coordinator_server/one/near.py", 3))

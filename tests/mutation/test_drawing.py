@@ -9,10 +9,11 @@ from tests.packages import sources
 
 TEXT = '''\
 """Docstring 1."""
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 if TYPE_CHECKING:
     X = 1
+T_co = TypeVar("T_co", bound=int, covariant=True)
 
 def f(a: Annotated[int, 2], b: int | None = 3) -> Annotated[int, 4]:
     """Docstring."""
@@ -47,8 +48,8 @@ def test_only_code_that_can_be_wrong_is_changed() -> None:
     constants = {site.line for site in drawing.sites("protocol/x.py", TEXT) if site.family == "constant"}
     made = [drawing.mutant(site, TEXT) for site in drawing.sites("protocol/x.py", TEXT) if site.family == "constant"]
 
-    assert constants == {7, 11, 13}
-    assert {each.after.strip() for each in made if each and each.site.line == 11} == {
+    assert constants == {8, 12, 14}
+    assert {each.after.strip() for each in made if each and each.site.line == 12} == {
         "c: Annotated[int, 7] = 9",
         "c: Annotated[int, 7] = 7",
     }

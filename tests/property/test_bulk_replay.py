@@ -135,13 +135,27 @@ def test_what_is_wrong_with_a_batch_is_found_all_the_same(data: bytes, changes: 
 @pytest.mark.parametrize("version", range(5))
 def test_a_value_of_any_length_is_read_in_its_own_version(version: int, timestamp: int) -> None:
     """Some are as long as one without metadata in a newer version, and have the same bytes in some places."""
-    for text in [character * length for length in range(40) for character in "m\0"]:
+    for text in [character * length for length in range(40) for character in "m\0\1"]:
         record = CoordinatorRecord(OffsetCommitKey("g", "t", 1), OffsetCommitValue(7, -1, text, timestamp), version)
         builder = BatchBuilder(0, 0)
         builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record))
         data = builder.finish()
 
         assert state_of(data, at_once=True) == state_of(data, at_once=False)
+
+
+@pytest.mark.parametrize(("version", "topic_id"), [(3, ZERO_UUID), (4, ZERO_UUID), (4, TOPIC_ID)])
+def test_a_value_with_a_wrong_byte_is_refused_all_the_same(version: int, topic_id: bytes) -> None:
+    """Or read as what it is then, wherever the byte is."""
+    record = CoordinatorRecord(OffsetCommitKey("g", "t", 1), OffsetCommitValue(7, 1, "", 9, -1, topic_id), version)
+    key, value = CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record)
+    assert value is not None
+    for place in range(len(value)):
+        for byte in (0, 1, 2, 3, 5, 15, 17, 255):
+            builder = BatchBuilder(0, 0)
+            builder.append(key, value[:place] + bytes([byte]) + value[place + 1 :])
+
+            assert state_of(builder.finish(), at_once=True) == state_of(builder.finish(), at_once=False)
 
 
 @pytest.mark.parametrize("place", ["record", "delta", "key", "value"])

@@ -15,24 +15,33 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.digest import StateDigest
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.input.files import InputFile
-from coordinator_server.pipeline.states.groups import digest_of, groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of, empty_shard, groups_of, replay_batches
+from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
+from coordinator_server.runtime.loader import BatchReplay
+from coordinator_server.runtime.producers import Producers
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.record_batch import Record, iter_batches, iter_records
-from tests.support.random_log import LOG_APPEND_TIME, SPAN_MS, logs, write_log
+from tests.support.kafka_partition import marker
+from tests.support.random_log import LOG_APPEND_TIME, PRODUCERS, SPAN_MS, logs, write_log
 from tests.support.segments import START_MS
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
+from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 
 SHARD = "__consumer_offsets-7"
 EXAMPLES = int(os.environ.get("PIPELINE_EXAMPLES", "60"))
 many = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+producers = st.sampled_from(PRODUCERS)
 cutoffs = st.none() | st.integers(0, SPAN_MS + 1).map(lambda at: START_MS + at)
 
 
@@ -52,6 +61,21 @@ def compacted(shard_dir: Path, cutoff_ms: int | None, engine: Callable[[], Engin
     layer = newest_valid_layer(shard_dir)
     assert layer is not None
     return {path.name: path.read_bytes() for path in layer.path.iterdir()}
+
+
+class Started:
+    """A shard as a start loads it."""
+
+    def __init__(self, checkpoint: Checkpoint | None = None) -> None:
+        registry = SnapshotRegistry()
+        self.shard, self.producers = empty_shard(), Producers(registry)
+        if checkpoint is not None:
+            self.shard.use_checkpoint(LayerCheckpoint(checkpoint, GROUP_SERDE))
+        self._replay = BatchReplay(GROUP_SERDE, self.shard, self.producers).replay
+
+    def replay(self, batches: Sequence[bytes]) -> None:
+        for batch in batches:
+            self._replay(batch)
 
 
 def records_of_layer(shard_dir: Path) -> list[bytes]:
@@ -88,6 +112,35 @@ def test_a_layer_comes_to_what_its_log_comes_to(tmp_path: Path, log: list[bytes]
     compacted(shard_dir, cutoff_ms)
 
     assert state(records_of_layer(shard_dir)) == state(log)
+
+
+@many
+@given(log=logs(), segments=st.integers(1, 4), cutoff_ms=cutoffs, ends=st.lists(st.tuples(producers, st.integers(0, 1))))
+def test_a_start_from_a_checkpoint_comes_to_what_its_log_comes_to(
+    tmp_path: Path, log: list[bytes], segments: int, cutoff_ms: int | None, ends: list[tuple[int, int]]
+) -> None:
+    """Groups, offsets, open transactions and producers; and so it is after any markers that follow."""
+    [shard_dir] = fresh(tmp_path, "one")
+    end = write_log(shard_dir, log, segments)
+    compacted(shard_dir, cutoff_ms)
+    layer = newest_valid_layer(shard_dir)
+    assert layer is not None
+    if not layer.manifest.checkpoint:
+        return
+    checkpoint = Checkpoint(layer)
+    markers = [marker(end + at, *each) for at, each in enumerate(ends)]
+
+    for tail in ([], markers):
+        whole, resting = Started(), Started(checkpoint)
+        whole.replay([*log, *tail])
+        resting.replay([*checkpoint.other_batches(), *tail])
+
+        assert (groups_of(resting.shard), digest_of(resting.shard)) == (groups_of(whole.shard), digest_of(whole.shard))
+        assert resting.producers.last_stable_offset(LATEST) == whole.producers.last_stable_offset(LATEST)
+        known = {each.id: each for each in resting.producers.active_at(LATEST)}
+        expected = {each.id: each for each in whole.producers.active_at(LATEST)}
+        assert known == expected or cutoff_ms is not None
+        assert {each.id for each in expected.values() if each.first_offset >= 0} <= set(known)
 
 
 @many
@@ -134,6 +187,32 @@ def test_all_engines_write_the_same_bytes(tmp_path: Path, log: list[bytes], segm
                 path.name: path.read_bytes() for path in layer.files()
             }
         shutil.rmtree(attempt.path)
+
+
+class NoEngine:
+    """The reference where it is not to be used."""
+
+    def write(self, *_: object) -> None:
+        raise AssertionError("the log cannot be read as columns")
+
+
+@many
+@given(log=logs(for_columns=True), at=st.integers(1, 29), segments=st.integers(1, 4), cutoff_ms=cutoffs)
+def test_transactions_are_settled_in_columns(
+    tmp_path: Path, log: list[bytes], at: int, segments: int, cutoff_ms: int | None
+) -> None:
+    """The bytes of the reference, without its help: wherever the log is cut, over a layer, and with files read one by one."""
+    one, other = fresh(tmp_path, "plain", "vectorised")
+    for part in filter(None, (log[:at], log[at:])):
+        for directory in (one, other):
+            write_log(directory, part, segments)
+
+        files = compacted(one, cutoff_ms)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(vector_engine, "PythonEngine", NoEngine)
+            patch.setattr(vector_engine, "GROUP_BYTES", at % 2 * vector_engine.GROUP_BYTES)
+            assert compacted(other, cutoff_ms, VectorEngine) == files
 
 
 @many

@@ -21,6 +21,7 @@ COUNT = 90
 VALUE_BYTES = 800
 BATCH = len(batch(0, bytes(VALUE_BYTES)))
 SEGMENT = f"{DATA}/{shard(0)}/{0:020d}.log"
+META = f"{DATA}/meta.properties"
 EXPECTED = [b"%08d" % offset * (VALUE_BYTES // 8) for offset in range(COUNT)]
 
 
@@ -41,11 +42,12 @@ def written() -> SimulatedDisk:
 
 
 def restored() -> SimulatedDisk:
-    """The segments of a copy, without any journal."""
+    """The segments of a copy with its identity, without any journal."""
     disk = written()
     OpenLog(disk).store.close()
     copy = SimulatedDisk()
     copy.make_dir(f"{DATA}/{shard(0)}")
+    copy.put(META, disk.content(META))
     copy.put(SEGMENT, disk.content(SEGMENT))
     return copy
 

@@ -20,6 +20,7 @@ from structlog.testing import capture_logs
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.runtime.context import ShardState
+from coordinator_server.runtime.producers import EndOfTransaction
 from protocol.error_codes import ErrorCode
 from tests.support.runtime import Outcome, ToyRuntime, ToyShard, toy_record
 
@@ -103,7 +104,7 @@ class World:
         self._write([], None)
 
     def end(self, by: Producer, result: TransactionResult) -> None:
-        self.toy.runtime.complete_transaction(0, by, 0, result, self._asked([]))
+        self.toy.runtime.complete_transaction(0, EndOfTransaction(by, result, 1, 0), self._asked([]))
 
     def schedule(self, name: str, delay_ms: int) -> None:
         if self.toy.state() is ShardState.ACTIVE:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from coordinator_server.config import Config, load
+from coordinator_server.config import Config
+from coordinator_server.config_values import load
 from coordinator_server.group.describe import GroupFilter
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError

@@ -1,4 +1,4 @@
-"""Transcripts of a GroupShard: the input, and under each line what it wrote and answered.
+"""Transcripts of a GroupShard, or of a TransactionShard: the input, and under each line what it wrote and answered.
 
 A file holds scenarios, each on a fresh shard. Lines of a scenario:
 
@@ -16,6 +16,7 @@ Requests: join, enter (join, and once more with the id that was asked for), sync
 in brackets, range:[t+u], is a real subscription. Words of the form name=value set what
 would be sent; ``v=`` sets the version, the newest by default. A value of - is null. Names of clients stand for their member ids. What
 happens to the log: hold (nothing is durable until flush, release or fail), restart (perhaps with properties), unload. The wall clock: jump.
+A scenario whose first input is a producer's is one of a TransactionShard (producers.py).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from coordinator_server.config import load
+from coordinator_server.config_values import load
+from tests.scenarios.producers import REQUESTS, ProducerScript
 from tests.scenarios.script import Script
 
 
@@ -52,7 +54,7 @@ def scenarios(path: Path) -> Iterator[Scenario]:
 def played(scenario: Scenario) -> list[str]:
     """The scenario's lines as they turn out: inputs and comments as they stand, outputs anew."""
     properties = {"group.initial.rebalance.delay.ms": "0"}
-    script: Script | None = None
+    script: Script | ProducerScript | None = None
     lines: list[str] = []
     for line in scenario.lines:
         if line.startswith("< "):
@@ -61,7 +63,7 @@ def played(scenario: Scenario) -> list[str]:
         if line.startswith("config "):
             properties |= dict(word.split("=", 1) for word in line.split()[1:])
         elif line.startswith("> "):
-            script = script or Script(load(properties))
+            script = script or (ProducerScript() if line.split()[1] in REQUESTS else Script(load(properties)))
             lines += [f"< {output}" for output in script.play(line[2:])]
     return lines
 

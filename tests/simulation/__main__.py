@@ -3,6 +3,8 @@
 python -m tests.simulation 4711 --history            what was wrong with seed 4711, and what happened
 python -m tests.simulation --seeds 100000            so many seeds, on all cores; ends with the first that fails unless --go-on
 python -m tests.simulation --effects --seeds 10000   the same of several loops whose shards have effects on each other (purses.py)
+python -m tests.simulation --transactions --seeds 10000   the same of several loops and producers with transactions (transactions.py)
+python -m tests.simulation --clients --seeds 10000   the same of programs that use the client library (clients.py)
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 
-from tests.simulation import purses
+from tests.simulation import clients, purses, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
@@ -33,12 +35,18 @@ def main() -> int:
     )
     parser.add_argument("--history", action="store_true", help="print all that happened")
     parser.add_argument("--effects", action="store_true", help="play with effects between shards")
+    parser.add_argument("--transactions", action="store_true", help="play with producers and several loops")
+    parser.add_argument("--clients", action="store_true", help="play with programs that use the client library")
     parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
     options = parser.parse_args()
     seeds = [*options.seed, *range(options.first, options.first + options.seeds)]
     if options.effects:
         return _play(seeds, options, wrong_with_effects, effects_command)
+    if options.transactions:
+        return _play(seeds, options, wrong_with_transactions, transactions_command)
+    if options.clients:
+        return _play(seeds, options, wrong_with_clients, clients_command)
     if options.history:
         for seed in seeds:
             for line in run(seed, options.storm).history.lines():
@@ -74,6 +82,32 @@ def wrong_with_effects(seed: int) -> tuple[int, list[str]]:
         return seed, [traceback.format_exc()]
     finally:
         unplug()
+
+
+def transactions_command(seed: int) -> str:
+    """How to see a failure of transactions again."""
+    return f".venv/bin/python -m tests.simulation --transactions {seed}"
+
+
+def wrong_with_transactions(seed: int) -> tuple[int, list[str]]:
+    """The same for a seed of transactions."""
+    try:
+        return seed, transactions.run(seed)
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
+
+
+def clients_command(seed: int) -> str:
+    """How to see a failure of the client library again."""
+    return f".venv/bin/python -m tests.simulation --clients {seed}"
+
+
+def wrong_with_clients(seed: int) -> tuple[int, list[str]]:
+    """The same for a seed of programs with the client library."""
+    try:
+        return seed, clients.run(seed)
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
 
 
 def _play(

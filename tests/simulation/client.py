@@ -85,6 +85,11 @@ class Client:
         self._waiting: deque[tuple[int, Op, Wait]] = deque()
         self._correlation_id = 0
 
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the beginning."""
+        return self._world.now_us
+
     async def ask(self, request: Message, version: int, response: type[M], timeout_ms: int = 5000) -> M | None:
         """The answer; None when the connection broke first, or it took too long: then there is no connection any more."""
         answer = await self.send(request, version, timeout_ms)

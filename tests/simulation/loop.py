@@ -166,7 +166,7 @@ class SimulatedServer:
         return host, port
 
     async def adopt(self, _sockets: Sequence[socket.socket]) -> None:
-        pass
+        self._loop.servers.append(self)
 
     async def start(self) -> None:
         self._is_serving = True

@@ -60,6 +60,8 @@ class Image:
         assert builder is not None
         self.registry = SnapshotRegistry()
         self.next_offset = 0
+        self.open: dict[int, int] = {}
+        """The first offset of each transaction without a marker, by producer."""
         self._serde = KINDS[id.topic].serde
         build = builder.shard(Materials(machine.config, Clock(machine), _no_uuid))
         self.shard: Any = build(partition=id.partition, registry=self.registry, services=following(NoTimer()))
@@ -67,7 +69,12 @@ class Image:
     def replay(self, batch: bytes) -> None:
         self.registry.snapshot(self.next_offset)
         replay_batch(batch, self._serde, self.shard)
-        self.next_offset = read_header(batch).next_offset
+        header = read_header(batch)
+        if header.is_control:
+            self.open.pop(header.producer_id, None)
+        elif header.is_transactional:
+            self.open.setdefault(header.producer_id, header.base_offset)
+        self.next_offset = header.next_offset
         self.registry.delete_up_to(self.next_offset)
 
 
@@ -80,9 +87,12 @@ def _no_uuid() -> NoReturn:
 
 
 class Mirror:
-    """Looks at the server's state every now and then, and at every start. ``broken`` is told what is not as it should be."""
+    """Looks at the server's state every now and then, and at every start. ``broken`` is told what is not as it should be.
 
-    def __init__(self, machine: Machine, broken: Callable[[str], None]) -> None:
+    A server of several loops has one for each, which knows the partitions that its loop ``owns``.
+    """
+
+    def __init__(self, machine: Machine, broken: Callable[[str], None], owns: Callable[[ShardId], bool] = lambda _: True) -> None:
         self._machine = machine
         self._broken = broken
         self.every_us = EVERY_US
@@ -93,6 +103,7 @@ class Mirror:
             for topic, count in partition_counts(machine.config).items()
             if BUILDERS[topic] is not None
             for partition in range(count)
+            if owns(ShardId(topic, partition))
         }
 
     def watch(self) -> None:
@@ -189,6 +200,9 @@ class Mirror:
         expected = _digest(image.shard, image.next_offset)
         if found != expected:
             self._broken(f"{shard}: the state's digest is {found}, that of its log {expected}")
+        stable = runtime.last_stable_offset(shard.partition)
+        if stable != min(image.open.values(), default=image.next_offset):
+            self._broken(f"{shard}: the last stable offset is {stable}, in the log transactions begin at {image.open}")
 
     def _shard(self, process: Process, shard: ShardId) -> GroupShard:
         return process.daemon.parts.node.groups._contexts[shard.partition].shard

@@ -32,6 +32,14 @@ COMPACTED: Final = 0.15
 IMPATIENT: Final = 0.4
 
 
+def real_directory(is_needed: bool) -> contextlib.AbstractContextManager[str | None]:
+    """Give a directory for the layers of a log that is compacted, in memory where there is such a place."""
+    if not is_needed:
+        return contextlib.nullcontext()
+    memory = "/dev/shm"
+    return tempfile.TemporaryDirectory(prefix="simulation-", dir=memory if Path(memory).is_dir() else None)
+
+
 class Outcome(Struct):
     """What a simulation leaves behind for the checkers. ``broken`` is what the server itself, or its log, did that it never should."""
 
@@ -100,7 +108,7 @@ class Play:
 
     def run(self) -> Outcome:
         """Storm, calm, silence, and a last start."""
-        with listening(self._logged), self._directory() as directory:
+        with listening(self._logged), real_directory(self.is_compacted) as directory:
             if directory is not None:
                 self.machine.use(directory)
             self._storm()
@@ -108,13 +116,6 @@ class Play:
             self._silence()
             self.machine.kill()
         return Outcome(self.stage.history, self.mirror, self.broken, self.config)
-
-    def _directory(self) -> contextlib.AbstractContextManager[str | None]:
-        """A real one for layers, in memory where there is such a place."""
-        if not self.is_compacted:
-            return contextlib.nullcontext()
-        memory = "/dev/shm"
-        return tempfile.TemporaryDirectory(prefix="simulation-", dir=memory if Path(memory).is_dir() else None)
 
     def _cast(self) -> list[Member]:
         rng = self.rng

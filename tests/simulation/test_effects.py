@@ -16,13 +16,13 @@ from coordinator_server.server.cluster.messages import Hello, Welcome
 from coordinator_server.server.cluster.neighbours import Receiver, Sender
 from protocol.error_codes import ErrorCode
 from tests.simulation.__main__ import effects_command
+from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.purses import PursePlay, run
 from tests.toy.purse import CREDIT, Credit, Nothing, PurseShard, Transfer
 from tests.toy.rows import plug, unplug
 
 SEEDS = int(os.environ.get("SEEDS", "500")) // 5
 PER_TEST = 25
-MOST_SEEDS = 200
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,4 @@ MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
 def test_a_broken_rule_is_seen(monkeypatch: pytest.MonkeyPatch, mutate: Callable[[pytest.MonkeyPatch], None], words: str) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    for seed in range(MOST_SEEDS):
-        if any(words in fault for fault in run(seed)):
-            return
-    pytest.fail(f"nobody noticed: {words}")
+    must_be_seen(run, words)

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WITHOUT_PYSPARK = (
     "import sys; sys.modules['pyspark'] = None; from coordinator_server.cli import main; sys.exit(main(sys.argv[1:]))"
 )
+
+WITHOUT_A_JVM = """
+import sys
+from coordinator_server.cli import main
+from coordinator_server.pipeline.spark import session
+session.launch_gateway = None
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.fixture
@@ -77,6 +86,17 @@ def test_a_master_that_is_none(data_dir: Path) -> None:
 
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "Master must" in done.stderr
+
+
+def test_a_master_that_does_not_answer(data_dir: Path) -> None:
+    """It is found before a JVM starts: the command ends in the time of an import, not in the minute that Spark takes."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        master = f"127.0.0.1:{bound.getsockname()[1]}"
+        done = compact(data_dir, "--master", f"spark://{master}", start=("-c", WITHOUT_A_JVM))
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"no Spark master answers at {master}" in done.stderr
 
 
 if "SPARK_AT_LENGTH" in os.environ:

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from tests.support.segments import coordinator_log, write_meta, write_segments
+from coordinator_server.transaction.state import TransactionState
+from tests.support.segments import coordinator_log, write_segments
 from tests.support.server import ROOT
+from tests.support.transaction_logs import OFFSETS, SHARD, Log, opened, then, write_properties
 
 
 def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     """From the command line; and pandas reads the folders as they are, with the columns that their names say."""
     data = tmp_path / "data"
     data.mkdir()
-    write_meta(data)
+    write_properties(data)
+    write_transactions(data)
     for number in (0, 7, 13, 14):
         write_segments(data / f"__consumer_offsets-{number}", coordinator_log(number, 60))
 
@@ -26,6 +29,9 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     assert said.count(" commits, ") == 2
     assert len(spark) > 1000
     pd.testing.assert_frame_equal(spark, python)
+    ended, expected = (_read(tmp_path / engine, "transactions") for engine in ("spark", "python"))
+    pd.testing.assert_frame_equal(ended, expected)
+    assert [[each["group_id"] for each in groups] for groups in ended["groups"]] == [["g", "h"]]
     assert set(spark["shard_group"].astype(int)) == {0, 1}
 
 
@@ -37,6 +43,18 @@ def history(data: Path, out: Path, *options: str) -> str:
     return done.stdout
 
 
-def _read(out: Path) -> pd.DataFrame:
-    table = pd.read_parquet(out / "commits").sort_values(["shard", "log_offset"]).reset_index(drop=True)
+def write_transactions(data: Path) -> None:
+    """One transaction that has completed."""
+    ids, groups, one = Log(), Log(), opened(1)
+    ids.state(1, None, one)
+    groups.commit(1, ["g", "h"])
+    ids.state(2, None, then(one, TransactionState.PREPARE_COMMIT, 1))
+    groups.marker(2)
+    ids.state(3, None, then(one, TransactionState.COMPLETE_COMMIT, 1))
+    ids.write(data / SHARD)
+    groups.write(data / OFFSETS)
+
+
+def _read(out: Path, name: str = "commits") -> pd.DataFrame:
+    table = pd.read_parquet(out / name).sort_values(["shard", "log_offset"]).reset_index(drop=True)
     return table.astype({"shard_group": str, "day": str})

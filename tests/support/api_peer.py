@@ -34,6 +34,11 @@ class ApiPeer:
         self.arrive(request, version)
         self._loop.work()
 
+    def turns(self, count: int) -> None:
+        """Some turns only: a request may wait for what the test does next, and look for it in each turn."""
+        for _ in range(count):
+            self._loop.turn()
+
     def receive(self, version: int) -> Message:
         """The one answer that has come."""
         self._loop.work()

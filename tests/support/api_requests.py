@@ -1,10 +1,16 @@
-"""One request of each API that is served, about the group ``g`` and the topic ``t``."""
+"""One request of each API that is served, about the group ``g``, the topic ``t`` and the producer ``p``."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from protocol.fields import Message
+from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.api_versions import ApiVersionsRequest
@@ -15,26 +21,41 @@ from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicStat
 from protocol.messages.describe_cluster import DescribeClusterRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.describe_producers import DescribeProducersRequest
+from protocol.messages.describe_producers import TopicRequest as ProducersTopic
 from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
+from protocol.messages.describe_transactions import DescribeTransactionsRequest
+from protocol.messages.end_txn import EndTxnRequest
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.incremental_alter_configs import AlterConfigsResource, IncrementalAlterConfigsRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest
 from protocol.messages.join_group import JoinGroupRequest
 from protocol.messages.leave_group import LeaveGroupRequest
 from protocol.messages.list_config_resources import ListConfigResourcesRequest
 from protocol.messages.list_groups import ListGroupsRequest
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from protocol.messages.list_transactions import ListTransactionsRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from protocol.messages.sync_group import SyncGroupRequest
+from protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from protocol.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 
+_PARTITIONS: Final = [AddPartitionsToTxnTopic("t", [0])]
 _NEWEST: Final[dict[str, Message]] = {
     type(request).__name__.removesuffix("Request"): request
     for request in (
+        AddOffsetsToTxnRequest("p", 1, 0, "g"),
+        AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("p", 1, 0, topics=_PARTITIONS)]),
         AlterConfigsRequest([ReplacedResource(2, "t")]),
         ApiVersionsRequest("tests", "1"),
         CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]),
@@ -44,26 +65,34 @@ _NEWEST: Final[dict[str, Message]] = {
         DescribeClusterRequest(),
         DescribeConfigsRequest([DescribeConfigsResource(2, "t")]),
         DescribeGroupsRequest(["g"]),
+        DescribeProducersRequest([ProducersTopic("t", [0])]),
         DescribeTopicPartitionsRequest([TopicRequest("t")]),
+        DescribeTransactionsRequest(["p"]),
+        EndTxnRequest("p", 1, 0, True),
         FetchRequest(topics=[FetchTopic("t", partitions=[FetchPartition(0)])]),
         FindCoordinatorRequest(coordinator_keys=["g"]),
         HeartbeatRequest("g"),
         IncrementalAlterConfigsRequest([AlterConfigsResource(2, "t")]),
+        InitProducerIdRequest("p", 1000),
         JoinGroupRequest("g"),
         LeaveGroupRequest("g"),
         ListConfigResourcesRequest(),
         ListGroupsRequest(),
         ListOffsetsRequest(topics=[ListOffsetsTopic("t", [ListOffsetsPartition(0)])]),
+        ListTransactionsRequest(),
         MetadataRequest([MetadataRequestTopic(name="t")]),
         OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0)])]),
         OffsetDeleteRequest("g"),
         OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g")]),
         ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
         SyncGroupRequest("g"),
+        TxnOffsetCommitRequest("tx", "g", 1, 0, topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0)])]),
+        WriteTxnMarkersRequest([WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", [0])])]),
     )
 }
 # The newest version that says the same in other fields.
 _OLDER: Final[dict[str, tuple[int, Message]]] = {
+    "AddPartitionsToTxn": (3, AddPartitionsToTxnRequest([], "p", 1, 0, _PARTITIONS)),
     "DeleteTopics": (5, DeleteTopicsRequest(topic_names=["t"])),
     "FindCoordinator": (3, FindCoordinatorRequest("g")),
     "OffsetFetch": (7, OffsetFetchRequest("g", [OffsetFetchRequestTopic("t", [0])])),

@@ -19,6 +19,9 @@ from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReques
 from tests.support.client import Client
 from tests.support.eventually import eventually
 
+OF_GROUPS, OF_TRANSACTIONS = 0, 1
+"""FindCoordinator's key types."""
+
 
 def create_topic(client: Client, name: str, partitions: int, version: int = 7) -> CreatableTopicResult:
     request = CreateTopicsRequest(topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)])
@@ -43,10 +46,17 @@ def topic_of(client: Client, name: str, *, is_created: bool = True, version: int
     return topic
 
 
-def await_coordinator(client: Client, group_id: str) -> None:
-    """Ask for a group's coordinator until there is one. A Kafka broker makes its offsets topic when it is first asked."""
-    request = FindCoordinatorRequest(coordinator_keys=[group_id])
-    eventually(lambda: client.ask(request, 4, FindCoordinatorResponse).coordinators[0].error_code == ErrorCode.NONE)
+def coordinator(client: Client, key: str, key_type: int = OF_GROUPS) -> tuple[str, int]:
+    """Where a group or a transactional id lives, asked until there is such a place: a Kafka broker makes its topic when it is first asked."""
+    request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
+    answers = []
+
+    def is_there() -> bool:
+        answers.append(client.ask(request, 4, FindCoordinatorResponse).coordinators[0])
+        return answers[-1].error_code == ErrorCode.NONE
+
+    eventually(is_there)
+    return answers[-1].host, answers[-1].port
 
 
 def describe_group(client: Client, group_id: str, version: int = 6) -> DescribedGroup:

@@ -35,6 +35,11 @@ class Client:
         self._correlation_id = 0
         self._awaited: deque[tuple[int, type[Message], int]] = deque()
 
+    @property
+    def port(self) -> int:
+        """The client's own."""
+        return int(self._socket.getsockname()[1])
+
     def __enter__(self) -> Self:
         return self
 

@@ -1,6 +1,7 @@
 """What Kafka's own classes say, stored; ``python -m tests.support.golden`` asks them again.
 
 Golden vectors: what its generated classes make of every message. Share states: what its share coordinator makes of records.
+Assignments: what its assignors make of groups.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.assignor_groups import random_groups
 from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
 
 PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
+STORED_ASSIGNMENTS = STORED.with_name("assignments.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
 RANDOM_VALUES = 200
 SHARE_LOGS = 500
@@ -35,9 +38,17 @@ def run_share_states(jars: Path) -> bytes:
     return _java(jars, "ShareStates", str(SHARE_LOGS), str(UPDATES_PER_SNAPSHOT))
 
 
-def _java(jars: Path, program: str, *arguments: str) -> bytes:
+def run_assignors(jars: Path) -> bytes:
+    """A line for each random group: its members, and what Kafka's assignors give them."""
+    groups = "".join(json.dumps(group) + "\n" for group in random_groups())
+    lines = _java(jars, "Assignors", given=groups.encode()).splitlines(keepends=True)
+    # Between them the assignors log that members claim the same partitions.
+    return b"".join(line for line in lines if line.startswith(b"{"))
+
+
+def _java(jars: Path, program: str, *arguments: str, given: bytes = b"") -> bytes:
     command = ["java", *JVM, "-cp", f"{jars}/*", str(PROGRAMS / f"{program}.java"), *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+    done = subprocess.run(command, input=given, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
@@ -64,3 +75,4 @@ def store(lines: bytes, path: Path = STORED) -> None:
 if __name__ == "__main__":
     store(run(bring_kafka_jars()))
     store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)
+    store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)

@@ -41,7 +41,9 @@ class GroupRuntime:
         self._soon: list[Callable[[], None]] = []
         self._ids = count(1)
         flusher = Flusher(self.store, self._soon.append, lambda error: pytest.fail(str(error)))
-        services = LoopServices(self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()))
+        services = LoopServices(
+            self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()), has_provenance=False
+        )
         self.runtime: CoordinatorRuntime[GroupShard] = CoordinatorRuntime(
             "__consumer_offsets", GROUP_SERDE, self._build, services, max_batch_bytes=max_batch_bytes, coalesces=coalesces
         )

@@ -51,6 +51,8 @@ class KafkaBroker:
         self.directory = directory
         self.log_dir = directory / "kafka-logs"
         self.address = ("127.0.0.1", 0)
+        # Beside the plain one, such as SASL_SSL://127.0.0.1:PORT.
+        self.more_listeners: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -67,11 +69,12 @@ class KafkaBroker:
         port, controller = free_port(), free_port()
         self.address = ("127.0.0.1", port)
         (self.directory / "log4j2.properties").write_text(LOG4J)
-        listeners = f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}"
+        advertised = ",".join((f"PLAINTEXT://127.0.0.1:{port}", *self.more_listeners))
+        listeners = f"{advertised},CONTROLLER://127.0.0.1:{controller}"
         properties = {
             **PROPERTIES,
             "listeners": listeners,
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "advertised.listeners": advertised,
             "controller.quorum.voters": f"1@127.0.0.1:{controller}",
             "log.dirs": self.log_dir,
             **(overrides or {}),

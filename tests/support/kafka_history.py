@@ -58,7 +58,7 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from tests.support.asking import await_coordinator, commit_alone, committed, make_topic
+from tests.support.asking import commit_alone, committed, coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group, subscription
@@ -87,7 +87,7 @@ def first_life(address: tuple[str, int]) -> list[Any]:
     with Client(address, timeout_s=60) as client:
         for name, partitions in (("orders", 6), ("payments", 3), ("gone", 2)):
             make_topic(client, name, partitions)
-        await_coordinator(client, "simple-0")
+        coordinator(client, "simple-0")
         _simple(client)
         staying = _classic(address)
         _deleted(client)
@@ -102,7 +102,7 @@ def first_life(address: tuple[str, int]) -> list[Any]:
 def second_life(address: tuple[str, int]) -> None:
     """A few commits more, over and beside those of the first life."""
     with Client(address, timeout_s=60) as client:
-        await_coordinator(client, "simple-0")
+        coordinator(client, "simple-0")
         for number in range(0, 12, 3):
             _commit(client, f"simple-{number}", "orders", {0: 9000 + number, 5: 1})
         _commit(client, "late", "payments", dict.fromkeys(range(3), 77))
@@ -348,7 +348,7 @@ def _none_refused(response: OffsetCommitResponse) -> None:
 def await_groups(client: Client, group_ids: Iterable[str]) -> None:
     """Until the coordinator of every group has loaded its part of the log: a list of groups says nothing of one that has not."""
     for group_id in group_ids:
-        await_coordinator(client, group_id)
+        coordinator(client, group_id)
         eventually(partial(_is_answered, client, group_id))
 
 

@@ -85,7 +85,9 @@ class Script:
 
     def _remove_history(self) -> None:
         jobs: list[Job] = []
-        retention = Retention(self._store, History(0), lambda _removed: None, worker=_Collect(jobs), now_ms=lambda: 1 << 62)
+        retention = Retention(
+            self._store, History(0), lambda _removed: None, check_ms=1, worker=_Collect(jobs), now_ms=lambda: 1 << 62
+        )
         retention.start()
         jobs[0]()
 

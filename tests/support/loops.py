@@ -121,7 +121,7 @@ class Loops:
         soon: deque[Callable[[], None]] = deque()
         timers = TimerQueue()
         flusher = Flusher(self.store, soon.append, lambda _failure: None)
-        services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock))
+        services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock), has_provenance=False)
         runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, self._build, services, max_batch_bytes=1 << 20)
         runtime.load(PARTITION, 1)
         self._soon = soon

@@ -101,9 +101,11 @@ class FirstStartAdaptive(FirstStart):
 
 
 class Adopt:
-    """What somebody copied into an empty directory, and synced nothing of, is durable when the start is done: segments, a torn end."""
+    """What somebody copied into a new directory, and synced nothing of, is durable when the start is done: segments, a torn end."""
 
     def prepare(self, disk: SimulatedDisk) -> None:
+        make_durably(disk, DATA)
+        open_meta(disk, DATA, node_id=0, partitions=COUNTS)
         disk.make_dir(str(SHARD_DIR))
         for base in (0, 2):
             batches = b"".join(batch(offset, value(offset)) for offset in (base, base + 1))
@@ -166,7 +168,9 @@ class Retain:
     def do(self, disk: SimulatedDisk) -> None:
         log = OpenLog(disk, journal_bytes=4096)
         worker = ManualWorker()
-        job = Retention(log.store, History(0), lambda _removed: None, storage=disk, worker=worker, now_ms=lambda: 1 << 50)
+        job = Retention(
+            log.store, History(0), lambda _removed: None, check_ms=1, storage=disk, worker=worker, now_ms=lambda: 1 << 50
+        )
         job.start()
         worker.pass_time()
         worker.step()

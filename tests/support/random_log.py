@@ -66,9 +66,30 @@ _empty = st.tuples(st.just("empty"), st.integers(1, 3))
 _steps = st.one_of(_plain, _plain, _plain, _of_producer, _of_producer, _marker, _marker, _empty)
 
 
-def logs(most: int = 30, *, with_transactions: bool = True) -> st.SearchStrategy[list[bytes]]:
-    """The batches of a log, from offset 0 on, none missing."""
-    return st.lists(_steps if with_transactions else st.one_of(_plain, _plain, _empty), min_size=1, max_size=most).map(_encoded)
+def logs(most: int = 30, *, with_transactions: bool = True, for_columns: bool = False) -> st.SearchStrategy[list[bytes]]:
+    """The batches of a log, from offset 0 on, none missing. With ``for_columns`` it has only what can be read as columns."""
+    steps = st.lists(_steps if with_transactions else st.one_of(_plain, _plain, _empty), min_size=1, max_size=most)
+    return (steps.map(_for_columns) if for_columns else steps).map(_encoded)
+
+
+def _for_columns(steps: list[Any]) -> list[Any]:
+    """The same steps without compression, LogAppendTime and legacy keys."""
+
+    def present(rows: list[Any]) -> list[Any]:
+        return [
+            ((b"\0\1" + key[2:], None), *more) if key[:2] == _LEGACY else ((key, value), *more) for (key, value), *more in rows
+        ]
+
+    found: list[Any] = []
+    for step in steps:
+        match step:
+            case ("plain", rows, _, _, more):
+                found.append(("plain", present(rows), 0, 0, more))
+            case ("open", producer, rows, _):
+                found.append(("open", producer, present(rows), 0))
+            case _:
+                found.append(step)
+    return found
 
 
 def write_log(shard_dir: Path, batches: Sequence[bytes], segments: int) -> int:

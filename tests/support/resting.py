@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.offsets.store import OffsetStore
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.group_records import (
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
 
-Records = list[tuple[int, OffsetCommitKey, OffsetCommitValue | None]]
+Plain = tuple[int, OffsetCommitKey, OffsetCommitValue | None]
+Legacy = tuple[int, LegacyOffsetCommitKey, LegacyOffsetCommitValue | None]
+Records = list[Plain]
 
 
 class MemoryCheckpoint:
     """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged. ``read`` says which were asked for."""
 
-    def __init__(self, records: Records, damaged: set[str]) -> None:
+    def __init__(self, records: Sequence[Plain | Legacy], damaged: set[str]) -> None:
         whole = OffsetStore(SnapshotRegistry())
-        for offset, key, value in records:
-            whole.replay(offset, key, value)
+        for record in records:
+            match record:
+                case (offset, OffsetCommitKey() as key, (OffsetCommitValue() | None) as value):
+                    whole.replay(offset, key, value)
+                case (offset, LegacyOffsetCommitKey() as old, (LegacyOffsetCommitValue() | None) as was):
+                    whole.replay_legacy(offset, old, was)
         self._blocks = {group_id: encode_group(offsets.items()) for group_id, offsets in whole.by_group.items()}
         self._records = records
         self._damaged = damaged

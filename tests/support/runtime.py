@@ -21,6 +21,7 @@ from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
+from coordinator_server.runtime.producers import Claim, EndOfTransaction
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices
 from coordinator_server.runtime.timers import TimerQueue
@@ -268,7 +269,7 @@ class ToyRuntime:
         context: RequestContext = CONTEXT,
     ) -> Outcome:
         outcome = Outcome()
-        self.runtime.write(partition, RUN, context, request, outcome, producer)
+        self.runtime.write(partition, RUN, context, request, outcome, self.claim(producer, partition))
         return outcome
 
     def answer(
@@ -278,16 +279,22 @@ class ToyRuntime:
         producer: Producer | None = None,
     ) -> None:
         """Run an operation for a Reply of the test's own."""
-        self.runtime.write(0, RUN, CONTEXT, request, reply, producer)
+        self.runtime.write(0, RUN, CONTEXT, request, reply, self.claim(producer))
+
+    def claim(self, producer: Producer | None, partition: int = 0, *, bumps_epoch: bool = False) -> Claim | None:
+        """The claim of a producer, for which the transaction coordinator vouches."""
+        if producer is None or self.state(partition) is not ShardState.ACTIVE:
+            return None
+        return self.runtime.claim(partition, producer, bumps_epoch=bumps_epoch)
 
     def put(self, name: str, number: int | None = 1, partition: int = 0, producer: Producer | None = None) -> Outcome:
         """Write one record; the response is the record's name."""
         return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition, producer)
 
-    def end(self, producer: Producer, result: TransactionResult, partition: int = 0) -> Outcome:
+    def end(self, producer: Producer, result: TransactionResult, partition: int = 0, version: int = 1) -> Outcome:
         """End a transaction."""
         outcome = Outcome()
-        self.runtime.complete_transaction(partition, producer, 3, result, outcome)
+        self.runtime.complete_transaction(partition, EndOfTransaction(producer, result, version, 3), outcome)
         return outcome
 
     def put_all(self, names: list[str]) -> Outcome:

@@ -87,6 +87,11 @@ class Server:
     def pid(self) -> int:
         return self._running().pid
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and nothing has waited for its end."""
+        return self._process is not None
+
     def start(self, within_s: float = 30) -> Self:
         """Returns when the daemon says that it answers; the port of the first start is kept by the later ones, unless there are several."""
         self.launch()

@@ -266,7 +266,7 @@ class SimulatedDisk:
         if name in parent.names:
             self._change(parent, _Unlink(name))
 
-    def lock(self, path: str, /) -> SimulatedLock:
+    def lock(self, path: str, job: str = "", /) -> SimulatedLock:
         self._call("lock", path)
         if path in self._locks:
             raise LockedLog(f"{os.path.dirname(path)} is in use by process {self._locks[path]}")

@@ -14,6 +14,9 @@ import pytest
 
 from tests.support.eventually import eventually
 
+ATTEMPTS = 6
+ATTACH_S = 10
+
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="no strace on the PATH: it makes the disk fail")
 
 
@@ -22,13 +25,37 @@ def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+",
     """Within this the calls (a comma between them) fail with an error, those on ``path`` only if one is given. ``output`` gets a line each."""
     where = ["-P", str(path)] if path is not None else []
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}"]
-    command = ["strace", "-f", "-qq", "-y", "-o", str(output), *where, *inject, "-p", str(pid)]
-    with subprocess.Popen(command) as strace:
+    strace = _attached(["strace", "-f", "-qq", "-y", "-o", str(output), *where, *inject, "-p", str(pid)], pid)
+    with strace:
         try:
-            eventually(lambda: _is_traced(pid))
             yield
         finally:
             _end(strace)
+
+
+@contextmanager
+def killing(pid: int, call: str, number: int, output: Path) -> Iterator[None]:
+    """Within this a process is killed as one of its threads makes that call for the n-th time."""
+    inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}"]
+    strace = _attached(["strace", "-f", "-qq", "-o", str(output), *inject, "-p", str(pid)], pid)
+    with strace:
+        try:
+            yield
+        finally:
+            _end(strace)
+
+
+def _attached(command: list[str], pid: int) -> subprocess.Popen[bytes]:
+    """Return a strace that has every thread. One that began while strace looked for them is missed: then it looks again."""
+    for _ in range(ATTEMPTS):
+        strace = subprocess.Popen(command)
+        try:
+            eventually(lambda: _is_traced(pid), within_s=ATTACH_S)
+        except AssertionError:
+            _end(strace)
+        else:
+            return strace
+    raise AssertionError(f"strace does not get hold of {pid}")
 
 
 def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) -> list[str]:
@@ -36,6 +63,12 @@ def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) ->
     where = [word for path in paths for word in ("-P", str(path))]
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:delay_enter={1000 * delay_ms}"]
     return ["strace", "-D", "-f", "-qq", "-o", str(output), *where, *inject]
+
+
+def killed_at(call: str, number: int, output: Path) -> list[str]:
+    """What to put before a command: it is killed as one of its threads makes that call for the n-th time."""
+    inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}"]
+    return ["strace", "-D", "-f", "-qq", "-o", str(output), *inject]
 
 
 def release(pid: int) -> None:

@@ -8,13 +8,13 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.outbox import Effect
+from coordinator_server.machine.outbox import Effect, Refused
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.transaction.markers import Marker
-from coordinator_server.transaction.shard import PartitionsRequest, TransactionShard, TransactionTimes
+from coordinator_server.transaction.shard import PartitionsRequest, TransactionLimits, TransactionShard
 from coordinator_server.transaction.state import TransactionState
-from coordinator_server.transaction.transaction import TopicPartition, Transaction
+from coordinator_server.transaction.transaction import LAST_EPOCH, TopicPartition, Transaction, record_of
 from protocol.coordinator_records import TRANSACTION_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.end_txn import EndTxnRequest
@@ -23,8 +23,11 @@ from tests.support.clock import ManualClock
 from tests.support.group import FakeReply, ManualTimer
 
 FIRST_PRODUCER_ID = 4_000
-TIMES = TransactionTimes(900_000, 7 * 24 * 3_600_000, 10_000, 3_600_000)
+LIMITS = TransactionLimits(900_000, 7 * 24 * 3_600_000, 10_000, 3_600_000, 10_000)
 OFFSETS = "__consumer_offsets"
+A = (OFFSETS, 3)
+B = (OFFSETS, 9)
+ORDERS = ("orders", 0)
 
 Answer = tuple[int, int] | ErrorCode
 """A producer id and epoch, or an error."""
@@ -69,7 +72,7 @@ class TransactionLog:
         self.timer, self.outbox, self._registry = ManualTimer(self.clock), FakeOutbox(), SnapshotRegistry()
         self._held: list[tuple[int, CoordinatorResult[Any]]] = []
         self.shard = TransactionShard(
-            times=TIMES,
+            limits=LIMITS,
             registry=self._registry,
             timer=self.timer,
             clock=self.clock,
@@ -97,17 +100,21 @@ class TransactionLog:
         answer = self.run(lambda: self.shard.end_transaction(_context(version), request, FakeReply(version)))
         return answer if isinstance(answer, ErrorCode) else _answer(answer)
 
+    def abort(self, transactional_id: str) -> Any:
+        return self.run(lambda: self.shard.abort(_context(0), transactional_id, FakeReply(0)))
+
     def missing(self, transactional_id: str, producer: Any, *partitions: TopicPartition) -> Any:
         request = PartitionsRequest(transactional_id, producer[0], producer[1], frozenset(partitions))
         return self.run(lambda: self.shard.missing_partitions(_context(3), request, FakeReply(3)))
 
     # What else happens
 
-    def deliver(self) -> list[tuple[int, Marker]]:
+    def deliver(self, outcome: bool | Refused = True) -> list[tuple[int, Marker]]:
         """Deliver all messages. Return their partitions and markers."""
         messages, self.outbox.messages = self.outbox.messages, {}
-        for message in messages.values():
-            self.run(partial(message.then, True))
+        for intent, message in messages.items():
+            if isinstance(self.run(partial(message.then, outcome)), ErrorCode):
+                self.outbox.messages[intent] = message
         self.advance(0)
         return [(message.partition, message.marker) for message in messages.values()]
 
@@ -133,6 +140,10 @@ class TransactionLog:
 
     def state(self, transactional_id: str) -> Transaction | None:
         return self.shard.transaction(LATEST, transactional_id)
+
+    def all(self) -> dict[str, Transaction | None]:
+        """The state of each id."""
+        return {each: self.state(each) for each in self.shard.ids(LATEST)}
 
     def states(self) -> list[TransactionState]:
         """The states in the log, in order."""
@@ -166,3 +177,28 @@ def _context(version: int) -> RequestContext:
 
 def _answer(response: Any) -> Answer:
     return ErrorCode(response.error_code) if response.error_code else (response.producer_id, response.producer_epoch)
+
+
+def opened(log: TransactionLog, transactional_id: str = "t", *partitions: tuple[str, int], version: int = 2) -> tuple[int, int]:
+    """A producer with an open transaction."""
+    producer = log.init(transactional_id)
+    assert isinstance(producer, tuple)
+    assert log.add(transactional_id, producer, *(partitions or (A,)), version=version) is ErrorCode.NONE
+    return producer
+
+
+def exhaust(log: TransactionLog, transactional_id: str) -> None:
+    """Give an id the last epoch of its producer id, and begin with what the log says."""
+    state = log.state(transactional_id)
+    assert state is not None
+    changed = Transaction(state.producer_id, LAST_EPOCH, state.timeout_ms, TransactionState.EMPTY, state.update_ms)
+    log.records.append(record_of(transactional_id, changed))
+    log.load()
+
+
+def at_last_epoch(log: TransactionLog) -> tuple[int, int]:
+    """The id ``t``, whose producer has the last epoch of its producer id."""
+    producer = log.init("t")
+    assert isinstance(producer, tuple)
+    exhaust(log, "t")
+    return producer[0], LAST_EPOCH

@@ -18,7 +18,7 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperatio
 from coordinator_server.runtime.services import NO_EFFECTS, BuildShard, ShardServices
 from coordinator_server.server.builders import Builder, Materials
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.cluster.effects import Asked
+from coordinator_server.server.cluster.effects import asked
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
@@ -29,8 +29,8 @@ PURSES: Final = Kind(TOPIC, SERDE, PARTITIONS, Retention.KEYED, key_type=45)
 FILL: Final = WriteOperation("purse-fill", PurseShard.fill)
 TRANSFER: Final = WriteOperation("purse-transfer", PurseShard.transfer)
 ASKED: Final = (
-    Asked(CREDIT, WriteOperation(CREDIT.name, PurseShard.credit)),
-    Asked(FORGET, WriteOperation(FORGET.name, PurseShard.forget)),
+    asked(CREDIT, WriteOperation(CREDIT.name, PurseShard.credit)),
+    asked(FORGET, WriteOperation(FORGET.name, PurseShard.forget)),
 )
 _OPERATIONS: Final[dict[str, tuple[WriteOperation[PurseShard, Any, Any], type]]] = {
     "fill": (FILL, Fill),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from coordinator_server.config import (
-    MAX_LOOPS,
-    Config,
-    ConfigError,
+from coordinator_server.config import MAX_LOOPS, Config, ConfigError
+from coordinator_server.config_values import (
     advertised_address,
     connection_overrides,
     declared_topics,
@@ -37,9 +36,31 @@ def test_an_unknown_property_is_refused_with_the_nearest_known_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("num.partitions", "many"), ("num.partitions", "0"), ("log.flush", "never"), ("node.id", "-1")]
+    ("name", "value", "accepted"),
+    [
+        ("num.partitions", "many", "a whole number of partitions from 1 to 2147483647"),
+        ("num.partitions", "0", "a whole number of partitions from 1 to 2147483647"),
+        ("log.roll.ms", "0", "a whole number of milliseconds, at least 1"),
+        ("node.id", "-1", "a whole number, at least 0"),
+        ("loops", "65", "a whole number of loops from 1 to 64, or auto"),
+        ("log.cleaner.min.cleanable.ratio", "half", "a number from 0 to 1"),
+        ("delete.topic.enable", "yes", "true or false"),
+        ("log.flush", "never", "always or os"),
+    ],
 )
-def test_an_unusable_value_is_refused_by_name(name: str, value: str) -> None:
+def test_an_unusable_value_is_refused_with_what_the_property_accepts(name: str, value: str, accepted: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load({name: value})
+
+    assert str(refused.value) == f"{name} takes {accepted}, not {value!r}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("topics", "orders:x"), ("loops", "51"), ("advertised.listeners", "host"), ("max.connections.per.ip.overrides", "a")],
+)
+def test_what_a_text_says_is_checked_when_it_is_loaded(name: str, value: str) -> None:
+    """And not when it is used, which may be much later."""
     with pytest.raises(ConfigError, match=f"{name}={value}: "):
         load({name: value})
 
@@ -55,14 +76,31 @@ def test_an_override_is_name_equals_value(override: str) -> None:
 
 
 def test_topics_are_declared_with_or_without_a_partition_count() -> None:
-    assert declared_topics(Config(topics="orders:6, payments", num_partitions=3)) == {"orders": 6, "payments": 3}
+    assert declared_topics(Config(topics="orders:6, payments")) == {"orders": 6, "payments": None}
     assert declared_topics(Config()) == {}
 
 
-@pytest.mark.parametrize("topics", ["orders:x", ":3", "orders:0", "orders:-1"])
+@pytest.mark.parametrize("topics", ["orders:x", ":3", "orders:0", "orders:-1", "orders:", "orders:2147483648"])
 def test_a_malformed_declaration_of_topics_is_refused(topics: str) -> None:
     with pytest.raises(ConfigError, match="is not name or name:partitions"):
         declared_topics(Config(topics=topics))
+
+
+@pytest.mark.parametrize(
+    ("topics", "why"),
+    [
+        ("orders:6,orders:7", "orders is named twice"),
+        ("orders,orders", "orders is named twice"),
+        ("or ders:6", "'or ders' has characters other than"),
+        ("..:6", "cannot be a topic's name"),
+        ("o" * 250, "at most 249 characters"),
+        ("__consumer_offsets:50", "this server's own log"),
+    ],
+)
+def test_a_topic_that_cannot_be_is_refused_with_the_properties(topics: str, why: str) -> None:
+    """Not by a start, which systemd would try for ever."""
+    with pytest.raises(ConfigError, match=re.escape(why)):
+        load({"topics": topics})
 
 
 def test_auto_is_a_loop_per_core_as_long_as_there_are_shards() -> None:
@@ -71,6 +109,7 @@ def test_auto_is_a_loop_per_core_as_long_as_there_are_shards() -> None:
     assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "3"}), cores=6) == 3
     assert loop_count(load({"loops": "auto", "offsets.topic.num.partitions": "100"}), cores=1000) == MAX_LOOPS
     assert with_loops(load({"loops": "2"}), cores=6).loops == 2
+    assert loop_count(load({"loops": "auto"})) == 1
 
 
 def test_every_kind_has_a_partition_count() -> None:

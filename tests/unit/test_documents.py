@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 DECISIONS = ROOT / "docs/decisions"
 DOCUMENTS = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "deploy/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "tests/**/*.md", "deploy/*.md", "examples/**/*.md")
     for path in ROOT.glob(pattern)
     if ".venv" not in path.parts
 )

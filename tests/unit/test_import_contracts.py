@@ -32,7 +32,15 @@ def named(contract: str, field: str) -> set[str]:
 
 def test_every_package_has_its_layer() -> None:
     """But for the log, whose place another contract tells, and the tables that everybody may read."""
-    assert PACKAGES - named("the layers of the server", "layers") == {"__init__", "config", "kinds", "log"}
+    assert PACKAGES - named("the layers of the server", "layers") == {
+        "__init__",
+        "config",
+        "config_values",
+        "kinds",
+        "log",
+        "properties",
+        "topic_names",
+    }
 
 
 def test_every_package_but_those_that_start_jobs_is_free_of_spark() -> None:
@@ -45,8 +53,21 @@ def test_every_package_but_those_that_start_jobs_is_free_of_spark() -> None:
     }
 
 
+def test_the_client_knows_no_package_but_itself() -> None:
+    assert PACKAGES - named("the client is a library", "forbidden_modules") == {"__init__", "client"}
+
+
 def test_tables_read_no_package() -> None:
-    assert PACKAGES - named("configuration and kinds", "forbidden_modules") == {"__init__", "__main__", "apps", "config", "kinds"}
+    assert PACKAGES - named("configuration and kinds", "forbidden_modules") == {
+        "__init__",
+        "__main__",
+        "apps",
+        "config",
+        "config_values",
+        "kinds",
+        "properties",
+        "topic_names",
+    }
 
 
 def test_every_state_machine_is_held_to_be_plain_code() -> None:

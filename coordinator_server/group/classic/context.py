@@ -9,7 +9,7 @@ from coordinator_server.group.group_type import GroupContext
 class ClassicContext:
     """The classic groups of a shard, and the services that operations use."""
 
-    __slots__ = ("clock", "config", "groups", "member_memory", "new_id", "report", "timer")
+    __slots__ = ("clock", "config", "groups", "member_memory", "new_id", "report", "tell", "timer")
 
     def __init__(self, groups: ClassicGroups, context: GroupContext) -> None:
         self.groups = groups
@@ -18,4 +18,5 @@ class ClassicContext:
         self.clock = context.clock
         self.new_id = context.new_id
         self.report = context.report
+        self.tell = context.tell
         self.member_memory = context.member_memory

@@ -61,6 +61,7 @@ class ClassicGroup:
         "previous_state",
         "protocol_name",
         "protocol_type",
+        "rebalancing_since_ms",
         "record_bytes",
         "state",
         "static_members",
@@ -75,6 +76,8 @@ class ClassicGroup:
         self.state = state
         self.previous_state = ClassicGroupState.DEAD
         self.current_state_timestamp = wall_ms
+        # When the rebalance in progress began, on the monotonic clock.
+        self.rebalancing_since_ms: int | None = None
         self.generation_id = 0
         self.protocol_type: str | None = None
         self.protocol_name: str | None = None

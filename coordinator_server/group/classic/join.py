@@ -96,8 +96,6 @@ def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) ->
 
 def _has_room(group: ClassicGroup, member_id: str, max_size: int) -> bool:
     """Return whether ``group.max.size`` allows the join. If it was lowered, the last members to rejoin are refused."""
-    if group.state is EMPTY:
-        return True
     member = group.members.get(member_id)
     if group.state is PREPARING_REBALANCE:
         return group.awaiting_join_count < max_size or (member is not None and member.awaiting_join is not None)

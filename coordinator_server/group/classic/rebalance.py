@@ -60,6 +60,8 @@ def prepare_rebalance(classic: ClassicContext, group: ClassicGroup) -> Result:
     group.pending_syncs.clear()
     classic.timer.cancel(group.sync_key)
     is_initial = group.state is EMPTY
+    if group.rebalancing_since_ms is None:
+        group.rebalancing_since_ms = classic.clock.now_ms()
     group.transition_to(PREPARING_REBALANCE, classic.clock.wall_ms())
     if is_initial:
         delay_ms = classic.config.group_initial_rebalance_delay_ms
@@ -96,18 +98,29 @@ def complete_join_phase(classic: ClassicContext, group: ClassicGroup) -> Result:
         return NOTHING
     group.start_next_generation(classic.clock.wall_ms())
     if group.state is EMPTY:
-        return generation_record(group, {}, None)
+        return generation_record(classic, group, {}, None)
     _answer_joins(classic, group)
     return NOTHING
 
 
 def generation_record(
-    group: ClassicGroup, assignments: Mapping[str, bytes], on_append: Callable[[ErrorCode | None], None] | None
+    classic: ClassicContext,
+    group: ClassicGroup,
+    assignments: Mapping[str, bytes],
+    on_append: Callable[[ErrorCode | None], None] | None,
 ) -> Result:
-    """Return the record of the group's new generation, with its reasons as provenance."""
+    """Return the record of the group's new generation, with its reasons as provenance. The operator is told once it is durable."""
     reasons = group.take_reasons()
     record = group_metadata_record(group, assignments)
-    on_outcome = partial(_generation_written, group, reasons, on_append)
+    since_ms, group.rebalancing_since_ms = group.rebalancing_since_ms, None
+    told = {
+        "group_id": group.group_id,
+        "generation": group.generation_id,
+        "members": len(group.members),
+        "reasons": [f"{each.why} {each.whom}".rstrip() for each in reasons.values()],
+        "took_ms": None if since_ms is None else classic.clock.now_ms() - since_ms,
+    }
+    on_outcome = partial(_generation_written, group, reasons, on_append, partial(classic.tell, "rebalanced", **told))
     return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=because(*reasons.values()))
 
 
@@ -115,9 +128,12 @@ def _generation_written(
     group: ClassicGroup,
     reasons: dict[int, Reason],
     on_append: Callable[[ErrorCode | None], None] | None,
+    tell: Callable[[], None],
     error: ErrorCode | None,
 ) -> None:
-    if error is not None:
+    if error is None:
+        tell()
+    else:
         group.take_back(reasons)
     if on_append is not None:
         on_append(error)
@@ -139,6 +155,13 @@ def remove_member(classic: ClassicContext, group: ClassicGroup, member: ClassicG
     """Remove a member whose session has expired."""
     group.remove(member.member_id)
     group.note(Reason(Why.SESSION_TIMEOUT, member.member_id))
+    classic.tell(
+        "session-expired",
+        group_id=group.group_id,
+        member_id=member.member_id,
+        client_host=member.client_host,
+        session_timeout_ms=member.session_timeout_ms,
+    )
     if group.state in {STABLE, COMPLETING_REBALANCE}:
         return prepare_rebalance(classic, group)
     return _complete_without(classic, group)

@@ -78,7 +78,7 @@ def _store_assignments(classic: ClassicContext, group: ClassicGroup, request: Sy
     # If the leader sends SyncGroup again before the record is durable, its first assignments apply.
     group.storing_generation = group.generation_id
     on_append = partial(_assignments_stored, classic, group, group.generation_id, assignments)
-    return generation_record(group, assignments, on_append)
+    return generation_record(classic, group, assignments, on_append)
 
 
 def _assignments_stored(

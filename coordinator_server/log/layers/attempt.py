@@ -22,7 +22,7 @@ from crc32c import crc32c
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import layer_path, segment_name
 from coordinator_server.log.layers.layer import MANIFEST, FileEntry, Layer, Manifest, open_layer
-from coordinator_server.log.storage import LOCAL, Storage, discard_tree, write_all
+from coordinator_server.log.storage import LOCAL, Storage, discard_tree, read_file, write_all
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 _ATTEMPT: Final = ".layer-attempt-"
@@ -93,6 +93,11 @@ class LayerAttempt:
         if error is not None:
             discard_tree(self._storage, str(self.path))
 
+    @property
+    def room(self) -> int:
+        """Return the number of bytes that fit into the current file."""
+        return self._file_bytes - (self._file.size if self._file is not None else 0)
+
     def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
         """Add one whole batch, given in any number of pieces. Batches come in offset order."""
         size = sum(map(len, batch))
@@ -123,6 +128,12 @@ class LayerAttempt:
         manifest = Manifest(self._shard, self._to_offset, 0, 0, "", tuple(self.entries), (), checkpoint=tuple(self.checkpoint))
         return Layer(self.path, manifest, self._storage)
 
+    def copy(self, layer: Layer, *, with_checkpoint: bool) -> None:
+        """Copy the files of a layer of a different directory."""
+        manifest = layer.manifest
+        self.entries = [self._copy(layer, entry) for entry in manifest.files]
+        self.checkpoint = [self._copy(layer, entry) for entry in manifest.checkpoint] if with_checkpoint else []
+
     def finish(self, summary: LayerSummary, inputs: Sequence[FileEntry]) -> Path:
         """Add the manifest and sync everything. After this the attempt may be published."""
         self.close()
@@ -145,6 +156,9 @@ class LayerAttempt:
         self.close()
         self._file = _NewFile(self._storage, self.path / segment_name(base_offset))
 
+    def _copy(self, layer: Layer, entry: FileEntry) -> FileEntry:
+        return self._write_file(entry.name, [read_file(layer.storage, str(layer.path / entry.name))])
+
     def _write_file(self, name: str, content: Iterable[bytes]) -> FileEntry:
         with closing(_NewFile(self._storage, self.path / name)) as file:
             for piece in content:
@@ -165,6 +179,15 @@ def publish(attempt: Path, shard_dir: Path, to_offset: int, storage: Storage = L
         return _publish_over(attempt, shard_dir, to_offset, storage)
     storage.sync_dir(str(shard_dir))
     return True
+
+
+def copy_layer(layer: Layer, shard_dir: Path, storage: Storage, *, with_checkpoint: bool) -> None:
+    """Publish a copy of a layer in a different shard directory."""
+    manifest = layer.manifest
+    summary = LayerSummary(manifest.records, manifest.tombstones, manifest.tombstone_cutoff_ms, manifest.digest)
+    with LayerAttempt(shard_dir, layer.to_offset, storage=storage) as attempt:
+        attempt.copy(layer, with_checkpoint=with_checkpoint)
+        publish(attempt.finish(summary, manifest.inputs), shard_dir, layer.to_offset, storage)
 
 
 def clean_attempts(shard_dir: Path, storage: Storage = LOCAL) -> int:

@@ -4,7 +4,8 @@ It is three files beside the layer's records. The layer's manifest names them an
 
     groups.data    a block of bytes per key, one after another; the state machine defines their content (offsets/resting_block.py)
     groups.index   an entry per block, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
-    rest.log       record batches: the layer's records that are in no block, which every start replays
+    rest.log       record batches that every start replays: the layer's records that are in no block, the batches of open
+                   transactions, and the last marker of each producer (pipeline/layer/rest.py)
 
     groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
     hash uint32, end of the key in the keys uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,
@@ -163,7 +164,7 @@ class Checkpoint:
         self.layer.verify_file(DATA)
 
     def other_batches(self) -> Iterator[bytes]:
-        """Yield the batches of records that are in no block."""
+        """Yield the batches to replay besides the blocks. The markers come first, the others in offset order."""
         data = read_file(self.layer.storage, str(self.layer.path / REST))
         position = 0
         try:

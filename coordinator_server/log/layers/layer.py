@@ -27,7 +27,7 @@ from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path, segment_name
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from protocol.errors import DecodeError
-from protocol.record_batch import iter_batches
+from protocol.record_batch import BatchHeader, iter_batches
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -106,6 +106,10 @@ class Layer:
 
     def read(self, from_offset: int = 0) -> Iterator[bytes]:
         """Yield whole batches in offset order, from the first that ends after ``from_offset``."""
+        return (batch for batch, _ in self.read_with_headers(from_offset))
+
+    def read_with_headers(self, from_offset: int = 0) -> Iterator[tuple[bytes, BatchHeader]]:
+        """Yield the same batches, each with its decoded header."""
         for path in self.files():
             data = read_file(self.storage, str(path))
             end = 0
@@ -113,7 +117,7 @@ class Layer:
                 for position, header in iter_batches(data):
                     end = position + header.size
                     if header.next_offset > from_offset:
-                        yield data[position:end]
+                        yield data[position:end], header
             except DecodeError as error:
                 raise DamagedLog(str(path), end, str(error)) from error
 

@@ -38,8 +38,6 @@ from coordinator_server.log.storage import LocalStorage, Storage, remove_tree, s
 from coordinator_server.log.write.segments import ShardLog
 from coordinator_server.log.write.worker import ThreadWorker, Worker
 
-HISTORY_MS: Final = 30 * 24 * 3_600_000
-CHECK_MS: Final = 300_000
 FOREVER: Final = -1
 _GONE: Final = ".layer-gone-"
 
@@ -47,7 +45,7 @@ _GONE: Final = ".layer-gone-"
 class History(NamedTuple):
     """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit."""
 
-    history_ms: int = HISTORY_MS
+    history_ms: int
     history_bytes: int = FOREVER
 
 
@@ -94,7 +92,7 @@ def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegmen
         cut = segment.end
         total -= segment.size
     base = max((each for each in layers if each <= cut), default=None)
-    following = min((each for each in layers if (each >= begin if base is None else each > base)), default=None)
+    following = min((each for each in layers if base is None or each > base), default=None)
     superseded = [each for each in layers if each not in (base, following, newest)]
     gone = [segment.base for segment in segments if base is not None and segment.end <= base]
     replaced_by = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
@@ -126,7 +124,7 @@ class Retention:
         history: History,
         on_removed: Callable[[Removed], None],
         *,
-        check_ms: int = CHECK_MS,
+        check_ms: int,
         storage: Storage | None = None,
         worker: Worker | None = None,
         now_ms: Callable[[], int],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from protocol.errors import DecodeError
-from protocol.record_batch import HEADER_SIZE, BatchHeader, read_header, verify
+from protocol.record_batch import BatchHeader, read_header, verify
 
 _MAGIC_AT: Final = 16
 _MAGIC: Final = b"\2"
@@ -72,8 +72,6 @@ def _next_whole(data: bytes, damaged: int, offset: int, limit: int | None, *, ha
     magic = data.find(_MAGIC, damaged + 1 + _MAGIC_AT)
     while magic >= 0:
         at = magic - _MAGIC_AT
-        if len(data) - at < HEADER_SIZE:
-            return None
         try:
             header = read_header(data, at)
             if offset <= header.base_offset < offset + _MOST_OFFSETS and header.size <= len(data) - at:
@@ -100,14 +98,11 @@ def mend(data: bytes, bad: DamagedBytes) -> WholeBatch | None:
 
     Both are known from its place.
     """
-    end = bad.position + HEADER_SIZE
     batch = (
         bad.offset.to_bytes(8, "big")
         + data[bad.position + 8 : bad.position + _MAGIC_AT]
         + _MAGIC
         + data[bad.position + 17 : bad.end]
     )
-    if end > bad.end:
-        return None
     whole, _ = _try(batch, 0, bad.offset, has_gaps=False)
     return whole._replace(position=bad.position) if whole is not None else None

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.kinds import KINDS
-from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.errors import DamagedLog, LogError, WrongDirectory
 from coordinator_server.log.file_locks import holder
 from coordinator_server.log.file_names import (
     COMPACTION_LOCK,
@@ -33,8 +33,7 @@ from coordinator_server.log.file_names import (
     segment_bases,
     shards_of,
 )
-from coordinator_server.log.layers.layer import layer_to_load
-from coordinator_server.log.meta import IMPORTED, Meta, check_counted, read_meta
+from coordinator_server.log.meta import IMPORTED, Meta, check_counted, check_not_a_brokers, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.repair.batch_scan import DamagedBytes, scan_batches
 from coordinator_server.log.repair.check_shard import ShardCheck
@@ -42,6 +41,7 @@ from coordinator_server.log.repair.findings import Inspection, Progress, Report
 from coordinator_server.log.repair.journal_reader import newest_ends, read_journal
 from coordinator_server.log.repair.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.repair.recovery import recover
+from coordinator_server.log.repair.trial_start import shards_that_do_not_load
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage, Storage
 from coordinator_server.log.write.frames import ShardEnd
@@ -57,10 +57,11 @@ _PAUSE_S: Final = 0.2
 def check(data_dir: str, progress: Progress = lambda _done, _all: None) -> Report:
     """Read everything, and return what was found.
 
-    LogError for a directory that no server has made; OSError when something cannot be read at all.
+    WrongDirectory for a directory that no server has made; OSError when something cannot be read at all.
     """
+    check_not_a_brokers(LocalStorage(), data_dir)
     if not os.path.isdir(data_dir) or not ({META, JOURNALS} & set(os.listdir(data_dir)) or shards_of(LocalStorage(), data_dir)):
-        raise LogError(f"{data_dir} is no data directory of coordinator-server: check --data-dir")
+        raise WrongDirectory(f"{data_dir} is no data directory of coordinator-server: check --data-dir")
     while True:
         report = _Check(data_dir, progress, is_served=is_served(data_dir)).run()
         # If a server was started or stopped meanwhile, what looks like damage may be the moving end.
@@ -104,6 +105,8 @@ class _Check:
             meta = read_meta(self.storage, self.data_dir)
             self._inspection.read(path)
             check_counted(self.storage, self.data_dir, meta)
+        except WrongDirectory:
+            raise
         except (LogError, OSError) as error:
             self._inspection.damaged(path, 0, str(error), "meta")
             return None
@@ -177,12 +180,13 @@ class _Check:
             if (damage.path, damage.position) not in known:
                 self._inspection.damaged(damage.path, damage.position, damage.why, "start")
             return
-        for shard, state in recovered.shards.items():
-            try:
-                layer_to_load(Path(self.data_dir) / str(shard), state.bases, storage=self.storage)
-            except DamagedLog as damage:
-                if (damage.path, damage.position) not in known:
-                    self._inspection.damaged(damage.path, damage.position, damage.why, "start")
+        failed = shards_that_do_not_load(storage, self.data_dir, recovered)
+        for found in failed.values():
+            if (found.path, found.position) not in known:
+                self._inspection.damaged(found.path, found.position, found.why, "start")
+        self._inspection.not_needed([f"{self.data_dir}/{shard}/" for shard in recovered.shards.keys() - failed.keys()])
+        if not failed:
+            self._inspection.not_needed([f"{self.data_dir}/{JOURNALS}"])
 
 
 def _files(data_dir: str) -> Iterator[tuple[str, int]]:

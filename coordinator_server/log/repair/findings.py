@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.meta import FORMAT
@@ -27,6 +28,10 @@ _MEANS: Final = {
     ),
     "journal": ("commits that were acknowledged may be gone: the server does not start", _SALVAGE),
     "segment": ("the records there cannot be read: the server does not start with this shard", _SALVAGE),
+    "not needed": (
+        "a start reads a layer, a checkpoint or a copy of the records instead: the server starts and its state is right",
+        "compact again, so that a new layer is whole; a copy of the file brings the history back",
+    ),
     "history": (
         "history is damaged there; a compacted layer stands for it: the server starts and its state is right",
         "nothing has to be done; a copy of the file brings the history back",
@@ -49,6 +54,10 @@ _MEANS: Final = {
     ),
     "start": ("the server does not start", _SALVAGE),
 }
+
+
+# What is said of these is true only if a start needs what is damaged.
+_STOPS_A_START: Final = frozenset({"segment", "journal"})
 
 
 class Finding(Struct, frozen=True):
@@ -98,6 +107,13 @@ class Inspection:
 
     def damaged(self, path: str, position: int, why: str, kind: str) -> None:
         self.report.damage.append(Finding(path, position, why, kind))
+
+    def not_needed(self, prefixes: Sequence[str]) -> None:
+        """Change what was found below these paths: a start was tried, and has read what it needs."""
+        self.report.damage = [
+            replace(each, kind="not needed") if each.kind in _STOPS_A_START and each.path.startswith(tuple(prefixes)) else each
+            for each in self.report.damage
+        ]
 
     def note(self, path: str, what: str) -> None:
         self.report.notes.append(Note(path, what))

@@ -97,7 +97,7 @@ def _read_frames(storage: Storage, chain: Sequence[_Headed], sequence: int) -> t
                     raise DamagedLog(*end, f"frame {sequence} is missing: the next one found is {found}, in {each.path}")
                 entries += decode_entries(content)
                 sequence += 1
-                end = (each.path, reader.position)
+            end = (each.path, reader.position)
             mended += [(each.path, position) for position in reader.mended]
     return entries, sequence, mended
 

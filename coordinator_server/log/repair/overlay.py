@@ -58,7 +58,7 @@ class OverlayStorage(ReadOnlyStorage):
         self._changes.pop(path, None)
         self._removed.add(path)
 
-    def lock(self, path: str, /) -> InheritedLock:
+    def lock(self, path: str, job: str = "", /) -> InheritedLock:
         raise LogError(f"a start that is only tried does not lock {path}")
 
 
@@ -107,7 +107,7 @@ class _OverlayFile:
         if size > old:
             self._changes.pieces.append((old, bytes(size - old)))
         else:
-            self._changes.pieces = [(at, piece[: size - at]) for at, piece in self._changes.pieces if at < size]
+            # Over the bytes that are cut off: they do not come back when the file grows.
             self._changes.pieces.append((size, bytes(old - size)))
         self._changes.size = size
 

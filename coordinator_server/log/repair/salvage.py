@@ -1,29 +1,32 @@
 """Write a new data directory with everything that is whole in a damaged one.
 
-For each shard the new directory has the offsets from 0 to the end, from the best files that there are:
+For each shard the new directory has:
 
-    1. the segments from offset 0 on, if they are whole up to the end of the newest whole layer;
-       else the oldest whole layer after which they are, and the segments after it
+    1. all batches that are whole in segments
     2. where segments are damaged: the journal, which may still have the batches, also in frames of an earlier use of a file
-    3. if no layer is whole: the batches that are whole in damaged layers
+    3. all whole layers, unless the segments are whole from offset 0 to the end of the newest one
+    4. if no layer is whole: the batches that are whole in damaged layers
 
 Offsets of which nothing is left become empty batches, as Kafka's own compaction leaves them, so
-that every record keeps its offset. They are listed. If only the offset or the magic of a batch is
+that every record keeps its offset. They are listed. Before the end of a layer only history is
+missing: a start reads the layer. If only the offset or the magic of a batch is
 damaged, which no checksum covers, it is mended: both are known from its place.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.errors import DamagedLog, LogError, WrongDirectory
 from coordinator_server.log.file_names import journal_dir, layer_offsets, loops_of, segment_bases, segment_path, shards_of
+from coordinator_server.log.layers.attempt import copy_layer
+from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import Layer, open_layer
 from coordinator_server.log.meta import read_meta, write_meta
 from coordinator_server.log.repair.batch_scan import DamagedBytes, WholeBatch, mend, scan_batches
@@ -41,17 +44,19 @@ _MOST_OFFSETS: Final = 1 << 30
 
 
 class Hole(Struct, frozen=True):
-    """Offsets ``[begin, end)`` of which nothing is left."""
+    """Offsets ``[begin, end)`` of which nothing is left. With ``is_history`` a layer has what a start needs of them."""
 
     shard: str
     begin: int
     end: int
+    is_history: bool = False
 
 
 class Salvaged(Struct):
     """What is in the new directory, what is missing, and which batches were mended (path and position)."""
 
     shards: int = 0
+    layers: int = 0
     batches: int = 0
     bytes: int = 0
     holes: list[Hole] = []
@@ -78,7 +83,7 @@ def salvage(data_dir: str, out: str, target: Storage = LOCAL) -> Salvaged:
     if is_served(data_dir):
         raise LogError(f"a server runs on {data_dir}: stop it first, or what it writes from now on will be missing")
     if target.list(out):
-        raise LogError(f"{out} is not empty: --salvage makes a new directory")
+        raise WrongDirectory(f"{out} is not empty: --salvage makes a new directory")
     storage = ReadOnlyStorage()
     meta = read_meta(storage, data_dir)
     report = Salvaged()
@@ -86,12 +91,14 @@ def salvage(data_dir: str, out: str, target: Storage = LOCAL) -> Salvaged:
     make_dir_durably(target, out)
     for shard in sorted({*shards_of(storage, data_dir), *journaled}):
         source = _DamagedShard(storage, f"{data_dir}/{shard}", journaled.get(shard, {}), report)
-        with closing(_NewShard(target, f"{out}/{shard}", report)) as written:
-            for piece in source.pieces():
-                _fill(written, shard, min(piece.offset, source.gaps_until))
+        pieces = source.pieces()
+        for layer in source.layers:
+            _copy_layer(layer, Path(out) / str(shard), target, report)
+        layer_ends = [layer.to_offset for layer in source.layers]
+        with closing(_NewShard(target, f"{out}/{shard}", source.begin, layer_ends, report)) as written:
+            for piece in pieces:
                 _fill(written, shard, piece.offset, report)
                 written.append(piece.end, source.read(piece))
-            _fill(written, shard, source.gaps_until)
             _fill(written, shard, ends[shard].offset if shard in ends else 0, report)
         source.close()
         report.shards += 1
@@ -100,12 +107,27 @@ def salvage(data_dir: str, out: str, target: Storage = LOCAL) -> Salvaged:
     return report
 
 
-def _fill(written: _NewShard, shard: ShardId, upto: int, report: Salvaged | None = None) -> None:
-    if upto > written.end and report is not None:
-        report.holes.append(Hole(str(shard), written.end, upto))
-    while upto > written.end:
-        end = min(upto, written.end + _MOST_OFFSETS)
-        written.append(end, empty_batch(written.end, end - written.end))
+def _fill(written: _NewShard, shard: ShardId, upto: int, report: Salvaged) -> None:
+    for stop in sorted({*(end for end in written.layer_ends if end < upto), upto}):
+        if stop > written.end:
+            report.holes.append(Hole(str(shard), written.end, stop, is_history=stop <= max(written.layer_ends, default=0)))
+        while stop > written.end:
+            end = min(stop, written.end + _MOST_OFFSETS)
+            written.append(end, empty_batch(written.end, end - written.end))
+
+
+def _copy_layer(layer: Layer, shard_dir: Path, target: Storage, report: Salvaged) -> None:
+    with_checkpoint = True
+    try:
+        with closing(Checkpoint(layer)) as checkpoint:
+            checkpoint.verify()
+    except DamagedLog:
+        with_checkpoint = False
+    target.make_dir(str(shard_dir))
+    copy_layer(layer, shard_dir, target, with_checkpoint=with_checkpoint)
+    report.layers += 1
+    report.batches += sum(1 for _ in layer.read())
+    report.bytes += sum(entry.size for entry in layer.manifest.files)
 
 
 def _journals(
@@ -139,7 +161,8 @@ class _DamagedShard:
     """What is whole of one shard of the damaged directory."""
 
     def __init__(self, storage: Storage, directory: str, journaled: dict[int, _FoundBatch], report: Salvaged) -> None:
-        self.gaps_until = 0  # compaction may have left out offsets before this
+        self.begin = 0  # the segments begin there
+        self.layers: list[Layer] = []  # to be copied
         self._storage = storage
         self._directory = directory
         self._journaled = journaled
@@ -147,22 +170,18 @@ class _DamagedShard:
         self._open: File | None = None
 
     def pieces(self) -> Iterator[_FoundBatch]:
-        """Yield whole batches, in the order of their offsets."""
+        """Return the whole batches that no layer has to replace, in the order of their offsets. Sets ``begin`` and ``layers``."""
         of_segments = sorted(self._of_segments(), key=lambda piece: (piece.offset, -piece.end))
         whole, damaged = self._layers()
-        newest = whole[-1].to_offset if whole else 0
-        begin: Layer | None = None
-        for each in [None, *whole]:
-            begin = each
-            if _reaches(of_segments, each.to_offset if each is not None else 0, newest):
-                break
-        end = 0
-        if begin is not None:
-            end = self.gaps_until = begin.to_offset
-            yield from self._of_layer(begin)
+        if whole and not _reaches(of_segments, 0, whole[-1].to_offset):
+            self.layers = whole
+            self.begin = min([*segment_bases(self._storage, self._directory)[:1], whole[-1].to_offset])
         # Without a whole layer, records of a damaged one are better than none.
         spare = {} if whole else {piece.offset: piece for layer in damaged for piece in self._of_layer(layer)}
-        spare |= self._journaled
+        return self._in_order(of_segments, spare | self._journaled)
+
+    def _in_order(self, of_segments: Iterable[_FoundBatch], spare: dict[int, _FoundBatch]) -> Iterator[_FoundBatch]:
+        end = self.begin
         for piece in of_segments:
             if piece.offset >= end:
                 for found in _between(spare, end, piece.offset):
@@ -248,8 +267,9 @@ def _between(spare: dict[int, _FoundBatch], begin: int, end: int | None) -> Iter
 class _NewShard:
     """One shard of the new directory."""
 
-    def __init__(self, storage: Storage, directory: str, report: Salvaged) -> None:
-        self.end = 0
+    def __init__(self, storage: Storage, directory: str, begin: int, layer_ends: Sequence[int], report: Salvaged) -> None:
+        self.end = begin
+        self.layer_ends = layer_ends
         self._storage = storage
         self._directory = directory
         self._report = report
@@ -257,7 +277,7 @@ class _NewShard:
         self._size = 0
 
     def append(self, end: int, data: bytes) -> None:
-        if self._file is None or self._size + len(data) > SEGMENT_BYTES:
+        if self._file is None or self._size + len(data) > SEGMENT_BYTES or (self._size and self.end in self.layer_ends):
             self._roll()
         assert self._file is not None
         write_all(self._file, data, self._size)

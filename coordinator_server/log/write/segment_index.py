@@ -192,7 +192,9 @@ def _headers(storage: Storage, segment: str, offset: int, size: int) -> Iterator
                 if not window:
                     raise DamagedLog(segment, position, f"the segment was {size} bytes long")
                 continue
-            if header.base_offset != offset or position + header.size > size:
+            if position + header.size > size:
+                raise DamagedLog(segment, position, "the segment ends inside a batch")
+            if header.base_offset != offset:
                 raise DamagedLog(segment, position, f"a batch at offset {header.base_offset} where {offset} comes next")
             position += header.size
             offset = header.next_offset

@@ -51,10 +51,14 @@ class Segments(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a segment is full: its bytes, and the ms between the timestamps of its first batch and of the next one."""
+    """When a segment is full: its bytes, and the ms between the timestamps of its first batch and of the next one.
+
+    Room for the next batches is reserved in pieces of ``reserve_bytes``.
+    """
 
     segment_bytes: int
     roll_ms: int = ROLL_MS
+    reserve_bytes: int = RESERVE_BYTES
 
 
 def end_of_batches(data: bytes, offset: int) -> int:
@@ -84,7 +88,7 @@ class ShardLog:
         self._is_tending = False
         self._storage = storage
         self._limits = limits
-        self._chunk = min(RESERVE_BYTES, limits.segment_bytes)
+        self._chunk = min(limits.reserve_bytes, limits.segment_bytes)
         self._waiting: deque[tuple[bytes, int]] = deque()
         self._claimed = self._accepted = 0
         self._lock = Lock()

@@ -12,7 +12,7 @@ its records, read back from its files, are those that the input requires.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from struct import Struct as Layout
 from typing import Final, NamedTuple, Protocol
@@ -20,6 +20,7 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary
+from coordinator_server.log.layers.layer import Layer
 from coordinator_server.pipeline.compact.folded import check_fold, fold_records
 from coordinator_server.pipeline.compact.keyed import KeyedCompaction
 from coordinator_server.pipeline.compact.plan import ShardPlan, input_entries
@@ -44,13 +45,16 @@ class EngineResult(NamedTuple):
 
 
 class Engine(Protocol):
-    """The two steps of compaction that have several implementations."""
+    """The steps of compaction that have several implementations."""
 
     def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
         """Append the records that a keyed log keeps of the inputs to the attempt."""
 
     def digest(self, paths: Sequence[Path], /) -> RecordDigest:
         """Read files and return the digest of their records."""
+
+    def for_checkpoint(self, layer: Layer, /) -> Iterable[tuple[bytes, BatchHeader]]:
+        """Read the batches that a checkpoint is made from: all, or all but markers that a later one of their producer follows."""
 
 
 class ShardResult(Struct, frozen=True):
@@ -83,7 +87,9 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
     try:
         with LayerAttempt(Path(plan.directory), plan.to_offset) as attempt:
             written = _write(rule, inputs, cutoff_ms, attempt, engine)
-            no_checkpoint = rule.checkpoint(attempt, written.records) if rule.checkpoint is not None else ""
+            no_checkpoint = (
+                rule.checkpoint(attempt, written.records, engine.for_checkpoint) if rule.checkpoint is not None else ""
+            )
             summary = LayerSummary(written.records, written.tombstones, cutoff_ms, str(written.digest))
             attempt.finish(summary, input_entries(layer, inputs))
     except CannotCompact as error:
@@ -142,8 +148,11 @@ class PythonEngine:
             file = InputFile(str(path), 0, 2**63 - 1, is_dense=False)
             for data, position, header in read_batches(file):
                 with errors_at(file.path, position):
-                    _add_batch(found, data, position, header)
+                    add_batch(found, data, position, header)
         return found
+
+    def for_checkpoint(self, layer: Layer, /) -> Iterable[tuple[bytes, BatchHeader]]:
+        return layer.read_with_headers()
 
 
 def _append(
@@ -151,14 +160,14 @@ def _append(
 ) -> EngineResult:
     expected = digest_records((kept.record.key or b"", kept.record.value) for kept in records)
     for batch in unchanged:
-        _add_batch(expected, batch.data, 0, read_header(batch.data))
+        add_batch(expected, batch.data, 0, read_header(batch.data))
     for batch in lay_out(records, unchanged):
         attempt.append(batch.base_offset, batch.data)
     tombstones = sum(kept.record.value is None for kept in records)
     return EngineResult(records_in, expected.count, tombstones, expected)
 
 
-def _add_batch(digest: RecordDigest, data: bytes, position: int, header: BatchHeader) -> None:
+def add_batch(digest: RecordDigest, data: bytes, position: int, header: BatchHeader) -> None:
     """Add the records of a batch. Those of a transaction are hashed with the producer fields of their batch, since these change their meaning."""
     batch = b""
     if header.producer_id != NO_PRODUCER_ID:

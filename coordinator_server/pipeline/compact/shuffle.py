@@ -10,7 +10,7 @@ that is not plain returns offset -1, which sorts first; the writing task then us
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,12 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.layers.layer import Layer
+from coordinator_server.pipeline.compact.column_digest import digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult
 from coordinator_server.pipeline.compact.vector_engine import (
     VectorEngine,
     check_ascending,
     check_keys,
-    digest_columns,
     last_of_keys,
     read_file,
     write_batches,
@@ -33,6 +34,7 @@ from coordinator_server.pipeline.input.columns import Columns, Ints, Irregular
 from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
+from protocol.record_batch import BatchHeader
 
 NOT_PLAIN: Final = -1
 # Rows of one Arrow batch that goes into the shuffle.
@@ -93,6 +95,9 @@ class ShuffledEngine:
 
     def digest(self, paths: Sequence[Path], /) -> RecordDigest:
         return VectorEngine().digest(paths)
+
+    def for_checkpoint(self, layer: Layer, /) -> Iterable[tuple[bytes, BatchHeader]]:
+        return VectorEngine().for_checkpoint(layer)
 
     def _is_plain(self) -> bool:
         self._next = next((each for each in self._offsets if len(each)), self._next)

@@ -3,12 +3,14 @@
 Inputs are read newest first, in groups of about GROUP_BYTES. So memory holds the columns of one group, the distinct keys, and for
 each kept record its position in its (mapped) file. A record is kept if it is the last of its key in its group, and no newer group
 has the key; Arrow's hash tables answer that exactly. Then the kept records are written, oldest first. Their bytes from the key's
-length on are copied from the input; only the bytes before it, which depend on the batch, are encoded again.
+length on are copied from the input; only the bytes before it, which depend on the batch, are encoded again. ``settlement.py`` says
+which records of transactions count, and which batches are written unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,57 +21,136 @@ from crc32c import crc32c
 from numpy.typing import NDArray
 
 from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.layers.layer import Layer
+from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
-from coordinator_server.pipeline.input.columns import HEADER, Columns, Ints, Irregular, map_file, read_columns
+from coordinator_server.pipeline.compact.last_markers import without_old_markers
+from coordinator_server.pipeline.compact.settlement import ATTRIBUTES, Settlement
+from coordinator_server.pipeline.compact.varint_columns import edges_of, put_varints, varint_sizes, zigzag_bits
+from coordinator_server.pipeline.input.columns import (
+    HEADER,
+    BatchColumns,
+    Bytes,
+    Columns,
+    Ints,
+    Irregular,
+    map_file,
+    read_batch_columns,
+    read_columns,
+    slices,
+)
 from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
-from coordinator_server.pipeline.layer.record_digest import GOLDEN, MASK, MIX, SEEDS, RecordDigest
+from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
-from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC
+from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC, BatchHeader
 
 GROUP_BYTES: Final = 64 * 1024 * 1024
-WRITE_RECORDS: Final = 1 << 17
-
-Words = NDArray[np.uint64]
+# Most bytes of unchanged batches that are copied at a time.
+RUN_BYTES: Final = 1 << 20
+_NONE: Final = np.empty(0, np.int64)
 _EMPTY: Final = pa.scalar(b"", pa.large_binary())
-_PADDING: Final = pa.array([b"\0" * size for size in range(8)], pa.large_binary())
 
 
 class VectorEngine:
     """Uses columns where all files are plain, and the reference engine otherwise."""
 
     def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
+        settlement = Settlement(keyed.pending_types)
         try:
-            records_in, kept = _select(inputs)
+            records_in, kept = _select(inputs, settlement)
             check_keys(kept, keyed)
             if cutoff_ms is not None:
                 kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
-            kept = [part for part in kept if len(part)]
+            kept = [part for part in settlement.with_open(kept, inputs, _read_batches) if len(part)]
             check_ascending(kept)
         except Irregular:
             return PythonEngine().write(keyed, inputs, cutoff_ms, attempt)
-        write_batches(kept, attempt)
+        unchanged = settlement.unchanged_batches(cutoff_ms)
+        between = _Between(attempt, unchanged)
+        write_batches(kept, between, between.bases)
+        between.finish()
+        expected = digest_columns(kept)
+        for part in unchanged:
+            expected.merge(digest_batches(part))
         tombstones = sum(int((part.value_size < 0).sum()) for part in kept)
-        return EngineResult(records_in, sum(map(len, kept)), tombstones, digest_columns(kept))
+        return EngineResult(records_in, expected.count, tombstones, expected)
 
     def digest(self, paths: Sequence[Path], /) -> RecordDigest:
         found = RecordDigest()
         for path in paths:
             try:
-                found.merge(digest_columns([read_columns(map_file(path), None, 2**63 - 1)]))
+                found.merge(digest_batches(read_batch_columns(map_file(path), None, 2**63 - 1, ATTRIBUTES)))
             except Irregular:
                 found.merge(PythonEngine().digest([path]))
         return found
 
+    def for_checkpoint(self, layer: Layer, /) -> Iterable[tuple[bytes, BatchHeader]]:
+        return without_old_markers(layer)
 
-def _select(inputs: Sequence[InputFile]) -> tuple[int, list[Columns]]:
-    """Return the number of records, and the last record of each key, in offset order."""
+
+class _Unchanged(NamedTuple):
+    """Batches of one file to write as they are. ``edges`` has their summed sizes, from 0 on."""
+
+    data: Bytes
+    bases: Ints
+    starts: Ints
+    ends: Ints
+    edges: Ints
+
+
+class _Between:
+    """Appends batches to an attempt, with the unchanged batches between them. All come in offset order."""
+
+    def __init__(self, attempt: LayerAttempt, unchanged: Sequence[BatchColumns]) -> None:
+        self._attempt = attempt
+        self._files = deque(_unchanged(file) for file in unchanged if len(file.starts))
+        self._done = 0
+        self.bases = np.concatenate([_NONE, *(file.bases for file in self._files)])
+
+    def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
+        self.finish(base_offset)
+        self._attempt.append(base_offset, *batch)
+
+    def finish(self, before: int = 2**63 - 1) -> None:
+        """Append the unchanged batches before an offset."""
+        while self._files:
+            file = self._files[0]
+            end = int(np.searchsorted(file.bases, before))
+            self._append(file, self._done, end)
+            self._done = end
+            if end < len(file.bases):
+                return
+            self._files.popleft()
+            self._done = 0
+
+    def _append(self, file: _Unchanged, at: int, end: int) -> None:
+        """Append batches, many at a time, as far as the attempt's file has room."""
+        while at < end:
+            fit = int(np.searchsorted(file.edges, file.edges[at] + min(self._attempt.room, RUN_BYTES), "right")) - 1
+            after = min(max(fit, at + 1), end)
+            run = slices(file.data, file.starts[at:after], file.ends[at:after])
+            self._attempt.append(int(file.bases[at]), memoryview(run.buffers()[2])[: int(file.edges[after] - file.edges[at])])
+            at = after
+
+
+def _unchanged(file: BatchColumns) -> _Unchanged:
+    size = file.headers["length"].astype(np.int64) + LENGTH_END
+    edges = np.concatenate([[0], np.cumsum(size)])
+    return _Unchanged(file.records.data, file.headers["base_offset"].astype(np.int64), file.starts, file.starts + size, edges)
+
+
+def _select(inputs: Sequence[InputFile], settlement: Settlement) -> tuple[int, list[Columns]]:
+    """Return the number of records, and for each input those that are the last of their key, in offset order."""
     records_in = 0
     seen: list[pa.Array] = []
     kept: list[Columns] = []
     for group in neighbours(inputs):
-        parts = [read_file(file) for file in group]
-        records_in += sum(map(len, parts))
+        parts: list[Columns] = []
+        for file in reversed(group):
+            count, counting = settlement.add(_read_batches(file), file.from_offset)
+            records_in += count
+            parts.insert(0, counting)
         distinct, last = last_of_keys(parts)
         if seen and len(distinct):
             is_new = pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(seen)))
@@ -110,6 +191,12 @@ def read_file(file: InputFile) -> Columns:
     path = Path(file.path)
     columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
     return columns if file.from_offset == 0 else columns.take(columns.offset >= file.from_offset)
+
+
+def _read_batches(file: InputFile) -> BatchColumns:
+    """Return all records and batches of a file. Raises Irregular."""
+    path = Path(file.path)
+    return read_batch_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset, ATTRIBUTES)
 
 
 def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:
@@ -153,14 +240,16 @@ class _Rows(NamedTuple):
     cuts: Ints
 
 
-def write_batches(kept: Sequence[Columns], attempt: LayerAttempt, *, is_end: bool = True) -> list[Columns]:
-    """Cut the records into batches and append these, a slice of whole batches at a time.
+def write_batches(
+    kept: Sequence[Columns], attempt: LayerAttempt | _Between, bases: Ints = _NONE, *, is_end: bool = True
+) -> list[Columns]:
+    """Cut the records into batches and append these, a slice of whole batches at a time. No batch has records on both sides of a base.
 
     If more records follow (not ``is_end``), the last batch may get some of them: it is not appended, and its records are returned.
     """
     size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
     offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
-    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size))
+    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size, bases))
     first, end = 0, len(rows.cuts) - (1 if is_end else 2)
     while first < end:
         last = max(first + 1, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
@@ -172,11 +261,12 @@ def write_batches(kept: Sequence[Columns], attempt: LayerAttempt, *, is_end: boo
     return [part for part in _split(kept, np.arange(rows.cuts[max(end, 0)], len(offset))) if len(part)]
 
 
-def _cuts(offset: Ints, epoch: Ints, size: Ints) -> Ints:
+def _cuts(offset: Ints, epoch: Ints, size: Ints, bases: Ints) -> Ints:
     """Return where batches start. Each takes as many records as the limits allow."""
     total = len(offset)
     summed = np.cumsum(size)
-    changes = np.append(np.flatnonzero(np.diff(epoch)) + 1, total)
+    between = np.searchsorted(offset, bases)
+    changes = np.unique(np.concatenate([np.flatnonzero(np.diff(epoch)) + 1, between[between > 0], [total]]))
     cuts = [0]
     while cuts[-1] < total:
         at = cuts[-1]
@@ -188,7 +278,7 @@ def _cuts(offset: Ints, epoch: Ints, size: Ints) -> Ints:
     return np.array(cuts, np.int64)
 
 
-def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttempt) -> None:
+def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttempt | _Between) -> None:
     counts = np.diff(cuts)
     start = int(cuts[0])
     span = slice(start, int(cuts[-1]))
@@ -205,12 +295,12 @@ def _write_batches(rows: _Rows, cuts: Ints, tails: pa.Array, attempt: LayerAttem
     headers["count"] = counts
     deltas = (timestamp - np.repeat(rows.timestamp[cuts[:-1]], counts), offset - np.repeat(rows.offset[cuts[:-1]], counts))
     records = pc.binary_join_element_wise(_prefixes(*deltas, pc.binary_length(tails).to_numpy()), tails, _EMPTY)
-    edges = _edges(records)[cuts - start]
+    edges = edges_of(records)[cuts - start]
     headers["length"] = np.diff(edges) + HEADER_SIZE - LENGTH_END
     _append(headers, memoryview(records.buffers()[2]), edges, attempt)
 
 
-def _append(headers: NDArray[Any], records: memoryview, edges: Ints, attempt: LayerAttempt) -> None:
+def _append(headers: NDArray[Any], records: memoryview, edges: Ints, attempt: LayerAttempt | _Between) -> None:
     """Compute the checksums, the only step that is done batch by batch, and append the batches."""
     bounds = edges.tolist()
     checked = memoryview(headers.tobytes())
@@ -226,77 +316,14 @@ def _append(headers: NDArray[Any], records: memoryview, edges: Ints, attempt: La
 
 def _prefixes(timestamp_delta: Ints, offset_delta: Ints, tail_size: Ints) -> pa.Array:
     """Return the bytes of each record before the key's length: its own length, attributes of 0, and the two deltas."""
-    times, offsets = _bits(timestamp_delta), _bits(offset_delta)
-    time_size, offset_size = _varint_sizes(times), _varint_sizes(offsets)
-    body = _bits(1 + time_size + offset_size + tail_size)
-    body_size = _varint_sizes(body)
+    times, offsets = zigzag_bits(timestamp_delta), zigzag_bits(offset_delta)
+    time_size, offset_size = varint_sizes(times), varint_sizes(offsets)
+    body = zigzag_bits(1 + time_size + offset_size + tail_size)
+    body_size = varint_sizes(body)
     edges = np.zeros(len(body) + 1, np.int64)
     np.cumsum(body_size + 1 + time_size + offset_size, out=edges[1:])
     out = np.zeros(edges[-1], np.uint8)
-    _put_varints(out, edges[:-1], body)
-    _put_varints(out, edges[:-1] + body_size + 1, times)
-    _put_varints(out, edges[:-1] + body_size + 1 + time_size, offsets)
+    put_varints(out, edges[:-1], body)
+    put_varints(out, edges[:-1] + body_size + 1, times)
+    put_varints(out, edges[:-1] + body_size + 1 + time_size, offsets)
     return pa.Array.from_buffers(pa.large_binary(), len(body), [None, pa.py_buffer(edges), pa.py_buffer(out)])
-
-
-def _bits(value: Ints) -> Words:
-    """Encode as zig-zag."""
-    return ((value << 1) ^ (value >> 63)).astype(np.uint64)
-
-
-def _varint_sizes(bits: Words) -> Ints:
-    size = np.ones(len(bits), np.int64)
-    for shift in range(7, 64, 7):
-        longer = bits >= np.uint64(1 << shift)
-        if not longer.any():
-            break
-        size += longer
-    return size
-
-
-def _put_varints(out: NDArray[np.uint8], at: Ints, bits: Words) -> None:
-    while len(bits):
-        more = bits >= 0x80
-        out[at] = (bits & np.uint64(0x7F)).astype(np.uint8) | (more.astype(np.uint8) << 7)
-        at, bits = at[more] + 1, bits[more] >> np.uint64(7)
-
-
-def _edges(array: pa.Array) -> Ints:
-    """Return the offsets buffer of a large binary that was just computed."""
-    assert array.offset == 0
-    return np.frombuffer(array.buffers()[1], np.int64)[: len(array) + 1]
-
-
-def digest_columns(kept: Sequence[Columns]) -> RecordDigest:
-    """Return the ``RecordDigest`` of whole columns."""
-    found = RecordDigest()
-    for part in kept:
-        for first in range(0, len(part), WRITE_RECORDS):
-            found.merge(_digest_slice(part.take(slice(first, first + WRITE_RECORDS)).keys_and_values()))
-    return found
-
-
-def _digest_slice(data: pa.Array) -> RecordDigest:
-    size = pc.binary_length(data).to_numpy()
-    padded = pc.binary_join_element_wise(data, _PADDING.take(pa.array(-size % 8)), _EMPTY)
-    edges = _edges(padded) >> 3
-    words = np.frombuffer(padded.buffers()[2], "<u8")[: edges[-1]]
-    counts = np.diff(edges)
-    position = np.arange(edges[-1]) - np.repeat(edges[:-1], counts)
-    sums = []
-    for seed in SEEDS:
-        products = words * _weights(seed, int(counts.max()))[position]
-        hashes = _mixed(np.add.reduceat(products, edges[:-1]) + size.astype(np.uint64))
-        sums.append(int(np.add.reduce(hashes)) & MASK)
-    return RecordDigest(len(data), (sums[0], sums[1]))
-
-
-def _weights(seed: int, count: int) -> Words:
-    index = np.arange(1, count + 1, dtype=np.uint64)
-    return _mixed(index * np.uint64(GOLDEN) + np.uint64(seed)) | np.uint64(1)
-
-
-def _mixed(value: Words) -> Words:
-    for shift, factor in MIX:
-        value = (value ^ value >> np.uint64(shift)) * np.uint64(factor)
-    return value

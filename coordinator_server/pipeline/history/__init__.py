@@ -2,5 +2,5 @@
 
     positions ─ new records of each shard ─► extract ─► Parquet files in an attempt ─► one run file ─► renamed into the tables
 
-Imports go to ``rules``, ``states``, ``input`` and ``spark``, never to another job.
+Imports go to ``rules``, ``transactions``, ``states``, ``input`` and ``spark``, never to another job.
 """

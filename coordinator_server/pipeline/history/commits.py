@@ -119,15 +119,13 @@ def commits_table(shard: int, columns: Columns, rows: Bools, keys: _Keys, values
         "commit_time": pa.array(_int(data, values.metadata_end, "i8")).cast(TIME),
         "topic_id": _topic_ids(data, values.topic_id),
     }
-    return _table("commits", parts | _who(by, rows), int(rows.sum()))
+    return _table("commits", parts | _made(by, rows), int(rows.sum()))
 
 
 def deletions_table(shard: int, columns: Columns, rows: Bools, keys: _Keys, by: Operations) -> pa.Table:
     """Return the ``deletions`` of the chosen rows."""
     keys = _Keys(*(each[rows] for each in keys))
-    reasons = pa.array([each.reasons for each in by.found], REASONS)
-    parts = _common(shard, columns, rows, keys) | {"reasons": reasons.take(_nullable(by.which[rows]))} | _who(by, rows)
-    return _table("deletions", parts, int(rows.sum()))
+    return _table("deletions", _common(shard, columns, rows, keys) | _made(by, rows), int(rows.sum()))
 
 
 def _table(name: str, parts: dict[str, Any], count: int) -> pa.Table:
@@ -147,9 +145,11 @@ def _common(shard: int, columns: Columns, rows: Bools, keys: _Keys) -> dict[str,
     }
 
 
-def _who(by: Operations, rows: Bools) -> dict[str, pa.Array]:
+def _made(by: Operations, rows: Bools) -> dict[str, pa.Array]:
+    """Return the columns that say who made a change, and why."""
     index = _nullable(by.which[rows])
-    return {name: pa.array([each.who[name] for each in by.found], kind).take(index) for name, kind in WHO}
+    who = {name: pa.array([each.who[name] for each in by.found], kind).take(index) for name, kind in WHO}
+    return who | {"reasons": pa.array([each.reasons for each in by.found], REASONS).take(index)}
 
 
 def _topic_ids(data: Bytes, at: Ints) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Converts one file of a shard to tables: by whole columns if the file is plain, otherwise record by record."""
+"""Converts new records to tables: those of groups by whole columns if a file is plain, otherwise record by record."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def tables_of(shard: int, file: InputFile, before: int) -> Iterator[tuple[int, T
 
 def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
     is_commit, is_tombstone, keys, values = split(columns)
-    rows: Rows = {name: [] for name in SCHEMAS}
+    rows = no_rows()
     data = columns.data
     others = np.flatnonzero(~(is_commit | is_tombstone))
     for row in others.tolist():
@@ -62,14 +62,14 @@ def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
         index = int(by.which[row])
         position = LogPosition(shard, int(columns.offset[row]), int(columns.timestamp[row]))
         add_rows(position, key, value, UNKNOWN if index < 0 else by.found[index], rows)
-    tables = _as_tables(rows)
+    tables = as_tables(rows)
     tables["commits"] = pa.concat_tables([commits_table(shard, columns, is_commit, keys, values, by), tables["commits"]])
     tables["deletions"] = pa.concat_tables([deletions_table(shard, columns, is_tombstone, keys, by), tables["deletions"]])
     return tables
 
 
 def _read_records(shard: int, file: InputFile, before: int) -> tuple[int, Tables]:
-    rows: Rows = {name: [] for name in SCHEMAS}
+    rows = no_rows()
     count = 0
     for data, position, header in read_batches(file):
         try:
@@ -78,8 +78,14 @@ def _read_records(shard: int, file: InputFile, before: int) -> tuple[int, Tables
         except DecodeError as error:
             raise DamagedLog(file.path, position, f"a record that cannot be read: {error}") from error
         count += len(records)
-    return count, _as_tables(rows)
+    return count, as_tables(rows)
 
 
-def _as_tables(rows: Rows) -> Tables:
+def no_rows() -> Rows:
+    """Return every table, without rows."""
+    return {name: [] for name in SCHEMAS}
+
+
+def as_tables(rows: Rows) -> Tables:
+    """Convert rows to tables."""
     return {name: pa.Table.from_pylist(rows[name], schema=schema) for name, schema in SCHEMAS.items()}

@@ -67,6 +67,10 @@ class Output:
         """Return the number of the current run."""
         return self._last.number + 1
 
+    def has_table(self, name: str) -> bool:
+        """Return whether a table has its folder."""
+        raise NotImplementedError
+
     def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
         """Make the files of the attempt part of the tables, all or none. Raises Busy if another run was faster."""
         raise NotImplementedError
@@ -83,6 +87,9 @@ class DirectoryOutput(Output):
         self._storage = storage
         self._directory = directory
         self.attempt: Path = directory / f"{ATTEMPT}{secrets.token_hex(8)}"
+
+    def has_table(self, name: str) -> bool:
+        return self._storage.exists(f"{self._directory}/{name}")
 
     def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
         _sync_attempt(self._storage, self.attempt, files)

@@ -62,6 +62,9 @@ class StoreOutput(Output):
             if name.startswith(ATTEMPT) and number.isdecimal() and int(number) <= self._last.number:
                 self._remove(name)
 
+    def has_table(self, name: str) -> bool:
+        return self._exists(name, FileType.Directory)
+
     def add(self, files: Sequence[TableFile], positions: dict[str, int]) -> None:
         run = self._run_of(self._name, files, positions)
         claim = f"{run.number:06d}{_CLAIM}{secrets.token_hex(8)}"

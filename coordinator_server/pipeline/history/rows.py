@@ -10,6 +10,7 @@ from msgspec import Struct
 from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
+from coordinator_server.pipeline.states.changes import operation_name
 from coordinator_server.pipeline.states.groups import assigned_partitions
 from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
@@ -58,7 +59,7 @@ def operation_of(provenance: Provenance | None) -> Operation:
         return UNKNOWN
     member = spoken_for(provenance)
     who = {
-        "operation": provenance.operation,
+        "operation": operation_name(provenance),
         "principal": provenance.principal,
         "client_id": provenance.client_id or None,
         "client_host": provenance.client_host or None,
@@ -77,7 +78,7 @@ def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], ro
             if outcome is not None:
                 row = LogPosition(shard, record.offset, record.timestamp).row()
                 ended = {"producer_id": header.producer_id, "producer_epoch": header.producer_epoch, "outcome": outcome}
-                rows["transactions"].append(row | ended)
+                rows["markers"].append(row | ended)
             continue
         position = LogPosition(shard, record.offset, record.timestamp, producer_id)
         add_rows(position, record.key, record.value, operation_of(provenance), rows)
@@ -96,9 +97,8 @@ def add_rows(position: LogPosition, key: bytes | None, value: bytes | None, by: 
             rows["deletions"].append(position.row() | offset | {"reasons": by.reasons} | by.who)
         case ((OffsetCommitKey() | LegacyOffsetCommitKey()) as named, committed):
             offset = {"group_id": named.group, "topic": named.topic, "partition": named.partition}
-            rows["commits"].append(
-                position.row() | offset | _committed(committed) | {"producer_id": position.producer_id} | by.who
-            )
+            made = {"producer_id": position.producer_id, "reasons": by.reasons}
+            rows["commits"].append(position.row() | offset | _committed(committed) | made | by.who)
 
 
 def _committed(value: Any) -> Row:

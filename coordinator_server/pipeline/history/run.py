@@ -1,13 +1,9 @@
-"""One run of the history: the records of each shard that are new since the last run are converted to rows.
-
-If retention has removed a segment before a run has read it, the run reads what a layer has kept of it, and reports the gap.
-"""
+"""One run of the history: the records of each shard that are new since the last run are converted to rows."""
 
 from __future__ import annotations
 
-import itertools
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -18,17 +14,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from coordinator_server.log.file_names import segment_path
-from coordinator_server.log.layers.layer import newest_valid_layer
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.kinds import TRANSACTIONS, topic_of
+from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.history.extract import Tables, tables_of
+from coordinator_server.pipeline.history.new_records import Gap, NewRecords
 from coordinator_server.pipeline.history.output import Output, TableFile
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.input.files import InputFile
-from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
+from coordinator_server.pipeline.history.transaction_tables import transaction_tables
 from coordinator_server.pipeline.locations import Url, make_parents, open_url, parse_location
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.pipeline.rules import rule_of
 
 SHARDS_PER_GROUP: Final = 10
 # A file is written when a table has this number of rows, or takes this number of bytes of memory.
@@ -36,34 +30,9 @@ ROWS_PER_FILE: Final = 2_000_000
 BYTES_PER_FILE: Final = 192 << 20
 COMPRESSION: Final = "zstd"
 _DAY: Final = "%Y-%m-%d"
-
-
-class Gap(Struct, frozen=True):
-    """A range of offsets that was compacted before it was read."""
-
-    shard: str
-    from_offset: int
-    to_offset: int
-
-
-class FilePart(Struct, frozen=True):
-    """The records of a file before an offset."""
-
-    file: InputFile
-    before: int
-
-
-class NewRecords(Struct, frozen=True):
-    """The new records of one shard."""
-
-    shard: str
-    parts: tuple[FilePart, ...]
-    to_offset: int
-    gap: Gap | None = None
-
-    @property
-    def number(self) -> int:
-        return int(self.shard.rpartition("-")[2])
+# Where a table's file without rows is, and its part of the attempt.
+_NO_DAY: Final = "shard_group=0/day=1970-01-01"
+_EMPTY_PART: Final = "empty"
 
 
 class HistoryTask(Struct, frozen=True):
@@ -88,17 +57,6 @@ class HistoryResult(Struct, frozen=True):
 Runner = Callable[[Sequence[HistoryTask], Progress], Iterable[tuple[TableFile, ...]]]
 
 
-def new_records(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]) -> list[NewRecords]:
-    """Return what was sealed of each shard since ``positions``. Raises CannotRun if it was removed and no layer has it."""
-    found = []
-    for path in shard_directories(data_dir):
-        if rule_of(path.name).tables and path.name in sealed:
-            of_shard = _new_of_shard(path, positions.get(path.name, 0), sealed[path.name])
-            if of_shard is not None:
-                found.append(of_shard)
-    return found
-
-
 def write_history(found: Sequence[NewRecords], output: Output, run: Runner, progress: Progress, task_count: int) -> HistoryResult:
     """Read the new records and add their rows to the tables, all or none."""
     tasks = _divide(found, output, task_count)
@@ -107,9 +65,9 @@ def write_history(found: Sequence[NewRecords], output: Output, run: Runner, prog
         files = tuple(chain.from_iterable(run(tasks, progress))) if tasks else ()
     finally:
         progress.stop()
-    positions = {each.shard: each.to_offset for each in found}
+    positions = {each.name: each.to_offset for each in found}
     if found:
-        output.add(files, positions)
+        output.add((*files, *_empty_files(output, {file.table for file in files})), positions)
     rows = {table: sum(file.rows for file in files if file.table == table) for table in SCHEMAS}
     return HistoryResult(rows, len(files), positions, tuple(each.gap for each in found if each.gap))
 
@@ -134,31 +92,27 @@ def write_task(task: HistoryTask) -> tuple[tuple[TableFile, ...], int]:
     """Write the Parquet files of one task, in its attempt. Return them and the number of records."""
     writer = _Writer(task)
     records = 0
-    for shard in task.shards:
-        for part in shard.parts:
-            for count, tables in tables_of(shard.number, part.file, part.before):
-                records += count
-                writer.add(tables)
+    for count, tables in _tables_of(task.shards):
+        records += count
+        writer.add(tables)
     return writer.finish(), records
 
 
-def _new_of_shard(path: Path, position: int, sealed_to: int) -> NewRecords | None:
-    if position >= sealed_to:
-        return None
-    bases = [base for base in segment_bases(path) if base <= sealed_to]
-    kept = [
-        FilePart(InputFile(segment_path(str(path), base), position, end, is_dense=True), end)
-        for base, end in itertools.pairwise(bases)
-        if end > position
-    ]
-    first = int(Path(kept[0].file.path).stem) if kept else sealed_to
-    if first <= position:
-        return NewRecords(path.name, tuple(kept), sealed_to)
-    layer = newest_valid_layer(path)
-    if layer is None or layer.to_offset < first:
-        raise CannotRun(f"{path.name}: offsets {position} to {first} are gone, and no layer has what was kept of them")
-    of_layer = [FilePart(InputFile(str(file), position, layer.to_offset, is_dense=False), first) for file in layer.files()]
-    return NewRecords(path.name, (*of_layer, *kept), sealed_to, Gap(path.name, position, first))
+def _tables_of(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tables]]:
+    of_ids = [shard for shard in shards if topic_of(shard.name) == TRANSACTIONS.topic]
+    for shard in shards:
+        for part in shard.parts if shard not in of_ids else ():
+            yield from tables_of(shard.number, part.file, part.before)
+    yield from transaction_tables(of_ids)
+
+
+def _empty_files(output: Output, written: Set[str]) -> Iterator[TableFile]:
+    """Write a file without rows for each table that has none yet: a query over a table without files fails."""
+    for name, schema in SCHEMAS.items():
+        if name not in written and not output.has_table(name):
+            file = TableFile(name, f"{name}/{_NO_DAY}/{output.number:06d}-empty.parquet", 0, _EMPTY_PART)
+            _write_or_say(schema.empty_table(), str(output.attempt), file)
+            yield file
 
 
 def _divide(found: Sequence[NewRecords], output: Output, task_count: int) -> list[HistoryTask]:
@@ -206,13 +160,18 @@ class _Writer:
             rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
             folder = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
             path = f"{folder}/{self._task.run:06d}-{self._task.number}-{len(self._files)}.parquet"
-            attempt = parse_location(self._task.attempt)
-            try:
-                _write_file(rows, attempt, f"{self._part}/{path}")
-            except OSError as error:
-                why = " ".join(str(error).split())
-                raise PipelineError(f"cannot write below {attempt}: {why}; nothing is added, run it again") from error
-            self._files.append(TableFile(name, path, rows.num_rows, self._part))
+            file = TableFile(name, path, rows.num_rows, self._part)
+            _write_or_say(rows, self._task.attempt, file)
+            self._files.append(file)
+
+
+def _write_or_say(table: pa.Table, attempt: str, file: TableFile) -> None:
+    where = parse_location(attempt)
+    try:
+        _write_file(table, where, f"{file.part}/{file.path}")
+    except OSError as error:
+        why = " ".join(str(error).split())
+        raise PipelineError(f"cannot write below {where}: {why}; nothing is added, run it again") from error
 
 
 def _write_file(rows: pa.Table, attempt: Path | Url, path: str) -> None:

@@ -22,7 +22,10 @@ WHO: Final = [
     ("by_member_id", pa.string()),
     ("by_instance_id", pa.string()),
 ]
+BY: Final = pa.struct(WHO[:4])
+"""Who caused one of several records that a row is made of."""
 REASONS: Final = pa.list_(pa.struct([("why", pa.string()), ("whom", pa.string()), ("said", pa.string())]))
+GROUPS: Final = pa.list_(pa.struct([("group_id", pa.string()), ("offsets", pa.int32()), ("since", TIME), ("until", TIME)]))
 
 SCHEMAS: Final[dict[str, pa.Schema]] = {
     "commits": pa.schema(
@@ -38,6 +41,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             ("expire_time", TIME),
             ("topic_id", pa.string()),
             ("producer_id", pa.int64()),
+            ("reasons", REASONS),
             *WHO,
         ]
     ),
@@ -89,7 +93,48 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             *WHO,
         ]
     ),
+    "markers": pa.schema([*_POSITION, ("producer_id", pa.int64()), ("producer_epoch", pa.int32()), ("outcome", pa.string())]),
     "transactions": pa.schema(
-        [*_POSITION, ("producer_id", pa.int64()), ("producer_epoch", pa.int32()), ("outcome", pa.string())]
+        [
+            *_POSITION,
+            ("transactional_id", pa.string()),
+            ("producer_id", pa.int64()),
+            ("producer_epoch", pa.int32()),
+            ("marker_epoch", pa.int32()),
+            ("timeout_ms", pa.int32()),
+            ("began", TIME),
+            ("decided", TIME),
+            ("outcome", pa.string()),
+            ("why", pa.string()),
+            ("groups", GROUPS),
+            ("partitions", pa.list_(pa.string())),
+            ("began_by", BY),
+            ("ended_by", BY),
+        ]
+    ),
+    "producers": pa.schema(
+        [
+            *_POSITION,
+            ("transactional_id", pa.string()),
+            ("producer_id", pa.int64()),
+            ("producer_epoch", pa.int32()),
+            ("why", pa.string()),
+            ("timeout_ms", pa.int32()),
+            *BY,
+        ]
+    ),
+    "transitions": pa.schema(
+        [
+            *_POSITION,
+            ("transactional_id", pa.string()),
+            ("state", pa.string()),
+            ("producer_id", pa.int64()),
+            ("producer_epoch", pa.int32()),
+            ("timeout_ms", pa.int32()),
+            ("began", TIME),
+            ("partitions", pa.list_(pa.string())),
+            ("why", pa.string()),
+            *BY,
+        ]
     ),
 }

@@ -4,16 +4,17 @@ Batches are visited one by one (a few instructions each), and their headers beco
 found one after another, but batches are independent: so the k-th records of all batches are found together. When only few batches
 have more records, these are read one by one. All fields of the records are then decoded for all records at once.
 
-A file that is not plain (attributes, damage, a varint longer than necessary, a record without a key) raises Irregular. The reference
+A file that is not plain (other attributes than the caller's, damage, a varint longer than necessary, a record without a key) raises Irregular. The reference
 engine then reads the same files, and either does the work or reports what is wrong and where.
 """
 
 from __future__ import annotations
 
 import mmap
+from collections.abc import Sequence
 from pathlib import Path
 from struct import Struct as Layout
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -89,6 +90,19 @@ class Columns:
         return slices(self.data, self.tail_start, self.end)
 
 
+class BatchColumns(NamedTuple):
+    """The records of one file, and the headers and positions of its batches."""
+
+    records: Columns
+    headers: NDArray[Any]
+    starts: Ints
+
+    def take(self, batches: NDArray[np.bool_]) -> BatchColumns:
+        """Return the chosen batches with their records."""
+        records = self.records.take(np.repeat(batches, self.headers["count"]))
+        return BatchColumns(records, self.headers[batches], self.starts[batches])
+
+
 def map_file(path: Path) -> Bytes:
     """Map a file: bytes are read when they are first used."""
     with path.open("rb") as file:
@@ -102,18 +116,25 @@ def read_columns(data: Bytes, first_offset: int | None, end_offset: int) -> Colu
 
     With ``first_offset`` the batches must have every offset from there up to ``end_offset``; without, they must ascend below it.
     """
-    starts = _batch_starts(data)
+    return read_batch_columns(data, first_offset, end_offset, (0,)).records
+
+
+def read_batch_columns(data: Bytes, first_offset: int | None, end_offset: int, attributes: Sequence[int]) -> BatchColumns:
+    """Do the same for a file with batches of the given attributes, and return their headers, too. Raises Irregular."""
+    starts = batch_starts(data)
     if not len(starts):
         if first_offset is not None and first_offset != end_offset:
             raise Irregular("an empty file")
-        return _no_records(data)
+        return BatchColumns(_no_records(data), np.empty(0, HEADER), starts)
     headers = np.lib.stride_tricks.sliding_window_view(data, HEADER_SIZE)[starts].view(HEADER)[:, 0]
+    if not np.isin(headers["attributes"], attributes).all():
+        raise Irregular("a batch with other attributes")
     _check_headers(headers, first_offset, end_offset)
     _check_crcs(data, starts, headers)
     counts = headers["count"].astype(np.int64)
     try:
         body, end = _boundaries(data, starts, starts + LENGTH_END + headers["length"], counts)
-        return _decode(data, body, end, headers)
+        return BatchColumns(_decode(data, body, end, headers), headers, starts)
     except IndexError:
         raise Irregular("a record runs over the end of the file") from None
 
@@ -147,7 +168,8 @@ def zigzag(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
     return (bits >> np.uint64(1)).astype(np.int64) ^ -(bits & np.uint64(1)).astype(np.int64), after
 
 
-def _batch_starts(data: Bytes) -> Ints:
+def batch_starts(data: Bytes) -> Ints:
+    """Return where the batches of a file start. Raises Irregular."""
     starts: list[int] = []
     position, end = 0, len(data)
     view = data.data
@@ -169,7 +191,6 @@ def _check_headers(headers: NDArray[Any], first_offset: int | None, end_offset: 
     gaps = base[1:] - after[:-1]
     plain = (
         (headers["magic"] == MAGIC).all()
-        and not headers["attributes"].any()
         and (base >= 0).all()
         and (headers["last_delta"] >= 0).all()
         and (headers["count"] >= 0).all()

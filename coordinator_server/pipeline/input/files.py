@@ -18,7 +18,15 @@ from coordinator_server.log.file_names import layer_offsets, segment_path
 from coordinator_server.log.layers.layer import Layer, layer_to_load, newest_valid_layer, open_layer
 from coordinator_server.pipeline.input.shards import segment_bases
 from protocol.errors import DecodeError
-from protocol.record_batch import LOG_APPEND_TIME, BatchHeader, Record, iter_batches, iter_records
+from protocol.record_batch import (
+    HEADER_SIZE,
+    HEADER_TIMES,
+    LOG_APPEND_TIME,
+    BatchHeader,
+    Record,
+    iter_batches,
+    iter_records,
+)
 
 # Limit for one batch after decompression: Kafka's batches have about a megabyte, and offsets compress well.
 _MAX_EXPANDED: Final = 1 << 28
@@ -53,6 +61,20 @@ def full_input(shard_dir: Path, upto: int) -> tuple[Layer | None, list[InputFile
     return layer, _from_layer_on(shard_dir, layer, bases, upto)
 
 
+def input_after_loss(shard_dir: Path, lost_to: int, upto: int) -> tuple[Layer | None, list[InputFile]] | None:
+    """Return the oldest layer behind records that salvage has not found, and the files after it; None if there is no such layer."""
+    try:
+        layer = _oldest_layer(shard_dir, lost_to, upto)
+    except DamagedLog:
+        return None
+    return layer, _from_layer_on(shard_dir, layer, segment_bases(shard_dir), upto)
+
+
+def stands_for_lost(header: BatchHeader, layer: Layer | None) -> bool:
+    """Return whether a batch of ``full_input`` is one that salvage has put where it found nothing."""
+    return not header.count and not header.is_control and (layer is None or header.base_offset >= layer.to_offset)
+
+
 def input_bytes(shard_dir: Path, upto: int) -> int:
     """Estimate the size of ``compacted_input`` from names and sizes, without checking any file."""
     layer = newest_valid_layer(shard_dir, upto)
@@ -85,6 +107,16 @@ def batches_before(files: Iterable[InputFile], upto: int) -> Iterator[tuple[byte
         for data, position, header in read_batches(file):
             if header.base_offset < upto:
                 yield data, position, header
+
+
+def files_since(files: Sequence[InputFile], at_ms: int) -> list[InputFile]:
+    """Return the files, from the last one on that begins before a moment. The batches of a shard are in the order of time."""
+    for index in reversed(range(len(files))):
+        with Path(files[index].path).open("rb") as file:
+            head = file.read(HEADER_SIZE)
+        if len(head) == HEADER_SIZE and min(HEADER_TIMES.unpack_from(head)[1:]) < at_ms:
+            return list(files[index:])
+    return list(files)
 
 
 def records_of(data: bytes, position: int, header: BatchHeader, *, with_headers: bool = True) -> Iterator[Record]:

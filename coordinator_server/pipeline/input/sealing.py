@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
@@ -16,12 +17,14 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.log.errors import LockedLog, LogError
-from coordinator_server.log.file_names import CONTROL_SOCKET
-from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.file_locks import Holder, holder
+from coordinator_server.log.file_names import CONTROL_SOCKET, LOCK
+from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.meta import NAME, read_meta
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
+from coordinator_server.pipeline.input.retries import ONCE, Retries
 
 # Sealing writes and syncs the pending batches of every shard, which is slow on a slow disk.
 SEAL_TIMEOUT_S: Final = 120.0
@@ -33,20 +36,20 @@ def check_data_dir(data_dir: Path) -> None:
         raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {NAME} in it): check --data-dir")
 
 
-def seal(data_dir: Path) -> dict[str, int]:
+def seal(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
     """Seal all shards. Return the offset up to which each is sealed."""
+    return retries.run(partial(_seal, data_dir))
+
+
+def _seal(data_dir: Path) -> dict[str, int]:
     with _control(data_dir) as connection:
         if connection is not None:
             return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
-    try:
-        with offline_store(data_dir) as (store, run_until):
-            answers: list[dict[ShardId, int] | LogError] = []
-            store.seal(answers.append)
-            run_until(lambda: bool(answers))
-    except LockedLog as error:
-        raise CannotSeal(
-            f"{error}; it does not listen on {data_dir / CONTROL_SOCKET}: is it starting or stopping? Try again"
-        ) from error
+    with ExitStack() as stack:
+        store, run_until = _entered(stack, data_dir, "seal")
+        answers: list[dict[ShardId, int] | LogError] = []
+        store.seal(answers.append)
+        run_until(lambda: bool(answers))
     answer = answers[0]
     if isinstance(answer, LogError):
         raise answer
@@ -59,18 +62,44 @@ def ask_server(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any] 
         return None if connection is None else _ask(data_dir, connection, request)
 
 
+def ask_server_if_any(data_dir: Path, request: Mapping[str, object], retries: Retries) -> dict[str, Any] | None:
+    """Do the same as ``ask_server``, and wait for a server that starts or stops. The request may be sent more than once."""
+
+    def attempt() -> dict[str, Any] | None:
+        answer = ask_server(data_dir, request)
+        found = holder(f"{data_dir}/{LOCK}") if answer is None else None
+        if found is not None and not found.job:
+            raise _does_not_listen(data_dir, found)
+        return answer
+
+    return retries.run(attempt)
+
+
 def is_served(data_dir: Path) -> bool:
     """Return whether a server listens on the directory's control socket."""
     with _control(data_dir) as connection:
         return connection is not None
 
 
+def open_unless_served(stack: ExitStack, data_dir: Path, job: str) -> LocalLogStore | None:
+    """Recover the log under the server's lock, until the stack is closed; None if a server listens. Raises NotReady."""
+    return None if is_served(data_dir) else _entered(stack, data_dir, job)[0]
+
+
+RunUntil = Callable[[Callable[[], bool]], None]
+
+
 @contextmanager
-def offline_store(data_dir: Path) -> Iterator[tuple[LocalLogStore, Callable[[Callable[[], bool]], None]]]:
-    """Recover the log under the server's lock. Return it with a function that runs its callbacks until a condition holds. Raises LockedLog."""
+def offline_store(data_dir: Path, job: str) -> Iterator[tuple[LocalLogStore, RunUntil]]:
+    """Recover the log under the server's lock. Return it with a function that runs its callbacks until a condition holds.
+
+    ``job`` tells others who has the lock. Raises LockedLog.
+    """
     calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
     meta = read_meta(LocalStorage(), str(data_dir))
-    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=meta.node_id, partitions=meta.partitions)
+    store = LocalLogStore.open(
+        str(data_dir), post=calls.put, node_id=meta.node_id, partitions=meta.partitions, options=LogOptions(job=job)
+    )
 
     def run_until(is_done: Callable[[], bool]) -> None:
         while not is_done():
@@ -80,6 +109,20 @@ def offline_store(data_dir: Path) -> Iterator[tuple[LocalLogStore, Callable[[Cal
         yield store, run_until
     finally:
         store.close()
+
+
+def _entered(stack: ExitStack, data_dir: Path, job: str) -> tuple[LocalLogStore, RunUntil]:
+    try:
+        return stack.enter_context(offline_store(data_dir, job))
+    except LockedLog as error:
+        raise _does_not_listen(data_dir, Holder(error.holder, error.job)) from error
+
+
+def _does_not_listen(data_dir: Path, found: Holder) -> NotReady:
+    if found.job:
+        return NotReady(f"{data_dir} is in use by {found}: wait for it to end, then try again")
+    where = data_dir / CONTROL_SOCKET
+    return NotReady(f"{data_dir} is in use by {found}; it does not listen on {where}: is it starting or stopping? Try again")
 
 
 @contextmanager
@@ -111,7 +154,10 @@ def _ask(data_dir: Path, connection: socket.socket, request: Mapping[str, object
         with connection.makefile("rb") as lines:
             reply = msgspec.json.decode(lines.readline(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError) as error:
-        raise CannotSeal(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
+        # A server that stops closes the socket. One that takes too long is asked once.
+        kind = CannotSeal if isinstance(error, TimeoutError) else NotReady
+        raise kind(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
     if reply.get("ok") is not True:
-        raise CannotSeal(f"the server refused to {request['op']} on {where}: {reply.get('error')}")
+        kind = NotReady if reply.get("temporary") else CannotSeal
+        raise kind(f"the server refused to {request['op']} on {where}: {reply.get('error')}")
     return reply

@@ -49,7 +49,7 @@ class ExportResult(Struct, kw_only=True):
 def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
     """Replace the partitions of a stopped broker. Raises CannotRun if they do not match, LockedLog if server or broker is running."""
     broker = KafkaDir(log_dir)
-    with offline_store(data_dir) as (store, _):
+    with offline_store(data_dir, "export") as (store, _):
         partitions: list[Partition] = []
         for kind in _exported(store):
             found = broker.partitions(kind.topic)

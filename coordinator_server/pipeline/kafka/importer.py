@@ -1,4 +1,4 @@
-"""Imports the groups of a stopped Kafka broker into a new data directory.
+"""Imports the groups and transactional ids of a stopped Kafka broker into a new data directory.
 
 Steps, and what a kill after each leaves behind:
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
-from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
@@ -31,20 +31,24 @@ from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, rea
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
-from coordinator_server.pipeline.kafka.topics import TopicsOfOffsets, catalog_segment, topics_of_metadata
+from coordinator_server.pipeline.kafka.topics import TopicsOfOffsets, catalog_segment, read_metadata
+from coordinator_server.pipeline.kafka.transactions import (
+    abort_ongoing,
+    first_own_producer_id,
+    highest_producer_id,
+    outcomes_of,
+    transactions_in,
+)
 from coordinator_server.pipeline.progress import Progress
-from protocol.coordinator_records import GROUP_SERDE, TRANSACTION_SERDE
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID, uuid_text
 from protocol.messages.group_records import GroupMetadataKey, LegacyOffsetCommitKey, OffsetCommitKey, OffsetCommitValue
-from protocol.messages.transaction_records import TransactionLogValue
 
 BEGUN: Final = "import from Kafka"
 FORMAT: Final = 1
 # Files that an unused data directory may have: of locks and file systems.
 _NOTHING: Final = frozenset({LOCK, "lost+found", f"{NAME}.new"})
-# Transaction statuses that are decided before the markers are written, and whether they commit.
-_PREPARED: Final = {2: True, 3: False}
 
 
 class ImportRecord(Struct, frozen=True):
@@ -64,13 +68,18 @@ class ImportResult(Struct, kw_only=True):
     data_dir: str
     cluster_id: str
     partitions: int
+    # Of the transactional ids; 0 if there is no log of them.
+    transaction_partitions: int = 0
     is_new: bool = True
     records_read: int = 0
     records_kept: int = 0
     groups: dict[str, int] = {}
     offsets: int = 0
     topics: int = 0
+    transactional_ids: int = 0
     open_transactions: int = 0
+    # The first producer id that the server gives out. Far above the broker's, so that no two producers have the same.
+    next_producer_id: int = 0
     notes: list[str] = []
 
 
@@ -110,18 +119,23 @@ def import_kafka(
 
     With ``is_keeping_open``, open transactions stay pending; otherwise they are left out.
     """
-    topics, declared = (None, None) if log.metadata is None else topics_of_metadata(log.metadata)
-    count = _partition_count(log, declared)
+    metadata = None if log.metadata is None else read_metadata(log.metadata)
+    internal = {} if metadata is None else metadata.internal
+    counts = {GROUPS.topic: _partition_count(log.partitions, GROUPS.topic, internal)}
+    if log.transactions:
+        counts[TRANSACTIONS.topic] = _partition_count(log.transactions, TRANSACTIONS.topic, internal)
+    count = counts[GROUPS.topic]
     record = ImportRecord(log.cluster_id, count, node_id, is_keeping_open, _entries(log))
     result = ImportResult(data_dir=str(data_dir), cluster_id=log.cluster_id, partitions=count)
+    result.transaction_partitions = counts.get(TRANSACTIONS.topic, 0)
     make_dir_durably(storage, str(data_dir))
 
     def write(partition: Partition, shard: KafkaShard) -> None:
-        directory = data_dir / f"{GROUPS.topic}-{partition.number}"
+        directory = data_dir / f"{partition.topic}-{partition.number}"
         storage.make_dir(str(directory))
         write_layer(shard, directory, storage)
 
-    lock = storage.lock(f"{data_dir}/{LOCK}")
+    lock = storage.lock(f"{data_dir}/{LOCK}", "import")
     try:
         if not _is_to_do(storage, data_dir, record):
             # The process that ended it may have been killed before the final name was durable.
@@ -131,11 +145,14 @@ def import_kafka(
         begin_meta(storage, str(data_dir), BEGUN)
         named = TopicsOfOffsets()
         _write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
-        topics = named.topics(log.cluster_id) if topics is None else topics
+        topics = named.topics(log.cluster_id) if metadata is None else metadata.topics
+        given = 0 if metadata is None else metadata.next_producer_id
         result.topics = len(topics)
-        _write_catalog(storage, data_dir, catalog_segment(topics, node_id, time.time_ns() // 1_000_000))
+        result.next_producer_id = first_own_producer_id(max(result.next_producer_id, given))
+        now_ms = time.time_ns() // 1_000_000
+        _write_catalog(storage, data_dir, catalog_segment(topics, node_id, result.next_producer_id, now_ms))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
-        write_meta(storage, str(data_dir), Meta(log.cluster_id, node_id, {GROUPS.topic: count}))
+        write_meta(storage, str(data_dir), Meta(log.cluster_id, node_id, counts))
     finally:
         lock.close()
     return result
@@ -163,18 +180,18 @@ def _reach(partition: Partition) -> tuple[int, int]:
     return (-1, -1) if newest is None else (newest.leader_epoch, newest.next_offset)
 
 
-def _partition_count(log: BrokerLog, declared: int | None) -> int:
-    """Return the number of partitions. Raises CannotRun if one is missing: its groups would be lost without notice."""
-    numbers = {partition.number for partition in log.partitions}
-    count = max(numbers) + 1 if declared is None else declared
+def _partition_count(partitions: Sequence[Partition], topic: str, declared: Mapping[str, int]) -> int:
+    """Return the number of partitions of a topic. Raises CannotRun if one is missing: what it has would be lost without notice."""
+    numbers = {partition.number for partition in partitions}
+    count = declared.get(topic, max(numbers) + 1)
     missing = sorted(set(range(count)) - numbers)
     if missing:
         shown = ", ".join(map(str, missing[:5])) + (" …" if len(missing) > 5 else "")
         raise CannotRun(
-            f"partitions {shown} of {GROUPS.topic} are not there: add --from with the log.dirs of the brokers that have them"
+            f"partitions {shown} of {topic} are not there: add --from with the log.dirs of the brokers that have them"
         )
     if max(numbers) >= count:
-        raise CannotRun(f"{GROUPS.topic}-{max(numbers)} is there, but the topic has {count} partitions: is it of this cluster?")
+        raise CannotRun(f"{topic}-{max(numbers)} is there, but the topic has {count} partitions: is it of this cluster?")
     return count
 
 
@@ -220,13 +237,26 @@ def _write_shards(
     *,
     is_keeping_open: bool,
 ) -> None:
-    """Read the partitions of groups, one after the other, and write each that has ever had a record."""
-    outcomes = _outcomes(log.transactions)
+    """Read the partitions of transactional ids, then those of groups, and write each that has ever had a record.
+
+    ``next_producer_id`` of the result is above all producer ids in the logs.
+    """
+    read = [(partition, read_shard(partition)) for partition in log.transactions]
+    transactions = transactions_in(shard for _, shard in read)
+    outcomes = outcomes_of(transactions)
+    result.next_producer_id = highest_producer_id(transactions) + 1
+    result.transactional_ids = len(transactions)
+    for partition, shard in read:
+        if not is_keeping_open:
+            abort_ongoing(shard)
+        if shard.next_offset:
+            write(partition, shard)
     kinds: dict[str, str] = {}
     progress.start(len(log.partitions))
     try:
         for done, partition in enumerate(log.partitions, 1):
             shard = read_shard(partition)
+            result.next_producer_id = max(result.next_producer_id, shard.highest_producer_id + 1)
             end_decided(shard, outcomes)
             _note_open(shard, partition, result, is_kept=is_keeping_open)
             if not is_keeping_open:
@@ -299,29 +329,7 @@ def _kind_of(key: object) -> str:
     return type(key).__name__.partition("Group")[0].lower()
 
 
-def _outcomes(transactions: Sequence[Partition]) -> dict[int, bool]:
-    """Return the transactions that were decided before their markers were written: by producer id, whether to commit."""
-    newest: dict[bytes, bytes | None] = {}
-    for partition in transactions:
-        newest |= {key: record.value for key, record in read_shard(partition).latest.items()}
-    found = {}
-    for key, value in newest.items():
-        try:
-            decoded = TRANSACTION_SERDE.decode(key, value)
-        except DecodeError as error:
-            raise LogError(f"{TRANSACTIONS.topic}: a record cannot be read: {error}") from error
-        if (
-            decoded is not None
-            and isinstance(decoded.value, TransactionLogValue)
-            and decoded.value.transaction_status in _PREPARED
-        ):
-            found[decoded.value.producer_id] = _PREPARED[decoded.value.transaction_status]
-    return found
-
-
 def _write_catalog(storage: Storage, data_dir: Path, data: bytes) -> None:
-    if not data:
-        return
     directory = f"{data_dir}/{CATALOG.topic}-0"
     storage.make_dir(directory)
     replace_file(storage, segment_path(directory, 0), data)

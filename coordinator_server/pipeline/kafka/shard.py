@@ -21,6 +21,7 @@ from msgspec import Struct
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import segment_path
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.layers.layer import Layer
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.files import records_of
@@ -30,7 +31,7 @@ from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest
 from coordinator_server.pipeline.rules import rule_of
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.errors import DecodeError
-from protocol.record_batch import LENGTH_END, Record, iter_batches, iter_records
+from protocol.record_batch import LENGTH_END, NO_PRODUCER_ID, Record, iter_batches, iter_records
 
 _LEADER_EPOCH: Final = Layout(">i")
 
@@ -44,11 +45,12 @@ class OpenTransaction(Struct):
 
 
 class KafkaShard(Struct):
-    """The contents of a partition's log."""
+    """The contents of a partition's log. ``highest_producer_id`` is that of its batches; -1 if no producer wrote any."""
 
     next_offset: int = 0
     records_in: int = 0
     without_key: int = 0
+    highest_producer_id: int = NO_PRODUCER_ID
     latest: dict[bytes, Record] = {}
     open: dict[int, OpenTransaction] = {}
 
@@ -58,6 +60,7 @@ def read_shard(partition: Partition) -> KafkaShard:
     shard = KafkaShard()
     for batch in partition.batches():
         shard.next_offset = batch.header.next_offset
+        shard.highest_producer_id = max(shard.highest_producer_id, batch.header.producer_id)
         if batch.header.is_control:
             _apply_markers(shard, batch)
             continue
@@ -93,8 +96,7 @@ def write_layer(shard: KafkaShard, directory: Path, storage: Storage = LOCAL) ->
             )
         make_checkpoint = rule_of(directory.name).checkpoint
         if make_checkpoint is not None:
-            # With open transactions there is none, and a start reads the records.
-            make_checkpoint(attempt, 0)
+            make_checkpoint(attempt, 0, Layer.read_with_headers)
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(LayerSummary(len(shard.latest) + pending, tombstones, None, str(found)), ())

@@ -10,27 +10,41 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from coordinator_server.catalog.create import topic_records
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import Topic, name_problem
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
-from coordinator_server.kinds import GROUPS, KINDS
+from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import Partition, newest_snapshot, offset_of
 from coordinator_server.pipeline.states.state import NoTime
+from coordinator_server.topic_names import name_problem
 from protocol.batch_builder import BatchBuilder
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID
+from protocol.messages.cluster_metadata import ProducerIdsRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 
 # Topics derived from offsets have at most so many partitions. More are a mistake of a client: a commit may name any partition of a topic.
 MAX_PARTITIONS: Final = 100_000
 _BATCH_BYTES: Final = 256 * 1024
+
+
+class BrokerMetadata(NamedTuple):
+    """What a broker's metadata log says.
+
+    ``topics`` are those of clients, by name; ``internal`` has the number of partitions of each internal topic, by name.
+    ``next_producer_id`` is above all producer ids that the cluster has given to its brokers.
+    """
+
+    topics: list[Topic]
+    internal: dict[str, int]
+    next_producer_id: int
 
 
 class TopicsOfOffsets:
@@ -63,8 +77,8 @@ class TopicsOfOffsets:
         return found
 
 
-def topics_of_metadata(log: Partition) -> tuple[list[Topic], int | None]:
-    """Return the topics of a broker's metadata log, by name, and the number of partitions of ``__consumer_offsets`` if it is one of them."""
+def read_metadata(log: Partition) -> BrokerMetadata:
+    """Read a broker's metadata log, from its newest snapshot on. Raises DamagedLog."""
     catalog = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=lambda: ZERO_UUID)
     start = 0
     snapshot = newest_snapshot(log.directory)
@@ -76,22 +90,23 @@ def topics_of_metadata(log: Partition) -> tuple[list[Topic], int | None]:
             data = batch.data[batch.position : batch.position + batch.header.size]
             _replay(catalog, [data], batch.path, from_offset=start)
     topics = catalog.all_topics(LATEST)
-    offsets_topic = next((topic.partitions for topic in topics if topic.name == GROUPS.topic), None)
-    return [topic for topic in topics if topic.name not in KINDS], offsets_topic
+    internal = {topic.name: topic.partitions for topic in topics if topic.name in KINDS}
+    return BrokerMetadata([topic for topic in topics if topic.name not in KINDS], internal, catalog.next_producer_id(LATEST))
 
 
-def catalog_segment(topics: Iterable[Topic], node_id: int, now_ms: int) -> bytes:
-    """Return the batches of a metadata log that creates these topics."""
+def catalog_segment(topics: Iterable[Topic], node_id: int, next_producer_id: int, now_ms: int) -> bytes:
+    """Return the batches of a metadata log that creates these topics, and gives out producer ids from ``next_producer_id`` on."""
     out: list[bytes] = []
     builder = BatchBuilder(0, now_ms)
+    given = CoordinatorRecord(ProducerIdsRecord(node_id, next_producer_id=next_producer_id), None)
+    builder.append(None, CLUSTER_METADATA_SERDE.encode_value(given))
     for topic in topics:
         for record in topic_records(topic.name, topic.topic_id, topic.partitions, node_id):
             if builder.size > _BATCH_BYTES:
                 out.append(builder.finish())
                 builder = BatchBuilder(builder.next_offset, now_ms)
             builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record))
-    if builder.count:
-        out.append(builder.finish())
+    out.append(builder.finish())
     return b"".join(out)
 
 

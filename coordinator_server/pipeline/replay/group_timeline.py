@@ -9,14 +9,24 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from coordinator_server.group.why import Why
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers.layer import Layer
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.files import batches_before, first_after, full_input
+from coordinator_server.pipeline.input.files import (
+    InputFile,
+    batches_before,
+    first_after,
+    full_input,
+    input_after_loss,
+    stands_for_lost,
+)
 from coordinator_server.pipeline.states.changes import Change, change_of
 from coordinator_server.pipeline.states.groups import Group, empty_shard, groups_of
 from coordinator_server.runtime.loader import BatchReplay
@@ -31,25 +41,33 @@ GENERATION: Final = "generation"
 EMPTY: Final = "empty"
 DELETED: Final = "deleted"
 OFFSETS_DELETED: Final = "offsets deleted"
+OFFSETS_RESTORED: Final = "offsets restored"
+COMMITTED: Final = "offsets committed"
+"""The one event of a group with offsets of which the history has no generation."""
 
 
 class Event(Struct, omit_defaults=True):
-    """Something that happened to a group."""
+    """Something that happened to a group. ``offsets`` and ``topics`` say what it was about, if it was about offsets."""
 
     at_ms: int
     what: str
     generation: int | None = None
     members: int | None = None
     offsets: int = 0
+    topics: tuple[str, ...] = ()
     by: Change | None = None
 
 
 class GroupAt(Struct):
-    """A group after the records of its shard before ``offset``; ``group`` is None if it did not exist."""
+    """A group after the records of its shard before ``offset``; ``group`` is None if it did not exist.
+
+    Some records before ``lost_to`` are missing since a salvage, and no layer stands for them. 0 if none is.
+    """
 
     group: Group | None
     shard: str
     offset: int
+    lost_to: int = 0
 
 
 def shard_of(data_dir: Path, group_id: str) -> Path:
@@ -59,9 +77,14 @@ def shard_of(data_dir: Path, group_id: str) -> Path:
 
 
 def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
-    """Return the generations and deletions of a group, with who made them and why. Raises DamagedLog, PipelineError."""
+    """Return the generations, deletions and restores of a group, with who made them and why. Raises DamagedLog, PipelineError.
+
+    A group of which there are only commits has one event, the last of them.
+    """
     _check_dir(shard_dir, group_id)
     found: list[Event] = []
+    committed: set[tuple[str, int]] = set()
+    last: tuple[int, Change | None] = 0, None
     for data, position, header in batches_before(full_input(shard_dir, upto)[1], upto):
         if header.is_control or not _mentions(group_id.encode(), data, position, header):
             continue
@@ -71,6 +94,12 @@ def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
                 continue
             by = None if provenance is None else change_of(record.offset, record.timestamp, provenance)
             _add_event(found, record.timestamp, decoded.key, decoded.value, by)
+            if isinstance(decoded.key, OffsetCommitKey) and decoded.value is not None:
+                committed.add((decoded.key.topic, decoded.key.partition))
+                last = record.timestamp, by
+    if committed and all(event.generation is None for event in found):
+        topics = tuple(sorted({topic for topic, _ in committed}))
+        found.append(Event(last[0], COMMITTED, offsets=len(committed), topics=topics, by=last[1]))
     return found
 
 
@@ -80,26 +109,35 @@ def group_at(shard_dir: Path, group_id: str, at_ms: int, upto: int) -> GroupAt:
     Raises CannotRun for a time before the history.
     """
     _check_dir(shard_dir, group_id)
-    layer, files = full_input(shard_dir, upto)
+    found = _group_at(full_input(shard_dir, upto), shard_dir.name, group_id, at_ms, upto)
+    behind = input_after_loss(shard_dir, found.lost_to, found.offset) if found.lost_to else None
+    return found if behind is None else _group_at(behind, shard_dir.name, group_id, at_ms, found.offset)
+
+
+def _group_at(source: tuple[Layer | None, list[InputFile]], name: str, group_id: str, at_ms: int, upto: int) -> GroupAt:
+    layer, files = source
     shard = empty_shard()
     replay = BatchReplay(GROUP_SERDE, shard).replay
     offset: int | None = None
+    lost_to = 0
     try:
         for data, position, header in batches_before(files, upto):
+            if stands_for_lost(header, layer):
+                lost_to = header.next_offset
             offset = first_after(data, position, header, at_ms)
             if _mentions(group_id.encode(), data, position, header):
                 replay(data[position : position + header.size], upto if offset is None else offset)
             if offset is not None:
                 break
     except DecodeError as error:
-        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
+        raise DamagedLog(name, 0, f"a record that cannot be read: {error}") from error
     if layer is not None and offset is not None and offset < layer.to_offset:
         raise CannotRun(
-            f"the history of {shard_dir.name} begins at offset {layer.to_offset}: what was before is kept compacted only"
+            f"the history of {name} begins at offset {layer.to_offset}: what was before is kept compacted only"
             " (log.history.retention.ms says how long segments are kept)"
         )
     found = [group for group in groups_of(shard) if group.group_id == group_id]
-    return GroupAt(found[0] if found else None, shard_dir.name, upto if offset is None else offset)
+    return GroupAt(found[0] if found else None, name, upto if offset is None else offset, lost_to)
 
 
 def _check_dir(shard_dir: Path, group_id: str) -> None:
@@ -114,12 +152,27 @@ def _add_event(found: list[Event], at_ms: int, key: object, value: object, by: C
             found.append(Event(at_ms, what, generation, len(members), by=by))
         case GroupMetadataKey(), None:
             found.append(Event(at_ms, DELETED, by=by))
-        case OffsetCommitKey(), None:
-            last = found[-1] if found else None
-            if last is not None and last.what == OFFSETS_DELETED and (last.at_ms, last.by) == (at_ms, by):
-                last.offsets += 1
-            else:
-                found.append(Event(at_ms, OFFSETS_DELETED, offsets=1, by=by))
+        case OffsetCommitKey(topic=topic), None:
+            _count(found, Event(at_ms, OFFSETS_DELETED, offsets=1, topics=(topic,), by=by))
+        case OffsetCommitKey(topic=topic), _ if by is not None and any(each.why == Why.OFFSETS_RESTORED for each in by.reasons):
+            _count(found, Event(at_ms, OFFSETS_RESTORED, offsets=1, topics=(topic,), by=by))
+
+
+def _count(found: list[Event], event: Event) -> None:
+    """Add an event of one offset, or count it in the last event if that is of the same change."""
+    last = found[-1] if found else None
+    if last is not None and (last.what, last.at_ms) == (event.what, event.at_ms) and _is_same(last.by, event.by):
+        last.offsets += 1
+        last.topics = tuple(dict.fromkeys(last.topics + event.topics))
+    else:
+        found.append(event)
+
+
+def _is_same(one: Change | None, other: Change | None) -> bool:
+    """Return whether two records are of one operation: they differ in nothing but their offsets."""
+    if one is None or other is None:
+        return one is other
+    return replace(one, offset=other.offset) == other
 
 
 def _mentions(group_id: bytes, data: bytes, position: int, header: BatchHeader) -> bool:

@@ -7,18 +7,22 @@ server only the sealed segments are read, and ``seen_to`` is where they end. The
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
-from coordinator_server.log.errors import DamagedLog, LockedLog
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.files import InputFile, compacted_input, offset_at, read_batches
-from coordinator_server.pipeline.input.sealing import is_served, offline_store
+from coordinator_server.pipeline.input.retries import ONCE, Retries
+from coordinator_server.pipeline.input.sealing import open_unless_served
 from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.changes import LastChanges
@@ -50,29 +54,20 @@ class Moment(NamedTuple):
 
 
 def replay(
-    data_dir: Path, shards: Sequence[str] = (), at: int | Moment | None = None, *, with_changes: bool = False
+    data_dir: Path,
+    shards: Sequence[str] = (),
+    at: int | Moment | None = None,
+    *,
+    with_changes: bool = False,
+    retries: Retries = ONCE,
 ) -> Iterator[ShardState]:
     """Replay the named shards, or all that have a log. ``with_changes`` adds to each group and offset who changed it last."""
     changes = LastChanges() if with_changes else None
     chosen = _choose(data_dir, shards)
-    if is_served(data_dir):
+    with ExitStack() as stack:
+        store = retries.run(partial(open_unless_served, stack, data_dir, "replay"))
         for path in chosen:
-            yield _replay_sealed(path, at, changes)
-        return
-    try:
-        with offline_store(data_dir) as (store, _):
-            for path in chosen:
-                topic, _, number = path.name.rpartition("-")
-                shard = ShardId(topic, int(number))
-                end = store.end_offset(shard)
-                upto = end if at is None else min(_offset(path, at, end), end)
-                newest = newest_valid_layer(path)
-                if newest is not None and upto < newest.to_offset:
-                    yield _replay_files(path, upto, changes, is_whole=True)
-                else:
-                    yield _state(path, store.read(shard, 0), upto, changes, is_whole=True)
-    except LockedLog as error:
-        raise CannotSeal(f"{error}; it does not answer: is it starting or stopping? Try again") from error
+            yield _replay_sealed(path, at, changes) if store is None else _replay_all(store, path, at, changes)
 
 
 def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
@@ -85,6 +80,17 @@ def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
 
 def _offset(shard_dir: Path, at: int | Moment, upto: int) -> int:
     return offset_at(shard_dir, at.ms, upto) if isinstance(at, Moment) else at
+
+
+def _replay_all(store: LocalLogStore, shard_dir: Path, at: int | Moment | None, changes: LastChanges | None) -> ShardState:
+    topic, _, number = shard_dir.name.rpartition("-")
+    shard = ShardId(topic, int(number))
+    end = store.end_offset(shard)
+    upto = end if at is None else min(_offset(shard_dir, at, end), end)
+    newest = newest_valid_layer(shard_dir)
+    if newest is not None and upto < newest.to_offset:
+        return _replay_files(shard_dir, upto, changes, is_whole=True)
+    return _state(shard_dir, store.read(shard, 0), upto, changes, is_whole=True)
 
 
 def _replay_sealed(shard_dir: Path, when: int | Moment | None, changes: LastChanges | None) -> ShardState:

@@ -18,9 +18,17 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from coordinator_server.log.layers.layer import Layer
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.input.files import InputFile, compacted_input, full_input, read_batches
+from coordinator_server.pipeline.input.files import (
+    InputFile,
+    compacted_input,
+    full_input,
+    input_after_loss,
+    read_batches,
+    stands_for_lost,
+)
 from coordinator_server.pipeline.input.shards import shard_directories
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import rule_of
@@ -112,8 +120,12 @@ def verify_shard(check: Check) -> Verdict:
     shard_dir = Path(check.directory)
     rule = rule_of(shard_dir.name)
     layer, whole = full_input(shard_dir, check.upto)
-    counted = _Counted(check.upto)
+    counted = _Counted(check.upto, layer)
     full = replay_into(rule.state(), counted.batches(whole), check.upto)
+    behind = input_after_loss(shard_dir, counted.lost_to, check.upto) if counted.lost_to else None
+    if behind is not None:
+        layer, whole = behind
+        full = replay_into(rule.state(), _Counted(check.upto).batches(whole), check.upto)
     compacted = replay_into(rule.state(), _Counted(check.upto).batches(compacted_input(shard_dir, check.upto)[1]), check.upto)
     return Verdict(
         shard_dir.name,
@@ -130,11 +142,13 @@ def verify_shard(check: Check) -> Verdict:
 
 
 class _Counted:
-    """Reads the batches of files and counts their records."""
+    """Reads the batches of files and counts their records. Before ``lost_to`` some are missing since a salvage; 0 if none is."""
 
-    def __init__(self, upto: int) -> None:
+    def __init__(self, upto: int, layer: Layer | None = None) -> None:
         self.records = 0
+        self.lost_to = 0
         self._upto = upto
+        self._layer = layer
 
     def batches(self, files: Iterable[InputFile]) -> Iterator[bytes]:
         for file in files:
@@ -142,6 +156,8 @@ class _Counted:
                 if header.base_offset >= self._upto:
                     return
                 self.records += header.count
+                if stands_for_lost(header, self._layer):
+                    self.lost_to = header.next_offset
                 yield data[position : position + header.size]
 
 

@@ -35,6 +35,7 @@ import protocol
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.spark.class_archive import ClassArchive, cache_directory
 from coordinator_server.pipeline.spark.java import java_home, system_java
+from coordinator_server.pipeline.spark.master import check_master
 
 APP: Final = "coordinator-server"
 LOCAL: Final = "local[*]"
@@ -98,6 +99,7 @@ def gist(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _own(master: str, wanted: Mapping[str, str], scratch: Path, *, ship: bool, make_archive: bool) -> Iterator[SparkSession]:
+    check_master(master)
     with contextlib.ExitStack() as stack:
         own_java = java_home(scratch)
         archive = None if own_java else ClassArchive(cache_directory(), system_java(), Path(pyspark.__file__).parent / "jars")

@@ -75,10 +75,14 @@ class LastChanges:
 
 def change_of(offset: int, at_ms: int, provenance: Provenance) -> Change:
     """Convert the provenance of a record."""
-    operation, principal = provenance.operation, ""
-    if provenance.api_key >= 0:
-        api = APIS.get(provenance.api_key)
-        operation = f"{api.name if api is not None else provenance.api_key} v{provenance.api_version}"
-        principal = provenance.principal
+    principal = provenance.principal if provenance.api_key >= 0 else ""
     who = (provenance.client_id, provenance.client_host)
-    return Change(offset, at_ms, operation, principal, *who, *spoken_for(provenance), provenance.reasons)
+    return Change(offset, at_ms, operation_name(provenance), principal, *who, *spoken_for(provenance), provenance.reasons)
+
+
+def operation_name(provenance: Provenance) -> str:
+    """Return Kafka's name and the version of a request, ``OffsetCommit v9``, or the name of an operation of this server."""
+    if provenance.api_key < 0:
+        return provenance.operation
+    api = APIS.get(provenance.api_key)
+    return f"{api.name if api is not None else provenance.api_key} v{provenance.api_version}"

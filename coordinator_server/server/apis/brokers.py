@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from coordinator_server.catalog.topics import Topic, name_problem
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
@@ -17,9 +17,11 @@ from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
+from coordinator_server.server.features import EPOCH, finalized_features, supported_features
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.topic_names import name_problem
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -59,7 +61,14 @@ def api_versions(
         _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
     ):
         raise CoordinatorError(ErrorCode.INVALID_REQUEST)
-    reply.complete(ApiVersionsResponse(api_keys=_served()))
+    reply.complete(
+        ApiVersionsResponse(
+            api_keys=_served(),
+            supported_features=supported_features(context.api_version),
+            finalized_features_epoch=EPOCH,
+            finalized_features=finalized_features(),
+        )
+    )
 
 
 def refuse_api_versions(

@@ -18,8 +18,7 @@ from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
 from coordinator_server.catalog.settings import SettingType
-from coordinator_server.catalog.topics import name_problem
-from coordinator_server.config import Config
+from coordinator_server.config import Config, property_named
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -33,6 +32,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.topic_names import name_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
@@ -59,7 +59,6 @@ from protocol.messages.list_config_resources import (
 FIRST_WITH_RESOURCE_TYPES: Final = 1
 DOCUMENTATION: Final = {
     ResourceType.TOPIC: "Checked, kept and told; topics of this server store no records that it could apply to.",
-    ResourceType.BROKER: "A property of this server, read at its start: 'coordinator-server config' lists all.",
     ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
 }
 # The work of DescribeConfigs for a resource with all its settings.
@@ -108,8 +107,12 @@ def _describe(
     for config in result.configs:
         if not request.include_synonyms:
             config.synonyms = []
-        config.documentation = DOCUMENTATION[ResourceType(asked.resource_type)] if request.include_documentation else None
+        config.documentation = _documentation(asked.resource_type, config.name) if request.include_documentation else None
     return result
+
+
+def _documentation(kind: int, name: str) -> str:
+    return property_named(name).description if kind == ResourceType.BROKER else DOCUMENTATION[ResourceType(kind)]
 
 
 def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:

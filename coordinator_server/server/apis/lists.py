@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from coordinator_server.server.quantum import QUANTUM
 from coordinator_server.server.reply import PendingReply
@@ -79,3 +79,12 @@ def in_portions(items: Iterable[T], size: int) -> Iterable[list[T]]:
     left = iter(items)
     while portion := list(islice(left, size)):
         yield portion
+
+
+def at_once(work: Work[R]) -> R:
+    """Do all steps of work that is little."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return cast(R, done.value)

@@ -57,7 +57,7 @@ def offset_commit(
     if reply.is_large:
         node.steps.run_on(reply, _commit_in_steps(node, context, request, reply))
         return
-    refused = _refuse_unknown(node, context, request.topics)
+    refused = refuse_unknown(node, context, request.topics)
     if refused:
         reply.connection.use_up(US_PER_REFUSED_TOPIC * UNITS_PER_US * len(refused))
     _commit_rest(node, context, request, refused, reply)
@@ -67,7 +67,7 @@ def _commit_in_steps(
     node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply[OffsetCommitResponse | AcceptedCommit]
 ) -> Work[None]:
     """Check the topics of a large request in steps; the commit is one."""
-    refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(_refuse_unknown, node, context))
+    refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(refuse_unknown, node, context))
     _commit_rest(node, context, request, refused, reply)
 
 
@@ -107,7 +107,7 @@ def refuse_offset_commit(
     if isinstance(request, PlainCommit):
         request = request.spelled_out()
     code = operation_error(error)
-    return OffsetCommitResponse(topics=[_refused(topic, code) for topic in request.topics])
+    return OffsetCommitResponse(topics=[refused_topic(topic, code) for topic in request.topics])
 
 
 OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], OffsetCommitResponse | AcceptedCommit] = ApiRow(
@@ -121,7 +121,7 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], Offset
 )
 
 
-def _refuse_unknown(
+def refuse_unknown(
     node: Node, context: RequestContext, topics: Iterable[OffsetCommitRequestTopic]
 ) -> list[OffsetCommitResponseTopic]:
     """Remove partitions that do not exist from the topics, and return the answers for them."""
@@ -132,14 +132,14 @@ def _refuse_unknown(
         if topic is None:
             node.check_current()
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            refused.append(_refused(asked, error))
+            refused.append(refused_topic(asked, error))
             asked.partitions = []
             continue
         asked.name, asked.topic_id = topic.name, topic.topic_id
         count = topic.partitions
         for partition in asked.partitions:
             if not 0 <= partition.partition_index < count:
-                refused.append(_refused(_take_beyond(asked, count), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+                refused.append(refused_topic(_take_beyond(asked, count), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
                 break
     return refused
 
@@ -154,6 +154,6 @@ def _take_beyond(asked: OffsetCommitRequestTopic, count: int) -> OffsetCommitReq
     return OffsetCommitRequestTopic(asked.name, asked.topic_id, beyond)
 
 
-def _refused(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
+def refused_topic(topic: OffsetCommitRequestTopic, error: ErrorCode) -> OffsetCommitResponseTopic:
     partitions = [OffsetCommitResponsePartition(partition.partition_index, error) for partition in topic.partitions]
     return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)

@@ -10,11 +10,10 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from coordinator_server.machine.provenance import request_origin
-from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.cluster.forwarded_client import context_of
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import (
     Acknowledge,
@@ -119,11 +118,7 @@ class Session:
         self._catalog.detach(self)
 
     def _submit(self, asked: Submit) -> None:
-        who = (asked.api_key, asked.api_version, asked.client_id, asked.client_host, asked.principal)
-        origin = request_origin(*who) if self._has_provenance else None
-        context = RequestContext(
-            asked.client_id, asked.client_host, asked.api_key, asked.api_version, asked.principal, origin=origin
-        )
+        context = context_of(asked, has_provenance=self._has_provenance)
         row = FORWARDED[asked.operation]
         reply = CallbackReply(partial(self._answer, asked.id, row), partial(self._refuse, asked.id))
         self._catalog.write(row.operation, context, row.decode_request(asked.request), reply)

@@ -27,11 +27,30 @@ R = TypeVar("R")
 encode_effect: Final = msgspec.msgpack.Encoder().encode
 
 
+class Run(Protocol):
+    """Runs what a message asks for on a partition's shard."""
+
+    def __call__(
+        self, runtime: CoordinatorRuntime[Any], partition: int, context: RequestContext, request: Any, reply: Reply[Any], /
+    ) -> None: ...
+
+
 class Asked(NamedTuple):
-    """An operation of a kind that messages from other shards may run."""
+    """What messages from other shards may run on the shards of a kind."""
 
     effect: Effect[Any, Any]
-    operation: WriteOperation[Any, Any, Any]
+    run: Run
+
+
+def asked(effect: Effect[Any, Any], operation: WriteOperation[Any, Any, Any]) -> Asked:
+    """Return the row of a write operation."""
+
+    def run(
+        runtime: CoordinatorRuntime[Any], partition: int, context: RequestContext, request: Any, reply: Reply[Any], /
+    ) -> None:
+        runtime.write(partition, operation, context, request, reply)
+
+    return Asked(effect, run)
 
 
 class OtherLoops(Protocol):
@@ -80,8 +99,8 @@ class Courier:
 
     def run(self, shard: ShardId, name: str, request: Any, reply: Reply[Any]) -> None:
         """Run an operation on a shard of this loop."""
-        operation = self._rows[shard.topic][name].operation
-        self._runtimes[shard.topic].write(shard.partition, operation, self._context, request, reply)
+        run = self._rows[shard.topic][name].run
+        run(self._runtimes[shard.topic], shard.partition, self._context, request, reply)
 
     def effect(self, topic: str, name: str) -> Effect[Any, Any]:
         """Return the effect of this name."""

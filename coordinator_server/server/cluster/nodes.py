@@ -41,6 +41,11 @@ class Nodes(NamedTuple):
         return len(self.ports) or 1
 
     @property
+    def id(self) -> int:
+        """The node id of this loop."""
+        return self.first_id + self.loop
+
+    @property
     def controller_id(self) -> int:
         """The id of the node that owns the catalog."""
         return self.first_id + CONTROLLER

@@ -109,7 +109,7 @@ class LoopProcess:
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer."""
         if not self.is_up:
-            raise Refusal(f"loop {self.loop} is being started: try again in a moment")
+            raise Refusal(f"loop {self.loop} is being started: try again in a moment", is_temporary=True)
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
         self._link.send(RunOperation(self._last_id, dict(request)))
@@ -154,7 +154,8 @@ class LoopProcess:
         self.stage = Stage.GONE
         for future in self._asked.values():
             if not future.done():
-                future.set_exception(Refusal(f"loop {self.loop} ended before it answered: try again in a moment"))
+                why = f"loop {self.loop} ended before it answered: try again in a moment"
+                future.set_exception(Refusal(why, is_temporary=True))
         self._reaper = asyncio.get_running_loop().create_task(self._reap())
 
     async def _reap(self) -> None:

@@ -28,12 +28,13 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
-from coordinator_server.log.directory import lock_directory, recover_all_loops
+from coordinator_server.log.directory import await_orphans, lock_directory, recover_all_loops
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
+from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.ports import bind_ports
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
@@ -75,13 +76,19 @@ class Supervisor:
         self._cleaner = Cleaner(config, data_dir, self._seal)
         self.ready = asyncio.Event()
         self.failed = asyncio.Event()
+        self._failure_code = 1
         self._is_open = False
         self._stopping = asyncio.Event()
 
     async def start(self, host: str, port: int) -> Meta:
         """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
-        self._sockets = bind_ports(host, port, self._loops)
         storage, directory = LocalStorage(), str(self._data_dir)
+        try:
+            self._sockets = bind_ports(host, port, self._loops)
+        except StartError:
+            # Loops may still have the ports whose supervisor was killed as it started them.
+            await_orphans(directory)
+            self._sockets = bind_ports(host, port, self._loops)
         self._lock, meta = lock_directory(
             storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
         )
@@ -96,7 +103,7 @@ class Supervisor:
         return tuple(sockets[0].getsockname()[1] for sockets in self._sockets)
 
     async def stop(self) -> int:
-        """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1."""
+        """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1, or 2 if a loop's was 2."""
         self._stopping.set()
         if self._next_look is not None:
             self._next_look.cancel()
@@ -116,7 +123,7 @@ class Supervisor:
                 each.close()
         if self._lock is not None:
             self._lock.close()
-        return 1 if self.failed.is_set() else 0
+        return self._failure_code if self.failed.is_set() else 0
 
     # Lifecycle of a loop.
 
@@ -196,6 +203,7 @@ class Supervisor:
         action = "the server ends" if delay is None else f"it is started again in {delay} s"
         log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action=action)
         if delay is None:
+            self._failure_code = WrongProperties.exit_code if exit_code == WrongProperties.exit_code else 1
             self.failed.set()
         else:
             self._spawn(self._start_again(process.loop, delay))
@@ -213,7 +221,7 @@ class Supervisor:
         answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
         whole = merged(answers)
         if not whole.pop("ok"):
-            raise Refusal(whole["error"])
+            raise Refusal(whole["error"], is_temporary=whole.get("temporary", False))
         return whole
 
     async def _seal(self) -> Mapping[str, int]:

@@ -22,6 +22,7 @@ import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.RangeAssignor;
+import org.apache.kafka.clients.consumer.RoundRobinAssignor;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -57,7 +58,12 @@ public final class Member {
         settings.put("session.timeout.ms", options.get("session_timeout_ms").asText());
         settings.put("heartbeat.interval.ms", options.get("heartbeat_interval_ms").asText());
         settings.put("reconnect.backoff.max.ms", "200");
-        Class<?> assignor = options.get("is_cooperative").asBoolean() ? CooperativeStickyAssignor.class : RangeAssignor.class;
+        Class<?> assignor = switch (options.path("assignor").asText()) {
+            case "roundrobin" -> RoundRobinAssignor.class;
+            case "cooperative-sticky" -> CooperativeStickyAssignor.class;
+            case "range" -> RangeAssignor.class;
+            default -> options.get("is_cooperative").asBoolean() ? CooperativeStickyAssignor.class : RangeAssignor.class;
+        };
         settings.put("partition.assignment.strategy", assignor.getName());
         if (!options.get("instance_id").isNull()) {
             settings.put("group.instance.id", options.get("instance_id").asText());

@@ -165,6 +165,19 @@ def test_what_cannot_grow(
     assert [topic.partitions for topic in catalog.shard.all_topics(LATEST)] == [2, 2]
 
 
+def test_others_grow_beside_those_that_cannot(catalog: Catalog) -> None:
+    """One that comes twice, and one that is unknown."""
+    asked = [CreatePartitionsTopic(name, 5, None) for name in ("x", "a", "a", "y", "b")]
+
+    assert [error for error, _ in grow(catalog, *asked)] == [
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NONE,
+    ]
+    assert [topic.partitions for topic in catalog.shard.all_topics(LATEST)] == [2, 5]
+
+
 def test_one_request_makes_a_bounded_batch(catalog: Catalog) -> None:
     """As CreateTopics."""
     with pytest.raises(CoordinatorError) as refused:

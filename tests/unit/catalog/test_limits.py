@@ -85,6 +85,14 @@ def test_automatic_creation_has_the_limit_of_a_request() -> None:
         result(None, request, None)  # type: ignore[arg-type]
 
 
+def test_a_request_makes_up_to_10000_partitions() -> None:
+    """As in Kafka: one more, and the whole request is refused."""
+    catalog = catalog_with(topics_max_partitions=20_000)
+    assert create(catalog, "a", "b", partitions=5000) == [OK, OK]
+    with pytest.raises(CoordinatorError, match="at most 10000 partitions can be made by one request"):
+        create(catalog, "c", "d", "e", partitions=3334)
+
+
 def test_partitions_are_limited() -> None:
     """By new topics and by topics that grow."""
     catalog = catalog_with(topics_max_partitions=10)
@@ -118,6 +126,7 @@ def test_groups_with_settings_are_limited() -> None:
     replacing = AlterConfigsRequest([ReplacedResource(32, "d", [ReplacedConfig("consumer.session.timeout.ms", "50000")])])
     assert catalog.run(CatalogShard.replace_configs, replacing, AlterConfigsResponse).responses[0].error_code == FULL
     assert catalog.shard.with_settings(LATEST, 32) == ["b", "c"]
+    assert catalog.reports == ["catalog-full"] * 3
 
 
 def test_what_is_reverted_does_not_count() -> None:

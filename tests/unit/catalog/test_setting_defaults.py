@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from coordinator_server.catalog.alter_configs import Operation, ResourceType
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
+from coordinator_server.catalog.settings import SettingType
 
 # LogConfig and GroupConfig, as DescribeConfigs tells them.
 DEFAULTS: dict[str, tuple[str, str | None]] = {
@@ -63,3 +65,23 @@ def test_defaults_are_kafkas() -> None:
     found = {each.name: (each.default, each.synonym) for each in (*TOPIC_SETTINGS.values(), *GROUP_SETTINGS.values())}
 
     assert found == DEFAULTS
+
+
+def test_types_and_operations_have_kafkas_codes() -> None:
+    """ConfigType of DescribeConfigs, ConfigResource.Type, and AlterConfigOp.OpType."""
+    assert {each.name: each.value for each in SettingType} == {
+        "BOOLEAN": 1,
+        "STRING": 2,
+        "INT": 3,
+        "LONG": 5,
+        "DOUBLE": 6,
+        "LIST": 7,
+    }
+    assert {each.name: each.value for each in ResourceType} == {
+        "TOPIC": 2,
+        "BROKER": 4,
+        "BROKER_LOGGER": 8,
+        "CLIENT_METRICS": 16,
+        "GROUP": 32,
+    }
+    assert {each.name: each.value for each in Operation} == {"SET": 0, "DELETE": 1, "APPEND": 2, "SUBTRACT": 3}

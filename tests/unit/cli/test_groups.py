@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coordinator_server.cli import groups, main
+from coordinator_server.cli import groups, log_actions, main
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.record_batch import Record
 from tests.support.segments import (
@@ -79,15 +81,15 @@ def refused(data: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_every_event_has_a_line(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shown(data, capsys, "why", "g") == [
         f"{BEGUN}  generation 3, 1 member",
-        f"{ENDED}  1 offsets deleted",
-        f"{ENDED}  empty 4",
+        f"{ENDED}  1 offset of orders deleted",
+        f"{ENDED}  generation 4, empty",
     ]
 
 
 def test_events_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads("".join(shown(data, capsys, "why", "g", "--json"))) == [
         {"at_ms": START_MS, "what": "generation", "generation": 3, "members": 1},
-        {"at_ms": LATER_MS, "what": "offsets deleted", "offsets": 1},
+        {"at_ms": LATER_MS, "what": "offsets deleted", "offsets": 1, "topics": ["orders"]},
         {"at_ms": LATER_MS, "what": "empty", "generation": 4, "members": 0},
     ]
 
@@ -123,9 +125,52 @@ def test_a_restore_shows_what_it_would_change(data: Path, capsys: pytest.Capture
         "orders  0          50      5",
         "orders  1          none    6",
         "orders  2          70      none",
-        "nothing was changed; use --execute to restore",
+        "dry run: 3 offsets would change; --execute changes them",
     ]
     assert server.asked == []
+    assert shown(data, capsys, "restore", "g", "--at", ENDED)[-1] == "dry run: already so, no offset would change"
+
+
+def test_a_dry_run_says_what_the_server_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [(START_MS, group_key("g"), group_value(3, ["a", "b"])), (START_MS, offset_key("g", "orders", 0), offset_value(5))]
+    write_meta(tmp_path)
+    write_segments(tmp_path / SHARD, [Batch((Record(number, *row),)) for number, row in enumerate(rows)])
+
+    last = shown(tmp_path, capsys, "restore", "g", "--at", ENDED)[-1]
+    assert last == "dry run: would be refused, the group has 2 members: stop them first"
+
+
+def test_a_moment_that_has_not_come_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["groups", "restore", "g", "--at", "2999-01-01", "--data-dir", str(data)]) == 2
+    assert "--at 2999-01-01T00:00:00.000Z is in the future" in capsys.readouterr().err
+
+
+def test_a_group_of_offsets_alone_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was never without history."""
+    rows = [(START_MS + number, offset_key("g", "orders", number % 2), offset_value(number)) for number in range(3)]
+    write_meta(tmp_path)
+    write_segments(tmp_path / SHARD, [Batch((Record(number, *row),)) for number, row in enumerate(rows)])
+
+    [line] = shown(tmp_path, capsys, "why", "g")
+    assert line == "2025-11-24T16:00:00.002Z  2 offsets of orders committed, the last one now; no generation in this history"
+
+
+@pytest.mark.parametrize(
+    "words", [["groups", "at", "g", BETWEEN], ["replay"], ["history", "--out", "h", "--sql", "current_offsets"]]
+)
+def test_the_reader_of_the_answer_may_go(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """``… | head`` ends without a word, also if Python notices as it writes."""
+
+    def gone(_lines: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(sys.stdout, "writelines", gone)
+    monkeypatch.setattr(sys.stdout, "write", gone)
+    monkeypatch.setattr("os.dup2", lambda _one, _two: None)
+    assert main([*words, "--data-dir", str(data)]) == 0
+    assert capfd.readouterr().err == ""
 
 
 def test_a_restore_asks_the_server_for_all_offsets_of_the_moment(
@@ -144,16 +189,42 @@ def test_a_restore_asks_the_server_for_all_offsets_of_the_moment(
 
 
 def test_what_expires_is_asked_of_the_server(data: Path, capsys: pytest.CaptureFixture[str], server: Server) -> None:
-    server.answer = {"expiring": [{"at_ms": LATER_MS, "topic": "orders", "partition": 2}]}
+    server.answer = {"expiring": [{"at_ms": LATER_MS, "topic": "orders", "partition": 2}], "is_known": True}
 
     assert shown(data, capsys, "expiring", "g") == [
         "expires                   topic   partition",
         f"{ENDED}  orders  2",
     ]
     assert server.asked == [{"op": "expiring", "shards": [SHARD], "group": "g"}]
-    server.answer = {"expiring": []}
+    server.answer = {"expiring": [], "is_known": True}
     assert shown(data, capsys, "expiring", "g") == ["no offset of this group expires in its present state"]
     assert json.loads("".join(shown(data, capsys, "expiring", "g", "--json"))) == []
+    server.answer = {"expiring": [], "is_known": False}
+    assert "there is no group nobody" in refused(data, capsys, "expiring", "nobody")
+
+
+def test_a_server_that_takes_long_is_waited_for_with_a_word(
+    data: Path, capsys: pytest.CaptureFixture[str], server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To those who wait, not to those who do not."""
+    server.answer = {"expiring": [], "is_known": True}
+    shown(data, capsys, "expiring", "g")
+    monkeypatch.setattr(log_actions, "SILENCE_S", 0.01)
+    said: list[str] = []
+    ask, told = server.ask, threading.Event()
+
+    def note(text: str) -> None:
+        said.append(text)
+        told.set()
+
+    def slow(data_dir: Path, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        assert told.wait(10)
+        return ask(data_dir, request)
+
+    monkeypatch.setattr(log_actions, "note", note)
+    monkeypatch.setattr(groups, "ask_server", slow)
+    shown(data, capsys, "expiring", "g")
+    assert said == [f"waiting for the server on {data} to answer"]
 
 
 @pytest.mark.parametrize(
@@ -167,3 +238,14 @@ def test_without_a_server_it_is_to_be_started(
     data: Path, capsys: pytest.CaptureFixture[str], server: Server, words: list[str], problem: str
 ) -> None:
     assert problem in refused(data, capsys, *words)
+
+
+@pytest.mark.parametrize("action", ["why", "at", "restore", "expiring"])
+def test_the_help_of_an_action_has_its_examples_line_by_line(action: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["groups", action, "--help"])
+
+    lines = capsys.readouterr().out.splitlines()
+    examples = lines[lines.index("examples:") + 1 :]
+    assert examples
+    assert all(f"coordinator-server groups {action} " in line for line in examples)

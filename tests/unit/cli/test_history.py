@@ -11,6 +11,7 @@ import pytest
 
 from coordinator_server.cli import export_kafka, main
 from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
+from coordinator_server.pipeline.history.view_sql import DIALECTS, VIEWS, view_sql
 from tests.support.segments import coordinator_log, write_meta, write_segments
 
 SHARD = "__consumer_offsets-7"
@@ -71,3 +72,29 @@ def test_an_export_that_fails_says_why(
 
     assert main(["export", "--data-dir", str(data), "--to", str(data.parent)]) == code
     assert capsys.readouterr().err == f"coordinator-server: {failure}\n"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_query_of_a_view_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str], view: str, dialect: str) -> None:
+    """For the moment in --at. It needs no log, and makes no directory."""
+    out = tmp_path / "history"
+
+    assert main(["history", "--out", str(out), "--sql", view, "--dialect", dialect, "--at", "2026-11-21T15:06:36+01:00"]) == 0
+
+    assert capsys.readouterr().out == view_sql(view, str(out), dialect, "2026-11-21T14:06:36Z")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "history needs --data-dir DIR, the server's data directory"),
+        (("--data-dir", "data", "--at", "2026-11-21"), "--at is for --sql: the tables get everything that is new"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], why: str
+) -> None:
+    assert main(["history", "--out", str(tmp_path / "out"), *words]) == 2
+    assert capsys.readouterr().err == f"coordinator-server: {why}\n"

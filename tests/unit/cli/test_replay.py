@@ -6,8 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from coordinator_server.cli import main
+from coordinator_server.cli import replay as command
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.meta import read_meta
+from coordinator_server.log.storage import LocalStorage
+from coordinator_server.pipeline.replay.shard_states import ShardState
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.record_batch import Record
@@ -48,6 +54,17 @@ def shown(data: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[s
     printed = capsys.readouterr()
     assert printed.err == ""
     return printed.out.splitlines()
+
+
+@pytest.mark.parametrize("words", [["replay"], ["compact", "--engine", "python"], ["groups", "why", "readers"]])
+def test_scripts_do_not_wait(data: Path, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    """With --no-wait a log in use is a failure at once."""
+    store = LocalLogStore.open(data, post=lambda call: None, node_id=read_meta(LocalStorage(), str(data)).node_id)
+
+    assert main([*words, "--data-dir", str(data), "--no-wait"]) == 1
+
+    store.close()
+    assert capsys.readouterr().err.endswith("is it starting or stopping? Try again\n")
 
 
 def test_groups_and_topics_are_shown(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,3 +127,22 @@ def test_a_member_without_partitions_and_one_of_another_protocol(tmp_path: Path,
         "    member client-0-aa (leader) at /127.0.0.1: no partitions",
         "    member client-1-bb at /127.0.0.1: assignment in the members' own format",
     ]
+
+
+@pytest.mark.parametrize(("count", "said"), [(3, "-3 from 0)"), (4, "-3 from 0 and 1 more shards)")])
+def test_some_of_the_shards_that_a_server_still_writes_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, count: int, said: str
+) -> None:
+    """The first three; of those that are known to their end, none."""
+    write_meta(tmp_path)
+    states = [
+        ShardState(shard=f"__consumer_offsets-{number}", seen_to=0, is_whole=False, noun="group")
+        for number in range(1, count + 1)
+    ]
+    monkeypatch.setattr(command, "replay", lambda *_, **__: [*states, replace(states[0], shard="whole-0", is_whole=True)])
+
+    assert main(["replay", "--data-dir", str(tmp_path)]) == 0
+
+    assert said in capsys.readouterr().err
+    assert main(["replay", "--data-dir", str(tmp_path), "--json"]) == 0
+    assert said in capsys.readouterr().err

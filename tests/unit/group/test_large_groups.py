@@ -37,6 +37,19 @@ MANY = 12_000
 LOOKS, RECORDS = 10_000, 1_000
 
 
+def decoded_rows(patch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows of blocks are decoded: the last element counts. A test appends one for each step."""
+    decoded = [0]
+
+    def count_rows(block: bytes) -> Iterator[Row]:
+        for row in decode_offsets(block):
+            decoded[-1] += 1
+            yield row
+
+    patch.setattr(resting_groups, "decode_offsets", count_rows)
+    return decoded
+
+
 class Looks:
     """Counts the offsets that are looked at, by step: read by position, and listed."""
 
@@ -124,6 +137,22 @@ def test_what_stays_is_looked_at_once(
     assert len(left(log, "g")) == 3 * MANY
     assert max(looks.read) <= LOOKS
     assert looks.listed == 3 * MANY + 5
+
+
+def test_a_large_group_is_looked_at_again_when_its_first_offset_may_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the pass that found out took several steps."""
+    log = GroupLog(Config(offsets_retention_minutes=60))
+    offsets_in(log, "g", "t", 2 * LOOKS, age_ms=HOUR_MS // 2)
+    offsets_in(log, "g", "u", LOOKS)
+    looks = Looks(monkeypatch)
+    seen = []
+
+    for _ in range(3):
+        log.advance(11 * 60_000)
+        seen.append(sum(looks.read))
+
+    assert seen == [3 * LOOKS, 3 * LOOKS, 6 * LOOKS]
+    assert left(log, "g") == {("u", index) for index in range(LOOKS)}
 
 
 def test_offsets_committed_between_the_steps_of_an_expiry_stay() -> None:
@@ -283,14 +312,7 @@ def test_a_large_group_of_a_checkpoint_is_read_in_steps(
     log.shard = log.build(log.registry)
     log.shard.use_checkpoint(checkpoint)
     log.shard.on_loaded()
-    decoded = [0]
-
-    def count_rows(block: bytes) -> Iterator[Row]:
-        for row in decode_offsets(block):
-            decoded[-1] += 1
-            yield row
-
-    monkeypatch.setattr(resting_groups, "decode_offsets", count_rows)
+    decoded = decoded_rows(monkeypatch)
 
     start(log, lambda _ms: decoded.append(0))
 
@@ -326,6 +348,22 @@ def test_a_large_group_is_hashed_in_steps(is_busy: bool, monkeypatch: pytest.Mon
     assert found.digest == expected.digest
     assert looked_at == MANY + 1 + is_busy * MANY
     assert is_busy or most <= 1_000
+
+
+def test_a_large_group_of_a_checkpoint_is_read_in_steps_to_be_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many of its offsets a step as are hashed in one."""
+    log = GroupLog()
+    records = [(index, OffsetCommitKey("g", "t", index), OffsetCommitValue(7)) for index in range(MANY)]
+    log.shard.use_checkpoint(MemoryCheckpoint(records, set()))
+    decoded = decoded_rows(monkeypatch)
+    while (found := log.shard.digest(log.committed_offset, 1_000)) is None:
+        decoded.append(0)
+
+    read, most = sum(decoded), max(decoded)
+    expected = GroupDigests(log.shard.groups, SnapshotRegistry()).ask(LATEST, 10**9, with_groups=False)
+    assert expected is not None
+    assert found.digest == expected.digest
+    assert (read, most) == (MANY, 1_000)
 
 
 def test_what_takes_longer_than_a_step_is_not_fetched_at_once() -> None:

@@ -62,6 +62,20 @@ def test_open_transactions_lose_theirs_too() -> None:
     assert "g" not in log.shard.groups.pending
 
 
+def test_a_group_with_offsets_and_open_transactions_is_gone_through_once() -> None:
+    """No tombstone is written twice."""
+    log = GroupLog()
+    commit(log, "g", "t", 1)
+    commit(log, "g", "u", 1)
+    record = CoordinatorRecord(OffsetCommitKey("g", "t", 1), OffsetCommitValue(9, topic_id=OLD), 4)
+    log.shard.replay_in_transaction(Producer(7, 0), log.end_offset, record)
+
+    log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
+
+    assert [record.value for record in log.committed].count(None) == 2
+    assert tombstones(log) == {("g", "t", 0), ("g", "t", 1)}
+
+
 def test_a_large_shard_is_gone_through_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first step is answered for, the others follow; a second topic joins the pass under way."""
     monkeypatch.setattr(pass_step, "RECORDS_PER_STEP", 3)

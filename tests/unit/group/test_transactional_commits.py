@@ -7,17 +7,14 @@ import pytest
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import Producer, TransactionResult
+from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.runtime.runtime import WriteOperation
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.sync_group import SyncGroupRequest
-from protocol.messages.txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-)
 from tests.support.group import GroupLog
 from tests.support.group_runtime import GroupRuntime
 from tests.support.runtime import CONTEXT, Outcome
@@ -29,11 +26,11 @@ SESSION_MS = 10_000
 
 def commit(
     offset: int = 5, *, generation: int = -1, member: str = "", instance: str | None = None, metadata: str = ""
-) -> TxnOffsetCommitRequest:
+) -> OffsetCommitRequest:
     """A commit of one offset and of the one after it."""
-    partitions = [TxnOffsetCommitRequestPartition(index, offset + index, 3, metadata if index else "") for index in range(2)]
-    topics = [TxnOffsetCommitRequestTopic("t", partitions)]
-    return TxnOffsetCommitRequest("tx", "g", PRODUCER.id, PRODUCER.epoch, generation, member, instance, topics)
+    partitions = [OffsetCommitRequestPartition(index, offset + index, 3, metadata if index else "") for index in range(2)]
+    topics = [OffsetCommitRequestTopic("t", b"i" * 16, partitions)]
+    return OffsetCommitRequest("g", generation, member, instance, topics=topics)
 
 
 @pytest.fixture
@@ -53,7 +50,7 @@ def joined(log: GroupLog, instance: str | None = None, *, is_synced: bool = True
     return member
 
 
-def error_of(log: GroupLog, request: TxnOffsetCommitRequest) -> ErrorCode | None:
+def error_of(log: GroupLog, request: OffsetCommitRequest) -> ErrorCode | None:
     return log.run(GroupShard.commit_in_transaction, request, version=3).error
 
 
@@ -83,6 +80,7 @@ def test_a_group_that_does_not_exist_has_no_generation(log: GroupLog) -> None:
     ("generation", "member", "instance", "error"),
     [
         (1, "other", None, ErrorCode.UNKNOWN_MEMBER_ID),
+        (7, "other", None, ErrorCode.UNKNOWN_MEMBER_ID),
         (1, "", "other", ErrorCode.UNKNOWN_MEMBER_ID),
         (1, "other", "i", ErrorCode.FENCED_INSTANCE_ID),
         (-1, "other", None, ErrorCode.UNKNOWN_MEMBER_ID),
@@ -126,10 +124,10 @@ def test_the_session_of_the_member_is_not_refreshed(log: GroupLog) -> None:
 def test_the_offsets_count_when_the_transaction_commits(result: TransactionResult) -> None:
     log = GroupRuntime()
     outcome = Outcome()
-    log.runtime.write(0, COMMIT, CONTEXT, commit(), outcome, PRODUCER)
+    log.runtime.write(0, COMMIT, CONTEXT, commit(), outcome, log.runtime.claim(0, PRODUCER, bumps_epoch=False))
     log.finish()
     before = log.committed("g")
-    log.runtime.complete_transaction(0, PRODUCER, 0, result, Outcome())
+    log.runtime.complete_transaction(0, EndOfTransaction(PRODUCER, result, 1), Outcome())
     log.finish()
 
     assert outcome.response is not None

@@ -10,6 +10,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.loader import replay_batch
+from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.runtime.runtime import WriteOperation
 from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
@@ -137,12 +138,14 @@ def test_a_deleted_group_leaves_the_transactions_open_that_it_had_offsets_in() -
     log = GroupRuntime()
     log.commit_alone("other", {"t": {0: 1}})
     topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])]
-    log.runtime.write(0, COMMIT, CONTEXT, OffsetCommitRequest("g", topics=topics), Outcome(), Producer(PRODUCER, 0))
+    producer = Producer(PRODUCER, 0)
+    claim = log.runtime.claim(0, producer, bumps_epoch=False)
+    log.runtime.write(0, COMMIT, CONTEXT, OffsetCommitRequest("g", topics=topics), Outcome(), claim)
     log.finish()
     deletion = log.ask(WriteOperation("delete-groups", GroupShard.delete_groups), ["g"], 2)
     log.finish()
     before = log.runtime.last_stable_offset(0)
-    log.runtime.complete_transaction(0, Producer(PRODUCER, 0), 0, TransactionResult.COMMIT, Outcome())
+    log.runtime.complete_transaction(0, EndOfTransaction(producer, TransactionResult.COMMIT, 1), Outcome())
     log.finish()
 
     assert [result.error_code for result in deletion.response] == [ErrorCode.NONE]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from coordinator_server.log import directory
-from coordinator_server.log.directory import lock_directory, recover_all_loops
-from coordinator_server.log.errors import LockedLog, LogError
+from coordinator_server.log.directory import await_jobs, lock_directory, recover_all_loops
+from coordinator_server.log.errors import LockedLog, LogError, Unavailable, WrongDirectory
+from coordinator_server.log.file_locks import Holder
 from coordinator_server.log.storage import LocalStorage
 from tests.support.log import COUNTS, DATA, OpenLog, append, part_of, shard, values
 from tests.support.storage import SimulatedDisk
@@ -127,3 +133,124 @@ def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     with pytest.raises(LockedLog, match="which is gone, and by what it had started"):
         lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
+
+
+BROKERS_META = b"version=1\nbroker.id=1\ncluster.id=x\ndirectory.id=y\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (["notes.txt"], "has other files (notes.txt)"),
+        (["a", "b", "c", "d"], "has other files (a, b, c)"),
+        (["__consumer_offsets-3/00000000000000000000.log"], "has __consumer_offsets-3 and no meta.properties"),
+        (["orders-0/00000000000000000000.log"], "import --from /data"),
+        (["__consumer_offsets-3/00000000000000000000.log", "recovery-point-offset-checkpoint"], "import --from /data"),
+    ],
+)
+def test_a_directory_of_somebody_else_is_not_adopted(files: list[str], why: str) -> None:
+    """Nothing is written there."""
+    disk = SimulatedDisk()
+    for name in files:
+        disk.make_dir(f"{DATA}/{name}".rpartition("/")[0])
+        disk.put(f"{DATA}/{name}", b"")
+    before = disk.files(DATA)
+
+    with pytest.raises(WrongDirectory, match=re.escape(why)):
+        lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
+    assert disk.files(DATA) == before
+
+
+@pytest.mark.parametrize(
+    "meta", [BROKERS_META, b"version=1\nnode.id=1\ncluster.id=x\n", b"version=0\nbroker.id=1\ncluster.id=x\n"]
+)
+def test_a_brokers_directory_is_told_by_its_identity(meta: bytes) -> None:
+    """Of any version of Kafka."""
+    disk = SimulatedDisk()
+    disk.make_dir(DATA)
+    disk.put(f"{DATA}/meta.properties", meta)
+
+    with pytest.raises(WrongDirectory, match="is a Kafka broker's directory"):
+        lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
+
+
+@pytest.mark.parametrize("name", ["lost+found/x", ".snapshot/x", ".lock", "meta.properties.new"])
+def test_what_a_file_system_or_a_killed_start_leaves_is_no_obstacle(name: str) -> None:
+    disk = SimulatedDisk()
+    disk.make_dir(f"{DATA}/{name}".rpartition("/")[0])
+    disk.put(f"{DATA}/{name}", b"")
+
+    lock_directory(disk, DATA, node_id=0, partitions=COUNTS).lock.close()
+
+
+def test_a_server_waits_for_a_job(tmp_path: Path) -> None:
+    """A job that seals has the lock for a moment."""
+    taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="seal").lock
+    threading.Timer(0.1, taken.close).start()
+
+    lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
+
+
+def test_a_job_waits_for_nobody_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller decides that."""
+    monkeypatch.setattr("time.sleep", pytest.fail)
+    taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="seal").lock
+
+    with pytest.raises(LockedLog, match=rf"process {os.getpid()}, a job \(seal\)$"):
+        lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="replay")
+    taken.close()
+
+
+def test_jobs_are_awaited_and_servers_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wait has an end, and says once for whom it waits."""
+    monkeypatch.setattr(directory, "JOBS_S", 0.1)
+    told: list[Holder] = []
+    for job in ("seal", ""):
+        with contextlib.closing(lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job=job).lock):
+            await_jobs(str(tmp_path), told.append)
+
+    assert told == [Holder(os.getpid(), "seal")]
+
+
+@pytest.mark.parametrize("operation", ["open", "rename"])
+def test_a_directory_that_cannot_be_read_is_let_go(operation: str) -> None:
+    """The operating system refuses: the next try may go well."""
+    disk = SimulatedDisk()
+    disk.fail(operation, errno.EIO, "meta.properties")
+    with pytest.raises(Unavailable, match=f"cannot open the log in {DATA}"):
+        lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
+    disk.mend()
+
+    lock_directory(disk, DATA, node_id=0, partitions=COUNTS).lock.close()
+
+
+def test_a_journal_that_cannot_be_made_is_told() -> None:
+    """By the recovery of all loops, and by the start of one."""
+    disk = SimulatedDisk()
+    lock_directory(disk, DATA, node_id=0, partitions=COUNTS)
+    disk.fail("open", errno.EMFILE, "journal")
+    with pytest.raises(Unavailable, match=f"cannot recover the log in {DATA}"):
+        recover_all_loops(disk, DATA, 2, lambda each: each.partition % 2)
+    disk.mend()
+    recover_all_loops(disk, DATA, 2, lambda each: each.partition % 2)
+    disk.fail("open", errno.EMFILE, "journal")
+    with pytest.raises(Unavailable, match=f"cannot open the log in {DATA}"):
+        OpenLog(disk, part_of(0, 2))
+    disk.mend()
+
+    assert OpenLog(disk, part_of(0, 2)).append(append(0, 0)) is None
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may not be signalled, and has the directory."""
+
+    def refuse(_pid: int, _signal: int) -> None:
+        raise PermissionError
+
+    class Held(SimulatedDisk):
+        def lock(self, path: str, job: str = "", /) -> NoReturn:
+            raise LockedLog("in use by process 77", 77)
+
+    monkeypatch.setattr(os, "kill", refuse)
+    with pytest.raises(LockedLog, match=r"^in use by process 77$"):
+        lock_directory(Held(), DATA, node_id=0, partitions=COUNTS)

@@ -207,3 +207,14 @@ def test_a_closed_log_has_no_open_files(disk: SimulatedDisk) -> None:
     log.store.close()
 
     assert disk.open_files == set()
+
+
+def test_a_directory_that_cannot_be_recovered_now_is_let_go(disk: SimulatedDisk) -> None:
+    """The next try may go well."""
+    OpenLog(disk).store.close()
+    disk.fail("open", errno.EMFILE, "journal")
+    with pytest.raises(Unavailable, match=f"cannot open the log in {DATA}"):
+        OpenLog(disk)
+    disk.mend()
+
+    assert OpenLog(disk).append(append(0, 0)) is None

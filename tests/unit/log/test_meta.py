@@ -193,6 +193,13 @@ def test_a_line_that_is_not_known_is_refused(disk: SimulatedDisk) -> None:
         opened(disk)
 
 
+def test_a_line_without_a_value_is_named(disk: SimulatedDisk) -> None:
+    disk.put(PATH, b"version=2\n# by hand\ncluster.id\n")
+
+    with pytest.raises(LogError, match="line 3 is not NAME=VALUE"):
+        opened(disk)
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"version=2\n", b"version=x\n", b"version=1\nnode.id=1\n", b"\xff\xfe", b"cluster.id=x\n"]
 )

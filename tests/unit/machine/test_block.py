@@ -28,6 +28,16 @@ def test_they_are_what_records_are_one_by_one() -> None:
     assert batch.size <= 61 + block.max_bytes() + len(headers)
 
 
+def test_their_bytes_in_a_batch_are_bounded() -> None:
+    """With long keys and values as well; a tombstone has no value. The bound is not much more than what they take."""
+    encoded = [(b"k" * 300, b"v" * 10_000), (b"k", None), (b"", b"v" * 70_000)]
+    block = EncodedRecords(encoded, SERDE.decode, lambda *_: None)
+    batch = BatchBuilder(0, 0)
+    block.write(batch, NO_HEADERS)
+
+    assert batch.size - 61 <= block.max_bytes() <= batch.size + 200
+
+
 def test_none_is_written_over_another() -> None:
     """Where blocks coalesce."""
     one, other = (EncodedRecords(ENCODED, SERDE.decode, lambda *_: None) for _ in range(2))

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.group_offsets import CommittedRows
 from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
-from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.commit_rows import partitions_of
+from protocol.messages.group_records import (
+    LegacyOffsetCommitKey,
+    LegacyOffsetCommitValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
+)
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from tests.support.commit_rows import rows_of
+from tests.support.resting import Legacy, MemoryCheckpoint, Plain
 
 TOPIC_ID = bytes(range(16))
 
@@ -76,3 +86,42 @@ def test_the_past_can_be_read_and_restored() -> None:
     registry.revert_to(1)
     assert store.by_group["g"]["t", 0].committed_offset == 5
     assert "new" not in store
+
+
+def test_a_damaged_block_of_a_checkpoint_is_made_up_for_by_the_records() -> None:
+    """Legacy records, from before Kafka 0.9, are among them. Records of other groups are not used."""
+    records: list[Plain | Legacy] = [
+        (0, LegacyOffsetCommitKey("g", "t", 0), LegacyOffsetCommitValue(3, "old", 9)),
+        (1, OffsetCommitKey("g", "t", 1), OffsetCommitValue(4, 1, "new", 10)),
+        (2, LegacyOffsetCommitKey("h", "t", 0), LegacyOffsetCommitValue(5, "theirs", 9)),
+        (3, OffsetCommitKey("h", "t", 1), OffsetCommitValue(6)),
+        (4, LegacyOffsetCommitKey("g", "t", 2), LegacyOffsetCommitValue(7, "", 9)),
+        (5, LegacyOffsetCommitKey("g", "t", 2), None),
+        (6, OffsetCommitKey("g", "t", 3), OffsetCommitValue(8)),
+        (7, OffsetCommitKey("g", "t", 3), None),
+    ]
+    found = []
+    for damaged in (set(), {"g"}):
+        store = OffsetStore(SnapshotRegistry())
+        store.use_checkpoint(MemoryCheckpoint(records, damaged))
+        offsets = store.of_group_at("g", 8)
+        assert offsets is not None
+        found.append(dict(offsets.items()))
+
+    expected = {("t", 0): OffsetAndMetadata(3, -1, "old", 9, 0), ("t", 1): OffsetAndMetadata(4, 1, "new", 10, 1)}
+    assert found == [expected, expected]
+
+
+def test_rows_are_prepared_until_no_more_are_left_than_a_read_may_convert() -> None:
+    """Those that are left stay rows until they are read."""
+    store = OffsetStore(SnapshotRegistry())
+    for topic, record_offset in (("t", 0), ("u", 3)):
+        rows = rows_of([OffsetCommitRequestPartition(index, 5) for index in range(3)])
+        store.to_change("g").put_rows((topic, partitions_of(rows)), CommittedRows(record_offset, 0, TOPIC_ID, rows))
+
+    assert store.prepare("g", 2) is False
+    assert store.unprepared("g") == 3
+    assert store.prepare("g", 3) is True
+    assert store.unprepared("g") == 3
+    assert store.prepare("g", 2) is True
+    assert store.unprepared("g") == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -47,20 +49,36 @@ def test_a_client_cannot_write_to_the_terminal_nor_forge_a_line(form: Literal["c
         assert [line for line in lines if line.lstrip().startswith("ValueError: \\x1b[2J")]
 
 
+@pytest.mark.parametrize(
+    ("form", "is_terminal", "is_json"),
+    [("auto", True, False), ("auto", False, True), ("json", True, True), ("console", False, False)],
+)
+def test_a_terminal_has_text_unless_another_form_is_chosen(form: str, is_terminal: bool, is_json: bool) -> None:
+    """And anything else has JSON."""
+    reader, writer = pty.openpty() if is_terminal else os.pipe()
+    with os.fdopen(reader, "rb") as found:
+        subprocess.run([sys.executable, "-c", SPEAKING, "error", form], cwd=ROOT, stderr=writer, check=True)
+        line = found.readline()
+        os.close(writer)
+
+    assert line.startswith(b"{") is is_json
+    assert b"said" in line
+
+
 SPEAKING = """
 import sys
 import structlog
 from coordinator_server.ops.logging import configure
 
-configure(sys.argv[1], "json", int(sys.argv[2]) if len(sys.argv) > 2 else None)
+configure(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else None)
 log = structlog.get_logger()
 for level in ("debug", "info", "warning", "error"):
     getattr(log, level)("said", at=level)
 """
 
 
-def said(*words: str) -> list[dict[str, Any]]:
-    done = subprocess.run([sys.executable, "-c", SPEAKING, *words], cwd=ROOT, capture_output=True, check=True)
+def said(level: str, *loop: str) -> list[dict[str, Any]]:
+    done = subprocess.run([sys.executable, "-c", SPEAKING, level, "json", *loop], cwd=ROOT, capture_output=True, check=True)
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 

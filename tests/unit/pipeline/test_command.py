@@ -210,7 +210,7 @@ def test_replay_prints_the_state_of_every_kind(capsys: pytest.CaptureFixture[str
 
     assert code == 0
     assert "  topic topic-1-" in out
-    assert "  TransactionLogKey transactional_id transfers-" in out
+    assert "  transactional id transfers-" in out
     assert "  share partition group-0:MDEyMzQ1Njc4OWFiY2RlZg:0: {" in out
     assert [line.partition("  ")[2].partition(",")[0] for line in digests.splitlines()] == [
         f"{topic}-0" for topic in sorted(LOGS)

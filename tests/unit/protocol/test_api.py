@@ -8,6 +8,8 @@ from protocol.api import APIS, Api, known_apis
 from tests.support.oracle import facts, raw_schemas, within
 
 SERVED = {
+    "AddOffsetsToTxn",
+    "AddPartitionsToTxn",
     "AlterConfigs",
     "ApiVersions",
     "CreatePartitions",
@@ -17,22 +19,29 @@ SERVED = {
     "DescribeCluster",
     "DescribeConfigs",
     "DescribeGroups",
+    "DescribeProducers",
     "DescribeTopicPartitions",
+    "DescribeTransactions",
+    "EndTxn",
     "Fetch",
     "FindCoordinator",
     "Heartbeat",
     "IncrementalAlterConfigs",
+    "InitProducerId",
     "JoinGroup",
     "LeaveGroup",
     "ListConfigResources",
     "ListGroups",
     "ListOffsets",
+    "ListTransactions",
     "Metadata",
     "OffsetCommit",
     "OffsetDelete",
     "OffsetFetch",
     "Produce",
     "SyncGroup",
+    "TxnOffsetCommit",
+    "WriteTxnMarkers",
 }
 each_api = pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
 each_known_api = pytest.mark.parametrize("api", known_apis().values(), ids=lambda api: api.name)

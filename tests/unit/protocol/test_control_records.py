@@ -27,5 +27,5 @@ def test_a_type_of_a_later_version_is_told_by_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("key", [None, b"", b"\0\0\0", bytes.fromhex("ffff 0001")])
 def test_a_key_without_a_type_is_refused(key: bytes | None) -> None:
-    with pytest.raises(DecodeError):
+    with pytest.raises(DecodeError, match=r"^ControlRecordTypeSchema: .* at byte 0$"):
         control_type(key)

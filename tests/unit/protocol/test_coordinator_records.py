@@ -117,7 +117,7 @@ def test_a_value_of_an_unknown_version_is_malformed() -> None:
 @pytest.mark.parametrize(("key", "value"), [(None, b""), (b"", None), (b"\0", None), (OFFSET_KEY, b""), (OFFSET_KEY, b"\0")])
 def test_no_type_or_no_version_is_truncated(key: bytes | None, value: bytes | None) -> None:
     """Both are two bytes."""
-    with pytest.raises(Truncated):
+    with pytest.raises(Truncated, match=r"^CoordinatorRecord: the .* is too short at byte 0$"):
         GROUP_SERDE.decode(key, value)
 
 

@@ -9,8 +9,12 @@ import pytest
 
 from protocol.codec import decode, decoder, encode, encoder
 from protocol.errors import DecodeError, EncodeError
+from protocol.fields import ALL_VERSIONS, Primitive
 from protocol.generate import __main__ as generate
+from protocol.generate import encoding
+from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.schema import FieldSpec
 
 
 def test_generated_code_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,6 +41,15 @@ def test_check_names_what_differs_and_changes_nothing(
     assert generate.main(["--check"]) == 0
 
 
+def test_the_command_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        generate.main(["--help"])
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert "writes the codecs of every declaration" in said
+    assert "change nothing; fail when a file is not what would be written" in said
+
+
 def test_versions_of_one_layout_share_their_code() -> None:
     """Each still says its own version when something is wrong, and goes by its own name."""
     for lookup in (decoder, encoder):
@@ -49,3 +62,23 @@ def test_versions_of_one_layout_share_their_code() -> None:
             decode(HeartbeatRequest, version, b"")
         with pytest.raises(EncodeError, match=f"HeartbeatRequest v{version}"):
             encode(HeartbeatRequest(generation_id=2**40), version)
+
+
+def field(kind: Any, *, is_array: bool = False, default: object = None) -> FieldSpec:
+    """A field that may be null in every version."""
+    every = ALL_VERSIONS
+    return FieldSpec("x", kind, is_array, every, every, False, 0, every, every, default)
+
+
+@pytest.mark.parametrize(
+    ("spec", "keeps_marker"),
+    [
+        (field(DescribedGroup), True),
+        (field(DescribedGroup, is_array=True), False),
+        (field(Primitive.STRING), False),
+        (field(Primitive.STRING, default="text"), True),
+    ],
+)
+def test_a_tagged_field_that_is_not_its_default_is_not_null(spec: FieldSpec, keeps_marker: bool) -> None:
+    """If the default is null; but a struct says that it is there in any case."""
+    assert (encoding._not_null(spec).nullable == spec.nullable) is keeps_marker

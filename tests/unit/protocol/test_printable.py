@@ -24,7 +24,9 @@ def test_what_prints_stays_as_it_is(text: str) -> None:
         ("\x7f\x9b", "\\x7f\\x9b"),
         ("\u202eevil\u2069", "\\u202eevil\\u2069"),
         ("\u2028", "\\u2028"),
+        ("\uffff", "\\uffff"),
         ("\U000e0041", "\\U000e0041"),
+        ("\U0010ffff", "\\U0010ffff"),
         ("\udcff", "\\udcff"),
     ],
 )

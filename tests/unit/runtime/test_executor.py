@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.machine.executor import CoordinatorExecutor, Failed
@@ -150,6 +151,32 @@ def test_a_child_that_dies_is_followed_by_another(loop: PurseLoop) -> None:
     assert summed(loop) == 31
 
 
+def test_children_that_die_are_told_once(loop: PurseLoop) -> None:
+    """Until one has done something, which is told, too."""
+    with capture_logs() as lines:
+        for amount in (30, 12):
+            loop.fill("a", amount)
+            for _ in range(3):
+                loop.children[-1].die()
+                loop.pass_time(MOST_BACKOFF_MS)
+            loop.run()
+
+    assert [(line["event"], line.get("why"), line.get("task")) for line in lines] == [
+        ("child-lost", "its process ended", "tests.toy.purse:ADD_UP"),
+        ("tasks-go-on", None, None),
+    ] * 2
+
+
+def test_a_first_child_is_nothing_to_tell() -> None:
+    """Tasks go on only after one was lost."""
+    with capture_logs() as lines:
+        loop = PurseLoop()
+        loop.load(0)
+        loop.run()
+
+    assert {line["event"] for line in lines} == {"shard-loaded"}
+
+
 def test_what_kills_its_child_does_not_keep_it_from_others(loop: PurseLoop) -> None:
     """They have their turn while it waits, longer each time."""
     into: list[Any] = []
@@ -216,7 +243,7 @@ def test_a_shard_that_is_given_up_hears_nothing(loop: PurseLoop) -> None:
     loop.run()
     loop.pass_time(RETRY_MS)
 
-    assert (into, loop.store.open) == ([], None)
+    assert (into, loop.store.open, len(loop.timers)) == ([], None, 0)
 
 
 def test_the_child_ends_with_the_loop(loop: PurseLoop) -> None:
@@ -225,7 +252,8 @@ def test_the_child_ends_with_the_loop(loop: PurseLoop) -> None:
     loop.executor.close()
     loop.executor.close()
     assert not child.is_alive
-    child.lost()
+    with capture_logs() as lines:
+        child.lost()
     loop.pass_time(MOST_BACKOFF_MS)
 
-    assert len(loop.children) == 1
+    assert (len(loop.children), lines) == (1, [])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.layers.checkpoint import DATA, Block, Checkpoint, in_order, write_checkpoint
+from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 
 
@@ -30,3 +34,19 @@ def test_damage_is_told_once() -> None:
     assert [(line["event"], line["log_level"], line["why"]) for line in lines] == [
         ("checkpoint-damaged", "error", "groups.data at byte 7: the block of a is damaged"),
     ]
+
+
+def test_what_the_index_states_is_read_without_blocks(tmp_path: Path) -> None:
+    """Keys, rows and bounds."""
+    shard_dir = tmp_path / "s-0"
+    with LayerAttempt(shard_dir, 10) as attempt:
+        write_checkpoint(attempt, in_order([Block("a", b"1", 7, (3, -1)), Block("b", b"22", 2, (0, 5))]), [])
+        publish(attempt.finish(LayerSummary(0, 0, None, ""), ()), shard_dir, 10)
+    layer = open_layer(shard_dir, 10)
+    (layer.path / DATA).write_bytes(b"???")
+    serde: Any = None
+    found = LayerCheckpoint(Checkpoint(layer), serde)
+
+    assert (len(found), set(found), "a" in found, "c" in found) == (2, {"a", "b"}, True, False)
+    assert [(found.rows(key), found.bounds(key)) for key in "ab"] == [(7, (3, -1)), (2, (0, 5))]
+    found.close()

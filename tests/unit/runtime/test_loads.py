@@ -49,6 +49,14 @@ def test_a_turn_ends_when_its_time_is_up() -> None:
     assert [bench.turn() for _ in range(4)] == [TURN_MS, TURN_MS, 1, 0]
 
 
+def test_the_last_load_is_the_end_of_the_turns() -> None:
+    """Also where the time is up with its last step."""
+    bench = Bench()
+    bench.add("a", TURN_MS)
+
+    assert (bench.turn(), bench.soon) == (TURN_MS, [])
+
+
 def test_loads_run_one_after_the_other() -> None:
     bench = Bench()
     bench.add("a", 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.machine.outbox import UNDELIVERED, Effect
@@ -137,6 +138,35 @@ def test_a_destination_that_refuses_is_asked_less_and_less(loop: PurseLoop) -> N
     loop.refuse(ErrorCode.NETWORK_EXCEPTION)
     loop.pass_time(LEAST_BACKOFF_MS)
     assert sent(loop) == [("credit", 1, "w")]
+
+
+def test_a_destination_that_refuses_for_long_is_told_once(loop: PurseLoop) -> None:
+    """And that it takes messages again; and when it refuses for long another time."""
+    loop.transfer("t", "a", "b", 1)
+    loop.flush()
+    with capture_logs() as lines:
+        for _ in range(2):
+            for _ in range(12):
+                loop.refuse(ErrorCode.NETWORK_EXCEPTION)
+                loop.pass_time(MOST_BACKOFF_MS)
+            loop.run()
+            loop.transfer("u", "a", "b", 1)
+            loop.flush()
+
+    told = [(line["event"], line.get("why"), line.get("messages")) for line in lines]
+    assert told == [("messages-held-back", "NETWORK_EXCEPTION", 1), ("messages-delivered-again", None, None)] * 2
+
+
+def test_an_answer_for_a_shard_that_was_given_up_is_dropped(loop: PurseLoop) -> None:
+    """The message is forgotten with it: nothing waits for it any more."""
+    loop.transfer("t", "a", "b", 30)
+    loop.flush()
+    loop.runtime.unload(0)
+    assert len(loop.outbox) == 1
+    loop.deliver()
+    loop.flush()
+
+    assert len(loop.outbox) == 0
 
 
 def test_one_that_is_taken_ends_the_back_off_of_the_others(loop: PurseLoop) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from sys import getsizeof
 
 import pytest
 
@@ -63,3 +64,15 @@ def test_a_long_key_is_not_kept() -> None:
     for _ in range(2):
         assert [hashes[key] for key in keys] == [abs(java_string_hash(key)) for key in keys]
     assert list(hashes) == [keys[0], "short"]
+
+
+def test_a_cache_is_emptied_when_it_exceeds_its_bytes() -> None:
+    """One that is full to the last byte is not."""
+    keys = [f"key-{n}" for n in range(4)]
+    size = getsizeof(keys[0]) + 128
+    for max_bytes, counts in ((3 * size, [1, 2, 3, 1]), (3 * size - 1, [1, 2, 1, 2])):
+        hashes, found = KeyHashes(max_bytes), []
+        for key in keys:
+            _ = hashes[key]
+            found.append(len(hashes))
+        assert found == counts

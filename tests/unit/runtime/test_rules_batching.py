@@ -261,3 +261,13 @@ def test_no_linger_loses_or_reorders_anything(append_linger_ms: int) -> None:
 
     assert [outcome.answers for outcome in outcomes] == [1] * 100
     assert [name[:2] for name in toy.store.names()] == [f"{number:02d}" for number in range(100)]
+
+
+def test_a_turn_writes_once(toy: ToyRuntime) -> None:
+    """However many operations it has; and not at all while something is being written."""
+    toy.put("a")
+    toy.put("b")
+    assert len(toy._soon) == 1
+    toy.turn()
+    toy.put("c")
+    assert toy._soon == []

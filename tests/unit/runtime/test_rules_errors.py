@@ -13,7 +13,8 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
-from tests.support.runtime import TOPIC, ToyRuntime, toy_record
+from protocol.errors import EncodeError
+from tests.support.runtime import TOPIC, ToyRuntime, ToySerde, toy_record
 
 
 def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_parked_on_it(toy: ToyRuntime) -> None:
@@ -28,6 +29,16 @@ def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_
 
     assert {first.error, second.error, third.error} == {ErrorCode.KAFKA_STORAGE_ERROR}
     assert dict(toy.shards[0].numbers) == {"kept": 1}
+
+
+def test_no_earlier_state_is_kept_of_what_is_durable_or_failed(toy: ToyRuntime) -> None:
+    """Nothing reads it any more, and it would take memory for each write."""
+    registry = toy.runtime._contexts[0].registry
+    for failure in (None, Unavailable("disk full"), None):
+        toy.put("a")
+        assert len(registry.epochs) == 1
+        toy.flush(failure)
+        assert registry.epochs == []
 
 
 def test_the_operator_is_told_once_when_the_log_refuses_and_once_when_it_accepts_again(toy: ToyRuntime) -> None:
@@ -168,6 +179,7 @@ def test_a_replay_that_breaks_takes_back_its_batch_and_no_more(toy: ToyRuntime) 
     toy.put("next")
     toy.flush()
     assert toy.store.names() == ["written", "next"]
+    assert [header.base_offset for header in toy.store.headers()] == [0, 1]
 
 
 def test_a_replay_that_breaks_in_a_second_batch_of_the_turn_leaves_the_full_one() -> None:
@@ -181,6 +193,34 @@ def test_a_replay_that_breaks_in_a_second_batch_of_the_turn_leaves_the_full_one(
     assert full.response == "f" * 800
     assert {sibling.error, broken.error} == {ErrorCode.UNKNOWN_SERVER_ERROR}
     assert toy.store.names() == ["f" * 800]
+
+
+def test_a_record_that_breaks_the_codec_leaves_alone_what_is_being_written(toy: ToyRuntime) -> None:
+    """Nothing waits behind it that could be taken back."""
+    written = toy.put("written")
+    toy.turn()
+    broken = toy.put(cast(str, None))
+    toy.store.finish()
+
+    assert (broken.error, written.response) == (ErrorCode.UNKNOWN_SERVER_ERROR, "written")
+    assert toy.number("written") == 1
+
+
+def test_a_record_that_cannot_be_encoded_is_refused_alone(toy: ToyRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The codec says so before anything has changed: what waits for the same write is written."""
+    sibling = toy.put("sibling")
+
+    def refuse(_self: ToySerde, _record: object) -> bytes:
+        raise EncodeError("too long")
+
+    with monkeypatch.context() as patch, capture_logs() as lines:
+        patch.setattr(ToySerde, "encode_key", refuse)
+        broken = toy.put("other")
+    toy.flush()
+
+    assert (broken.error, sibling.response) == (ErrorCode.UNKNOWN_SERVER_ERROR, "sibling")
+    assert [(line["event"], line["why"]) for line in lines] == [("records-refused", "too long")]
+    assert toy.store.names() == ["sibling"]
 
 
 def test_a_record_that_breaks_the_codec_harms_nothing_that_is_being_written(toy: ToyRuntime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.shards import ShardId
@@ -236,6 +237,21 @@ def test_a_failed_load_answers(new: ToyRuntime) -> None:
     assert new.state() is ShardState.FAILED
     assert new.put("a").error == ErrorCode.NOT_COORDINATOR
     assert new.shards[0].life == []
+
+
+def test_a_failed_load_is_told_with_its_stack_only_if_it_is_a_bug(new: ToyRuntime) -> None:
+    """Damage names a file, and where the code met it does not matter."""
+    with capture_logs() as lines:
+        damaged(new).load()
+        new.store.damage = None
+        new.runtime.load(1, 1)
+        new.shards[1].breaks_when.add("loaded")
+        new.turn()
+
+    assert [(line["event"], line["shard"], line["exc_info"]) for line in lines] == [
+        ("shard-load-failed", f"{TOPIC}-0", False),
+        ("shard-load-failed", f"{TOPIC}-1", True),
+    ]
 
 
 def test_a_failed_load_is_not_repeated_at_its_epoch(new: ToyRuntime) -> None:

@@ -53,7 +53,7 @@ class World:
             "__consumer_offsets",
             CLASSIC_GROUP_SERDE,
             self._build,
-            LoopServices(store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, self.clock)),
+            LoopServices(store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, self.clock), has_provenance=False),
             max_batch_bytes=1 << 20,
         )
         self.runtime.load(0, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.machine.errors import CoordinatorError
@@ -26,6 +27,20 @@ def test_a_timers_expiry_is_a_write_operation(toy: ToyRuntime) -> None:
 
     toy.flush()
     assert toy.number("expired") == 1
+
+
+def test_nothing_is_told_of_a_timer_that_goes_well(toy: ToyRuntime) -> None:
+    """Whether it is to be retried or not, and whether it writes or not."""
+    timer = toy.shards[0].timer
+    timer.schedule("writes", 100, expiry)
+    timer.schedule("does not", 100, lambda: CoordinatorResult(None))
+    timer.schedule("writes, or again", 100, lambda: expiry("again"), retry_ms=10)
+    with capture_logs() as lines:
+        toy.pass_time(100)
+        toy.flush()
+
+    assert lines == []
+    assert (toy.number("expired"), toy.number("again")) == (1, 1)
 
 
 def test_a_write_without_records_waits_for_the_records_of_a_timer(toy: ToyRuntime) -> None:

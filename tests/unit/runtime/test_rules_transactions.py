@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import pack_into
+
 import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
@@ -9,14 +11,16 @@ from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
+from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.loader import replay_batch
-from protocol.batch_builder import BatchBuilder
+from coordinator_server.runtime.producers import Producers
+from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.control_records import end_transaction_marker
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import CONTROL, TRANSACTIONAL, iter_records
 from tests.support.runtime import TOPIC, MemoryStore, ToyRuntime, ToySerde, toy_record
 
-A, B = Producer(41, 2), Producer(42, 0)
+A, B, C = Producer(41, 2), Producer(42, 0), Producer(43, 0)
 COMMIT, ABORT = TransactionResult.COMMIT, TransactionResult.ABORT
 
 
@@ -28,11 +32,10 @@ def test_a_transactional_write_is_a_batch_of_its_own_in_the_order_of_the_operati
     toy.flush()
 
     assert toy.store.batches() == [["before"], ["inside"], ["after", "after too"]]
-    assert [(header.is_transactional, header.producer_id, header.producer_epoch) for header in toy.store.headers()] == [
-        (False, -1, -1),
-        (True, 41, 2),
-        (False, -1, -1),
-    ]
+    assert [
+        (header.is_transactional, header.producer_id, header.producer_epoch, header.base_sequence)
+        for header in toy.store.headers()
+    ] == [(False, -1, -1, -1), (True, 41, 2, 0), (False, -1, -1, -1)]
 
 
 def test_two_transactional_writes_of_one_producer_are_two_batches(toy: ToyRuntime) -> None:
@@ -219,6 +222,19 @@ def test_a_control_record_that_ends_no_transaction_is_skipped() -> None:
     assert replay_batch(batch.finish(), ToySerde(), shard) == 1
 
 
+def test_an_empty_control_batch_begins_and_ends_nothing() -> None:
+    """The cleaner of a broker leaves such batches."""
+    shard, producers = ToyRuntime().load(), Producers(SnapshotRegistry())
+    producers.append(A, 3, 0, 0)
+    for producer in (A, B):
+        batch = bytearray(empty_batch(5, 1))
+        pack_into(">h", batch, 21, TRANSACTIONAL | CONTROL)
+        pack_into(">qh", batch, 43, *producer)
+        replay_batch(bytes(batch), ToySerde(), shard, producers=producers)
+
+    assert (producers.has_open(A.id), producers.has_open(B.id), producers.last_stable_offset(9)) == (True, False, 3)
+
+
 def test_a_state_machine_that_keeps_no_transactions_refuses_records_of_one() -> None:
     catalog = CatalogShard.__new__(CatalogShard)
 
@@ -252,6 +268,20 @@ def test_the_last_stable_offset_moves_when_transactions_end(toy: ToyRuntime) -> 
         found.append(toy.runtime.last_stable_offset(0))
 
     assert found == [0, 1, 5]
+
+
+def test_it_waits_for_the_transaction_that_began_first(toy: ToyRuntime) -> None:
+    """Those that began later may have ended, and producers without records too."""
+    for name, producer in (("a", A), ("b", B), ("c", C)):
+        toy.put(name, producer=producer)
+    toy.flush()
+    found = []
+    for producer in (B, Producer(44, 0), C, A):
+        toy.end(producer, COMMIT)
+        toy.flush()
+        found.append(toy.runtime.last_stable_offset(0))
+
+    assert found == [0, 0, 0, 7]
 
 
 def test_a_batch_or_a_marker_that_was_not_written_does_not_move_it(toy: ToyRuntime) -> None:

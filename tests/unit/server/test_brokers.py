@@ -9,10 +9,11 @@ import pytest
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.apis.brokers import FIND_COORDINATOR_API, METADATA_API
+from coordinator_server.server.apis.brokers import API_VERSIONS_API, FIND_COORDINATOR_API, METADATA_API
 from coordinator_server.server.cluster.nodes import Endpoint
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
+from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
 from tests.support.api_peer import ApiPeer
@@ -82,6 +83,24 @@ class Site:
 @pytest.fixture
 def site() -> Site:
     return Site()
+
+
+@pytest.mark.parametrize("version", [0, 2, 3, 4])
+@pytest.mark.parametrize(("name", "software_version"), [("", "1.0"), ("a client", "1.0"), ("client", ""), ("client", "1 0")])
+def test_the_name_of_a_client_is_checked_from_the_version_that_has_it(
+    site: Site, version: int, name: str, software_version: str
+) -> None:
+    """Name and version of its software; a client that is refused learns which versions of this API there are."""
+    request = ApiVersionsRequest(name, software_version) if version >= 3 else ApiVersionsRequest()
+
+    answer = ApiPeer(API_VERSIONS_API, site).ask(request, version)
+
+    assert isinstance(answer, ApiVersionsResponse)
+    assert answer.error_code == (ErrorCode.INVALID_REQUEST if version >= 3 else ErrorCode.NONE)
+    assert (len(answer.api_keys) == 1) is (version >= 3)
+    accepted = ApiPeer(API_VERSIONS_API, site).ask(ApiVersionsRequest("a-client", "1.0"), version)
+    assert isinstance(accepted, ApiVersionsResponse)
+    assert accepted.error_code == ErrorCode.NONE
 
 
 def find(site: Site, version: int, *keys: str, key_type: int = GROUPS) -> list[tuple[int, int, str, int]]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from coordinator_server.config import Config, load
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS
+import pytest
+
+from coordinator_server.config import Config
+from coordinator_server.config_values import load
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.services import following
@@ -50,9 +53,15 @@ def test_a_row_builds_an_empty_state_machine() -> None:
 def test_only_groups_linger_and_coalesce() -> None:
     """The properties that say so are theirs."""
     config = load({"group.coordinator.append.linger.ms": "5", "offsets.commit.coalesce": "true"})
-    groups, catalog = BUILDERS[GROUPS.topic], BUILDERS[CATALOG.topic]
+    settings = {topic: builder.settings(config) for topic, builder in BUILDERS.items() if builder is not None}
 
-    assert groups is not None
-    assert catalog is not None
-    assert groups.settings(config) == (5, True)
-    assert catalog.settings(config) == RuntimeSettings()
+    assert settings.pop(GROUPS.topic) == (5, True)
+    assert settings.keys() == {CATALOG.topic, TRANSACTIONS.topic}
+    assert set(settings.values()) == {RuntimeSettings()}
+
+
+def test_a_state_machine_that_only_replays_has_no_producer_ids() -> None:
+    outside = Environment()
+
+    with pytest.raises(AssertionError, match="only replays"):
+        Materials(Config(), outside.clock, outside.new_uuid).new_producer_id()

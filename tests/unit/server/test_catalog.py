@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -40,6 +41,21 @@ def test_a_change_is_answered_when_all_loops_know_it(loops: Loops, at: int) -> N
     made = loops.owner.topic("orders")
     assert made is not None
     assert [follower.topic("orders") for follower in loops.followers.values()] == [made, made]
+
+
+def test_changes_are_answered_in_their_order(loops: Loops) -> None:
+    """Each when it is known, although a later one is not."""
+    loops.attach(1)
+    first, second = loops.create(0, "orders"), loops.create(0, "bills")
+    wire = loops.wires[1]
+
+    while not first.answers:
+        loops.followers[1].received(wire.to_follower.popleft())
+        loops.sessions[1].received(wire.to_owner.popleft())
+
+    assert (first.answers, second.answers) == (1, 0)
+    loops.deliver()
+    assert second.is_answered
 
 
 def test_alone_nobody_is_waited_for(loops: Loops) -> None:
@@ -316,6 +332,24 @@ def test_a_new_loop_is_not_told_of_topics_that_were_gone_before_it_began(loops: 
     loops.attach(2)
 
     assert (is_current(loops, 2), names_at(loops, 2), told) == (True, ["new", "stays"], [])
+
+
+def test_a_loop_hears_of_the_deletions_since_it_began(loops: Loops) -> None:
+    """Each once, and of no other changes."""
+    for name in ("gone", "orders"):
+        loops.create(0, name)
+    loops.delete("gone")
+    told: list[Sequence[DeletedTopic]] = []
+    loops.follower(1).on_deleted = told.append
+
+    loops.attach(1)
+    loops.create(0, "bills")
+    loops.deliver()
+    assert told == []
+    loops.delete("orders")
+    loops.deliver()
+
+    assert [[topic.name for topic in topics] for topics in told] == [["orders"]]
 
 
 def test_a_log_that_ends_in_a_hole_does_not_keep_a_loop_waiting(loops: Loops) -> None:

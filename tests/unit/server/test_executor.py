@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 
 import msgspec
@@ -55,3 +57,21 @@ def test_what_a_task_raises_is_told() -> None:
 def test_a_task_is_found_by_its_name() -> None:
     assert find_task(ADD_UP.name) is ADD_UP
     assert done_with(Run(ADD_UP.name, msgspec.msgpack.encode(CONTENTS))) == Done(msgspec.msgpack.encode(add_up(CONTENTS)))
+
+
+async def test_a_child_that_ends_by_itself_is_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays no zombie."""
+    monkeypatch.setattr("coordinator_server.server.executor.interpreter", lambda: [sys.executable])
+    lost = asyncio.Event()
+    child = start_executor(lambda _done: None, lost.set)
+    assert isinstance(child, ExecutorProcess)
+
+    await child._connecting
+    os.kill(child._process.pid, signal.SIGSTOP)
+    child._link.close()
+    await asyncio.wait_for(lost.wait(), 20)
+
+    async with asyncio.timeout(20):
+        while child._process.returncode is None:  # noqa: ASYNC110 - nothing tells when a process has ended
+            await asyncio.sleep(0.005)
+    assert child._process.returncode == -9

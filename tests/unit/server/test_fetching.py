@@ -44,6 +44,8 @@ class Log:
         self.searches: list[int] = []
         self.batches = 0
         self.while_reading: Callable[[], None] = lambda: None
+        # What a read finds, if it succeeds.
+        self.found: Batches | None = None
 
     def end_offset(self, shard: ShardId, /) -> int:
         return self.end
@@ -54,6 +56,8 @@ class Log:
     def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
         self.reads += 1
         self.while_reading()
+        if self.found is not None:
+            return self.found
         raise LogError("not of this test")
 
     def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Callable[[], None], /) -> TimedOffset | None:
@@ -105,6 +109,17 @@ class Loop:
         wanted = [Wanted(PartitionData(), SHARD, 0, 100, lambda: self.log.end)]
         self.fetches.serve(Job(reply, FetchResponse(), wanted, FOR_EVER_MS, 100, 1000, is_urgent=False))
         return weakref.ref(asked)
+
+    def fetch_many(self, connection: Connection, fetch_offsets: list[int], max_bytes: int) -> FetchResponse:
+        """One of several partitions, of which each has what the log has."""
+        context = RequestContext("client", "192.0.2.1", 1, 4)
+        reply: PendingReply[FetchResponse] = PendingReply(connection, API, context, 1, Asked())
+        connection.expect(reply)
+        response = FetchResponse()
+        wanted = [Wanted(PartitionData(), SHARD, offset, 100, lambda: self.log.end) for offset in fetch_offsets]
+        self.fetches.serve(Job(reply, response, wanted, 0, 0, max_bytes, is_urgent=False))
+        self.work()
+        return response
 
     def search(self, connection: Connection, times: list[int | None]) -> list[list[TimedOffset | ErrorCode | None]]:
         """A ListOffsets that needs the thread. Return the list that its answer will be in."""
@@ -216,3 +231,14 @@ def test_a_search_ends_with_the_server(loop: Loop) -> None:
     loop.work()
 
     assert (loop.log.searches, loop.log.batches, answers) == ([0], 1, [])
+
+
+@pytest.mark.parametrize(("max_bytes", "reads"), [(1, 1), (99, 1), (100, 1), (101, 2), (200, 2), (1000, 3)])
+def test_partitions_are_read_until_the_response_is_full(loop: Loop, max_bytes: int, reads: int) -> None:
+    """One with records is always read. Those without new records are not."""
+    loop.log.end = 5
+    loop.log.found = Batches(b"x" * 100, 5)
+
+    loop.fetch_many(loop.connection(), [0, 5, 1, 2], max_bytes)
+
+    assert loop.log.reads == reads

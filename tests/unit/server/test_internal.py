@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -43,3 +44,20 @@ def test_ids_follow_from_the_clusters() -> None:
 
     assert ids[0] == ids[1] != ids[2]
     assert [each[6] >> 4 for each in ids[0]] == [8]
+
+
+@pytest.mark.parametrize(
+    ("cluster_id", "topic_id"),
+    [
+        ("cluster", "d2edcf8fab40822488677647fc775660"),
+        ("a", "d13d50fc8e1e8fb3a262bfe36dce07da"),
+        ("b", "658321f5cf628d1c96e8e80e423fa4c7"),
+    ],
+)
+def test_an_id_is_the_same_for_ever(cluster_id: str, topic_id: str) -> None:
+    """Clients keep it over a restart with another version. It is a UUID of version 8."""
+    [topic] = InternalTopics(cluster_id, COUNTS)
+
+    assert topic.topic_id.hex() == topic_id
+    assert uuid.UUID(bytes=topic.topic_id).version == 8
+    assert uuid.UUID(bytes=topic.topic_id).variant == uuid.RFC_4122

@@ -15,7 +15,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.cluster.effects import Asked, Courier
+from coordinator_server.server.cluster.effects import Courier, asked
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
@@ -68,7 +68,7 @@ class Loops:
         self.processes: list[Neighbours] = []
 
     async def start(self, loop: int, incarnation: int = 1) -> Neighbours:
-        rows = {SAY.topic: {SAY.name: Asked(SAY, WriteOperation("say", never))}}
+        rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
         nodes = Nodes(1, (9092, 9093), loop)
         courier = Courier({SAY.topic: self.runtime}, rows, {SAY.topic: 2}, nodes, CONTEXT)  # type: ignore[dict-item]
         process = Neighbours(Identity(loop, incarnation), self.directory, self.sockets, courier)
@@ -321,7 +321,7 @@ def test_a_courier_knows_the_shard_of_a_key() -> None:
 def test_what_is_not_in_use_refuses() -> None:
     """And is put to use: whoever has the message tries again."""
     runtime, begun = Runtime(), list[str]()
-    rows = {SAY.topic: {SAY.name: Asked(SAY, WriteOperation("say", never))}}
+    rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
     courier = Courier({SAY.topic: runtime}, rows, {SAY.topic: 2}, Nodes(1), CONTEXT)  # type: ignore[dict-item]
 
     def begin(topic: str) -> bool:

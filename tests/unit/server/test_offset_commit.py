@@ -24,6 +24,8 @@ from protocol.messages.offset_commit import (
 from protocol.plain_commits import PlainCommit
 from tests.support.api_peer import ApiPeer
 
+pytestmark = pytest.mark.interpreted
+
 FIRST_BY_ID = 10
 COUNT = 3
 ORDERS = Topic("orders", b"i" * 16, COUNT)

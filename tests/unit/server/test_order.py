@@ -16,16 +16,35 @@ from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.table import ROWS
-from protocol.api import APIS
+from protocol.api import APIS, Api
 from protocol.error_codes import ErrorCode
+from protocol.fields import Message
 from protocol.frames import encode_request
+from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTransaction
+from protocol.messages.end_txn import EndTxnRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest
+from protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 from tests.support.api_requests import request_of
 from tests.support.turns import ManualLoop
 
 NAMES = [APIS[row.request.kafka.key].name for row in ROWS if row.request.kafka.key is not None]
 ORDER = {APIS[row.request.kafka.key].name: row.order for row in ROWS if row.request.kafka.key is not None}
+API = {api.name: api for api in APIS.values()}
 MAX_FRAME_BYTES = 1 << 20
 MAX_WAITING = 100
+
+
+def _version(api: Api) -> int:
+    return max(api.min_version, min(api.max_version, 5))
+
+
+TOUCHED = {
+    name: row.touches(request_of(name, _version(API[name])))
+    for row, name in ((row, APIS[row.request.kafka.key].name) for row in ROWS if row.request.kafka.key is not None)
+    if row.touches is not None
+}
+"""What the requests of ``Peer.send`` touch."""
 
 
 class Peer:
@@ -43,13 +62,16 @@ class Peer:
         self.started.append(reply)
 
     def send(self, *names: str) -> None:
+        """One of each API, all in one segment."""
+        self.send_requests(*[request_of(name, _version(API[name])) for name in names])
+
+    def send_requests(self, *requests: Message) -> None:
         """All in one segment."""
         frames = []
-        for name in names:
-            api = next(each for each in APIS.values() if each.name == name)
-            version = max(api.min_version, min(api.max_version, 5))
+        for request in requests:
+            api = API[type(request).__name__.removesuffix("Request")]
             self._sent += 1
-            frames.append(encode_request(api.key, version, self._sent, "client", request_of(name, version)))
+            frames.append(encode_request(api.key, _version(api), self._sent, "client", request))
         self.connection.data_received(b"".join(frames))
 
     def answer(self, place: int) -> None:
@@ -184,6 +206,79 @@ def test_the_end_of_the_connection_is_noticed_meanwhile(peer: Peer) -> None:
     assert (is_read, is_read_on, peer.names) == (True, False, ["JoinGroup"])
 
 
+def init(transactional_id: str, producer_id: int = -1) -> Message:
+    return InitProducerIdRequest(transactional_id, 60_000, producer_id, producer_id)
+
+
+def commit(transactional_id: str, producer_id: int, group_id: str) -> Message:
+    return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, 0)
+
+
+def add(*ids: tuple[str, int]) -> Message:
+    return AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction(each, producer_id, 0) for each, producer_id in ids])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (init("a"), init("b")),
+        (init("a"), EndTxnRequest("b", 2, 0)),
+        (AddOffsetsToTxnRequest("a", 1, 0, "g"), AddOffsetsToTxnRequest("b", 2, 0, "g")),
+        (commit("a", 1, "g"), commit("b", 2, "h")),
+        (commit("a", 1, "g"), EndTxnRequest("b", 2, 0)),
+        (add(("a", 1), ("b", 2)), add(("c", 3))),
+    ],
+)
+def test_transactions_of_different_producers_overlap(peer: Peer, first: Message, second: Message) -> None:
+    """As those of two connections do."""
+    peer.send_requests(first, second)
+
+    assert len(peer.started) == 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (init("a"), init("a")),
+        (init("a", 1), commit("b", 1, "g")),
+        (EndTxnRequest("a", 1, 0), init("a")),
+        # The last commit of an offset counts, whichever transaction ends first.
+        (commit("a", 1, "g"), commit("b", 2, "g")),
+        # A group's log knows a transaction by its producer alone.
+        (commit("a", 1, "g"), EndTxnRequest("b", 1, 0)),
+        (add(("a", 1), ("b", 2)), add(("c", 3), ("b", 2))),
+    ],
+)
+def test_a_transaction_waits_for_what_touches_the_same(peer: Peer, first: Message, second: Message) -> None:
+    peer.send_requests(first, second)
+    before = len(peer.started)
+    peer.answer(0)
+
+    assert (before, len(peer.started)) == (1, 2)
+
+
+def test_a_third_transaction_waits_for_all_before_it(peer: Peer) -> None:
+    """Also if it could overlap with the last one."""
+    peer.send_requests(init("a"), init("b"), init("a"))
+    peer.answer(1)
+    before = len(peer.started)
+    peer.answer(0)
+
+    assert (before, len(peer.started)) == (2, 3)
+
+
+def test_others_wait_for_transactions_and_transactions_for_others(peer: Peer) -> None:
+    peer.send_requests(init("a"))
+    peer.send("OffsetFetch")
+    peer.send_requests(init("b"))
+    started = [peer.names]
+    for place in range(2):
+        peer.answer(place)
+        started.append(peer.names)
+
+    assert [len(each) for each in started] == [1, 2, 3]
+
+
 @given(st.lists(st.one_of(st.sampled_from(sorted({"JoinGroup", "LeaveGroup", *NAMES})), st.integers(0, 20)), max_size=40))
 def test_the_order_is_kept(steps: list[str | int]) -> None:
     """Whatever is sent and answered when: each starts only where the rule lets it, all start in the end, in their order."""
@@ -223,4 +318,5 @@ def may_start(name: str, unanswered: list[str]) -> bool:
         or (ORDER[name] is not Order.ALONE and {ORDER[name]} in (orders, plain))
         or (name == "OffsetFetch" and orders == {Order.WRITE})
         or (name == "LeaveGroup" and set(left) <= {"JoinGroup", "SyncGroup"})
+        or (name in TOUCHED and set(left) <= TOUCHED.keys() and all(TOUCHED[name].isdisjoint(TOUCHED[each]) for each in left))
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server import slow_turns
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
@@ -108,3 +111,19 @@ def test_a_thread_that_has_ended_is_in_no_function() -> None:
     thread.join()
 
     assert look_at(thread.ident or 0) == Seen(NO_API, "")
+
+
+def test_a_process_that_stood_still_has_no_slow_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looked at the loop meanwhile: a minute passes between any two looks at the clock."""
+    readings = count(0, 60)
+    monkeypatch.setattr(slow_turns, "time", SimpleNamespace(monotonic=lambda: next(readings)))
+    slow = SlowTurns(look=lambda _thread: Seen("never", "called"))
+
+    async def play() -> None:
+        slow.start()
+        await asyncio.sleep(0.1)
+        time.sleep(SLOW_S)  # noqa: ASYNC251 - the loop is blocked on purpose
+        await asyncio.to_thread(slow.stop)
+
+    asyncio.run(play())
+    assert not slow.counts

@@ -248,3 +248,43 @@ def test_closed_means_quiet(bench: Bench) -> None:
     bench.loop.run(1000)
 
     assert bench.fired == []
+
+
+def test_timers_that_are_closed_between_a_tick_and_what_it_runs_are_quiet(bench: Bench) -> None:
+    """No tick is armed at that moment."""
+    bench.schedule("a", 10)
+    bench.clock.advance(10)
+    bench.loop.turn()
+
+    bench.driver.close()
+    bench.loop.run(1000)
+
+    assert bench.fired == []
+
+
+def test_a_clock_that_a_program_sets_is_no_stop(bench: Bench) -> None:
+    """What is due then fires, once and at once, and the ticks go on."""
+    bench.schedule("session", 6000)
+    bench.schedule("later", 90_000)
+    bench.loop.run(100)
+    bench.clock.advance(60_000)
+    bench.driver.skip(60_000)
+    bench.driver.run_due()
+    assert bench.fired == [("session", 60_100)]
+    assert bench.driver.next_due() == 1_000_000 + 90_000
+
+    bench.loop.run(30_000)
+    assert [key for key, _ in bench.fired] == ["session", "later"]
+
+
+def test_a_clock_that_is_set_between_two_turns_of_a_tick_is_no_stop(bench: Bench) -> None:
+    """The tick runs what is due itself, and there is one chain of ticks."""
+    bench.schedule("session", 6000)
+    bench.loop.run(501)
+    bench.clock.advance(60_000)
+    bench.driver.skip(60_000)
+    bench.driver.run_due()
+    assert [key for key, _ in bench.fired] == ["session"]
+
+    bench.loop.run(2_000)
+    assert len(bench.loop.later) == 1

@@ -20,6 +20,7 @@ from protocol.messages.delete_topics import (
 from tests.support.api_peer import ApiPeer
 
 INTERNAL = "__consumer_offsets"
+DISABLED = ErrorCode.TOPIC_DELETION_DISABLED
 ZERO = bytes(16)
 UNKNOWN = [(f"unknown-{number}", ZERO) for number in range(2 * TOPICS_PER_STEP)]
 
@@ -33,6 +34,7 @@ class Site:
         self.catalog = self
         self.reached: list[tuple[str | None, bytes]] = []
         self.is_current = True
+        self.refusal: ErrorCode | None = None
 
     def topic(self, name: str) -> Topic | None:
         return self.orders if name == "orders" else None
@@ -47,6 +49,8 @@ class Site:
     def write(self, operation: object, context: object, request: DeleteTopicsRequest, reply: Any) -> None:
         """As the catalog."""
         self.reached += [(topic.name, topic.topic_id) for topic in request.topics]
+        if self.refusal is not None:
+            raise CoordinatorError(self.refusal)
         reply.complete(
             DeleteTopicsResponse(responses=[DeletableTopicResult(each.name, each.topic_id) for each in request.topics])
         )
@@ -96,6 +100,21 @@ def test_unknown_topics_do_not_reach_the_catalog(site: Site) -> None:
 def test_others_reach_it(site: Site, topic: tuple[str | None, bytes]) -> None:
     assert delete(site, topic) == [DeletableTopicResult(*topic)]
     assert site.reached == [topic]
+
+
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [(1, ErrorCode.INVALID_REQUEST), (2, ErrorCode.INVALID_REQUEST), (3, DISABLED), (5, DISABLED), (6, DISABLED)],
+)
+def test_deletion_can_be_disabled(site: Site, version: int, error: ErrorCode) -> None:
+    """Before version 3 there is no error for it."""
+    site.refusal = DISABLED
+    topics = [DeleteTopicState("orders")] if version >= 6 else []
+
+    answer = ApiPeer(DELETE_TOPICS_API, site).ask(DeleteTopicsRequest(topics, [] if topics else ["orders"]), version)
+
+    assert isinstance(answer, DeleteTopicsResponse)
+    assert [(each.name, each.error_code) for each in answer.responses] == [("orders", error)]
 
 
 def test_a_topic_that_is_named_twice_reaches_it(site: Site) -> None:

@@ -177,3 +177,13 @@ def test_many_topics_are_described_in_steps_like_few() -> None:
     assert first == ([(name, 0, [0]) for name in names[:limit]], (names[limit], 0))
     assert page(site, names, count) == first
     assert page(site, [], count, (names[-3], 0)) == ([(name, 0, [0]) for name in names[-3:]], None)
+
+
+@pytest.mark.parametrize(("count", "is_at_once"), [(UNITS_PER_STEP, True), (UNITS_PER_STEP + 1, False)])
+def test_what_takes_longer_than_a_step_is_not_described_at_once(count: int, is_at_once: bool) -> None:
+    counts: dict[str, Any] = dict.fromkeys([f"t{number:06}" for number in range(count)], 1)
+    peer = ApiPeer(DESCRIBE_TOPIC_PARTITIONS_API, Site(**counts))
+
+    peer.arrive(DescribeTopicPartitionsRequest([], 2000), 0)
+
+    assert peer.is_waiting is not is_at_once

@@ -8,7 +8,7 @@ import pytest
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.share.digest import share_partition_digest
-from coordinator_server.share.shard import ShareShard
+from coordinator_server.share.shard import UPDATES_PER_SNAPSHOT, ShareShard
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
 from coordinator_server.share.state_batches import StateBatch
 from protocol.coordinator_records import CoordinatorRecord
@@ -28,6 +28,19 @@ def snapshot(**fields: object) -> CoordinatorRecord:
 
 def update(**fields: object) -> CoordinatorRecord:
     return CoordinatorRecord(ShareUpdateKey(*KEY), ShareUpdateValue(**fields))  # type: ignore[arg-type]
+
+
+def test_the_kafka_default_decides_when_updates_become_a_snapshot() -> None:
+    """share.coordinator.snapshot.update.records.per.snapshot."""
+    assert UPDATES_PER_SNAPSHOT == 500
+
+
+def test_a_digest_has_its_parts_when_they_are_asked_for() -> None:
+    """They are as many as there are share partitions."""
+    shard = replayed(snapshot(snapshot_epoch=1))
+
+    assert shard.digest(LATEST).parts == {}
+    assert len(shard.digest(LATEST, with_parts=True).parts) == 1
 
 
 def replayed(*records: CoordinatorRecord) -> ShareShard:

@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from coordinator_server.machine.timeline import LATEST
 from coordinator_server.transaction.state import PREVIOUS, TransactionState
 from protocol.error_codes import ErrorCode
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
@@ -60,7 +59,7 @@ def test_every_state_follows_the_one_before_and_a_load_finds_the_same(seed: int)
     log = producers.log
     log.is_holding = False
     log.settle()
-    before = dict(log.shard.transactions(LATEST))
+    before = log.all()
     log.load()
 
     last: dict[str, TransactionLogValue] = {}
@@ -73,7 +72,7 @@ def test_every_state_follows_the_one_before_and_a_load_finds_the_same(seed: int)
             assert TransactionState(previous.transaction_status) in PREVIOUS[TransactionState(value.transaction_status)]
             assert (value.producer_id, value.producer_epoch) >= (previous.producer_id, previous.producer_epoch)
         last[transactional_id] = value
-    assert dict(log.shard.transactions(LATEST)) == before
+    assert log.all() == before
     assert {TransactionState(record.value.transaction_status) for record in log.records} >= {  # type: ignore[union-attr]
         TransactionState.PREPARE_ABORT,
         TransactionState.COMPLETE_ABORT,

@@ -4,41 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.machine.timeline import LATEST
+from coordinator_server.machine.outbox import Refused
 from coordinator_server.transaction.state import TransactionState
-from coordinator_server.transaction.transaction import LAST_EPOCH, MAX_EPOCH, record_of
+from coordinator_server.transaction.transaction import LAST_EPOCH
 from protocol.error_codes import ErrorCode
-from protocol.messages.transaction_records import PartitionsSchema, TransactionLogValue
-from tests.support.transactions import FIRST_PRODUCER_ID, OFFSETS, TIMES, TransactionLog
-
-A = (OFFSETS, 3)
-B = (OFFSETS, 9)
-ORDERS = ("orders", 0)
-DAY_MS = 24 * 3_600_000
-
-
-@pytest.fixture
-def log() -> TransactionLog:
-    return TransactionLog()
-
-
-def opened(log: TransactionLog, transactional_id: str = "t", *partitions: tuple[str, int], version: int = 2) -> tuple[int, int]:
-    """A producer with an open transaction."""
-    producer = log.init(transactional_id)
-    assert isinstance(producer, tuple)
-    assert log.add(transactional_id, producer, *(partitions or (A,)), version=version) is ErrorCode.NONE
-    return producer
-
-
-def at_last_epoch(log: TransactionLog) -> tuple[int, int]:
-    """The id ``t``, whose producer has the last epoch of its producer id."""
-    log.init("t")
-    state = log.state("t")
-    assert state is not None
-    changed = type(state)(state.producer_id, LAST_EPOCH, 60_000, TransactionState.EMPTY, state.update_ms)
-    log.records.append(record_of("t", changed))
-    log.load()
-    return state.producer_id, LAST_EPOCH
+from tests.support.transactions import FIRST_PRODUCER_ID, LIMITS, ORDERS, A, B, TransactionLog, at_last_epoch, opened
 
 
 class TestInitProducerId:
@@ -54,7 +24,7 @@ class TestInitProducerId:
             ("t", (7, -1), 1, ErrorCode.INVALID_REQUEST),
             ("t", (-1, 7), 1, ErrorCode.INVALID_REQUEST),
             ("t", (-1, -1), 0, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
-            ("t", (-1, -1), TIMES.max_timeout_ms + 1, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
+            ("t", (-1, -1), LIMITS.max_timeout_ms + 1, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
         ],
     )
     def test_what_is_refused(
@@ -221,6 +191,20 @@ class TestEnd:
             else [TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT]
         )
 
+    def test_a_partition_that_has_seen_a_newer_epoch_needs_no_marker(self, log: TransactionLog) -> None:
+        log.end("t", opened(log))
+        log.deliver(Refused(ErrorCode.INVALID_PRODUCER_EPOCH))
+
+        assert log.states()[-1] is TransactionState.COMPLETE_COMMIT
+
+    def test_a_marker_that_fails_is_sent_again(self, log: TransactionLog) -> None:
+        log.end("t", opened(log))
+        sent = log.deliver(Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
+        before = log.states()[-1]
+
+        assert (before, log.deliver()) == (TransactionState.PREPARE_COMMIT, sent)
+        assert log.states()[-1] is TransactionState.COMPLETE_COMMIT
+
     def test_one_without_groups_completes_by_itself(self, log: TransactionLog) -> None:
         """Topics have no records here, so that their markers count as written."""
         producer = opened(log, "t", ORDERS)
@@ -315,226 +299,26 @@ class TestEnd:
             assert log.end("t", producer, is_commit=is_commit, version=3) is ErrorCode.CONCURRENT_TRANSACTIONS
 
 
-class TestDurability:
-    def test_nothing_is_answered_from_what_is_not_durable(self, log: TransactionLog) -> None:
-        producer = log.init("t")
-        log.is_holding = True
-        log.add("t", producer, A, version=2)
-        answers = [log.add("t", producer, B, version=2), log.end("t", producer), log.init("t")]
+class TestAbort:
+    """By an administrator."""
 
-        assert answers == [ErrorCode.CONCURRENT_TRANSACTIONS] * 3
-
-    def test_what_was_not_written_has_not_happened(self, log: TransactionLog) -> None:
-        """No marker is sent, and the same request succeeds later with the same epoch."""
+    def test_it_ends_the_open_transaction_and_fences_its_producer(self, log: TransactionLog) -> None:
         producer = opened(log)
-        log.is_holding = True
-        log.end("t", producer)
-        log.settle(ErrorCode.NOT_COORDINATOR)
-        sent, log.is_holding = dict(log.outbox.messages), False
+        aborted = log.abort("t")
+        [(partition, marker)] = log.deliver()
 
-        assert (sent, log.states()[-1]) == ({}, TransactionState.ONGOING)
-        assert log.end("t", producer) == (producer[0], producer[1] + 1)
-
-    def test_a_fence_that_was_not_written_takes_no_epoch(self, log: TransactionLog) -> None:
-        producer = opened(log)
-        log.is_holding = True
-        log.init("t")
-        log.settle(ErrorCode.NOT_COORDINATOR)
-        log.is_holding = False
-        log.init("t")
-        log.deliver()
-
-        assert log.init("t") == (producer[0], producer[1] + 2)
-
-    def test_markers_follow_a_load(self, log: TransactionLog) -> None:
-        """The outcome was decided before the kill."""
-        producer = opened(log, "t", A, B)
-        log.end("t", producer)
-        log.load()
-        log.deliver()
-
-        assert log.states()[-1] is TransactionState.COMPLETE_COMMIT
-        assert log.end("t", producer) == (producer[0], producer[1] + 1)
-
-    def test_an_end_that_was_not_written_is_written_after_its_marker_is_sent_again(self, log: TransactionLog) -> None:
-        producer = opened(log)
-        log.end("t", producer)
-        [(intent, message)] = log.outbox.messages.items()
-        log.is_holding = True
-        log.run(lambda: message.then(True))
-        log.settle(ErrorCode.NOT_COORDINATOR)
-        log.is_holding = False
-        log.run(lambda: message.then(True))
-
-        assert intent == ("t", producer[0], producer[1] + 1, A[1])
-        assert log.states()[-1] is TransactionState.COMPLETE_COMMIT
-
-    def test_a_load_forgets_the_epoch_before(self, log: TransactionLog) -> None:
-        """It is not in the log, as in Kafka: the repeated request of before the load is fenced."""
-        producer = log.init("t")
-        assert isinstance(producer, tuple)
-        log.init("t", producer)
-        log.load()
-
-        assert log.init("t", producer) is ErrorCode.PRODUCER_FENCED
-
-
-class TestTime:
-    def test_an_overdue_transaction_is_aborted_and_its_producer_fenced(self, log: TransactionLog) -> None:
-        """A commit with the old epoch fails: with 48 in version 2, with 90 before."""
-        producer = opened(log)
-        log.advance(60_000 + TIMES.timeout_interval_ms)
-        log.deliver()
-
-        assert log.states()[-1] is TransactionState.COMPLETE_ABORT
+        assert aborted == producer
+        assert (partition, marker.is_commit, marker.producer_epoch) == (A[1], False, producer[1] + 1)
+        assert log.end("t", producer, is_commit=False) == (producer[0], producer[1] + 1)
         assert log.end("t", producer) is ErrorCode.INVALID_TXN_STATE
-        assert log.end("t", producer, version=3) is ErrorCode.PRODUCER_FENCED
 
-    def test_one_that_began_after_an_overdue_one_ended_stays(self, log: TransactionLog) -> None:
-        """The check and the abort are two operations."""
-        producer = opened(log)
-        log.clock.advance(60_001)
-        now_ms = log.clock.now_ms()
-        look = log.timer.pop_due(now_ms)
-        assert look is not None
-        log.run(look[1])
-        abort = log.timer.pop_due(now_ms)
-        assert abort is not None
-        producer = log.end("t", producer)  # type: ignore[assignment]
-        log.deliver()
-        log.add("t", producer, B, version=2)
-        log.run(abort[1])
-
-        assert log.states()[-1] is TransactionState.ONGOING
-
-    def test_one_that_is_not_overdue_stays(self, log: TransactionLog) -> None:
-        opened(log)
-        log.advance(60_000)
-
-        assert log.states()[-1] is TransactionState.ONGOING
-
-    def test_a_clock_that_jumps_makes_nothing_overdue(self, log: TransactionLog) -> None:
-        opened(log)
-        log.clock.jump_wall(DAY_MS)
-        log.advance(TIMES.timeout_interval_ms)
-
-        assert log.states()[-1] is TransactionState.ONGOING
-
-    def test_the_time_before_a_load_does_not_count(self, log: TransactionLog) -> None:
-        """Nor does the time in which the server did not run."""
-        opened(log)
-        log.advance(40_000)
-        log.load()
-        log.advance(50_000)
-        before = log.states()[-1]
-        log.advance(20_000)
-
-        assert [before, log.states()[-1]] == [TransactionState.ONGOING, TransactionState.PREPARE_ABORT]
-
-    def test_an_id_that_nobody_uses_is_forgotten(self, log: TransactionLog) -> None:
-        log.init("t")
-        log.advance(TIMES.expiration_ms + TIMES.expiration_interval_ms)
-
-        assert log.records[-1].value is None
-        assert list(log.shard.transactions(LATEST)) == []
-
-    def test_an_id_that_is_being_forgotten_is_not_used(self, log: TransactionLog) -> None:
-        """Until that is durable, or was not written."""
-        log.init("t")
-        log.advance(TIMES.expiration_ms - 1)
-        log.is_holding = True
-        log.advance(TIMES.expiration_interval_ms)
-        before = log.init("t")
-        log.settle(ErrorCode.NOT_COORDINATOR)
-        log.is_holding = False
-
-        assert before is ErrorCode.CONCURRENT_TRANSACTIONS
-        assert log.init("t") == (FIRST_PRODUCER_ID, 1)
-
-    def test_an_open_or_decided_transaction_is_not_forgotten(self, log: TransactionLog) -> None:
-        """However old it is: here its markers are never written."""
-        producer = opened(log)
+    def test_only_an_open_transaction_is_aborted(self, log: TransactionLog) -> None:
+        nobody = log.abort("t")
+        producer = log.init("t")
+        empty = log.abort("t")
+        log.add("t", producer, A, version=2)
         log.end("t", producer)
-        log.advance(2 * TIMES.expiration_ms)
+        ending = log.abort("t")
 
-        assert log.states()[-1] is TransactionState.PREPARE_COMMIT
-        assert log.records[-1].value is not None
-
-    def test_a_clock_that_jumps_makes_nothing_old(self, log: TransactionLog) -> None:
-        log.init("t")
-        log.clock.jump_wall(2 * TIMES.expiration_ms)
-        log.advance(TIMES.expiration_interval_ms)
-
-        assert log.state("t") is not None
-
-    def test_many_ids_are_forgotten_in_steps(self, log: TransactionLog) -> None:
-        for number in range(1_200):
-            log.init(f"t-{number}")
-        log.advance(TIMES.expiration_ms + TIMES.expiration_interval_ms)
-
-        assert list(log.shard.transactions(LATEST)) == []
-
-
-class TestRecords:
-    def test_the_first_record_of_an_id(self, log: TransactionLog) -> None:
-        """What a 4.3.1 broker writes, but for the times."""
-        log.init("t", timeout_ms=5_000)
-        now_ms = log.clock.wall_ms()
-
-        [record] = log.records
-        assert record.value_version == 1
-        assert record.value == TransactionLogValue(
-            producer_id=FIRST_PRODUCER_ID,
-            previous_producer_id=FIRST_PRODUCER_ID,
-            next_producer_id=-1,
-            producer_epoch=0,
-            transaction_timeout_ms=5_000,
-            transaction_status=0,
-            transaction_partitions=None,
-            transaction_last_update_timestamp_ms=now_ms,
-            transaction_start_timestamp_ms=-1,
-            client_transaction_version=0,
-        )
-
-    def test_partitions_are_by_topic_in_order(self, log: TransactionLog) -> None:
-        opened(log, "t", B, ORDERS, A)
-        value = log.records[-1].value
-
-        assert isinstance(value, TransactionLogValue)
-        assert value.transaction_partitions == [PartitionsSchema(OFFSETS, [A[1], B[1]]), PartitionsSchema("orders", [0])]
-
-    def test_states_have_kafkas_numbers_and_names(self) -> None:
-        assert {state.label: state.value for state in TransactionState} == {
-            "Empty": 0,
-            "Ongoing": 1,
-            "PrepareCommit": 2,
-            "PrepareAbort": 3,
-            "CompleteCommit": 4,
-            "CompleteAbort": 5,
-            "Dead": 6,
-            "PrepareEpochFence": 7,
-        }
-
-    def test_epochs_are_int16(self) -> None:
-        """The greatest one is the coordinator's own."""
-        assert (LAST_EPOCH, MAX_EPOCH) == (32_766, 32_767)
-
-
-class TestDigest:
-    def test_it_covers_every_field_of_every_id(self, log: TransactionLog) -> None:
-        """Each of these states differs from the others."""
-        found = [log.shard.digest(LATEST).digest]
-        producer = opened(log, "t", A)
-        found.append(log.shard.digest(LATEST).digest)
-        log.add("t", producer, B, version=2)
-        found.append(log.shard.digest(LATEST).digest)
-        log.end("t", producer)
-        found.append(log.shard.digest(LATEST).digest)
-        log.deliver()
-        found.append(log.shard.digest(LATEST).digest)
-        before = found[-1]
-        log.load()
-
-        assert len(set(found)) == len(found)
-        assert log.shard.digest(LATEST, with_parts=True).digest == before
-        assert list(log.shard.digest(LATEST, with_parts=True).parts) == ["t"]
+        assert nobody is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        assert (empty, ending) == (ErrorCode.INVALID_TXN_STATE, ErrorCode.CONCURRENT_TRANSACTIONS)

@@ -1,4 +1,5 @@
-// A member of a group, or an admin, by franz-go: franz member BOOTSTRAP GROUP TOPIC OPTIONS, or franz admin BOOTSTRAP.
+// A member of a group, an admin, or a transactional producer, by franz-go: franz member BOOTSTRAP GROUP TOPIC OPTIONS, franz admin BOOTSTRAP,
+// or franz transactional BOOTSTRAP ID TIMEOUT_MS VERSION, which is that of its transactions, 1 or 2.
 package main
 
 import (
@@ -18,9 +19,12 @@ import (
 )
 
 func main() {
-	if os.Args[1] == "admin" {
+	switch os.Args[1] {
+	case "admin":
 		admin(os.Args[2])
-	} else {
+	case "transactional":
+		transactional(os.Args[2], os.Args[3], os.Args[4], os.Args[5] == "1")
+	default:
 		member(os.Args[2], os.Args[3], os.Args[4], line.Read[line.Options](json.RawMessage(os.Args[5])))
 	}
 }

@@ -41,3 +41,13 @@ def test_what_lies_behind_the_newest_layer_is_dirty(tmp_path: Path) -> None:
         "__cluster_metadata-0": Cleanable(40, 0),
     }
     assert [each.ratio for each in (Cleanable(350, 150), Cleanable(40, 0), Cleanable(0, 0), Cleanable(0, 9))] == [0.7, 1, 0, 0]
+
+
+def test_what_goes_while_it_is_looked_at_does_not_count(tmp_path: Path) -> None:
+    """A segment that is removed meanwhile, and what only has a shard's name."""
+    shard_dir = tmp_path / "__consumer_offsets-1"
+    segment(shard_dir / f"{0:020d}.log", 10)
+    (shard_dir / f"{7:020d}.log").symlink_to("gone")
+    (tmp_path / "__consumer_offsets-2").write_bytes(b"a file")
+
+    assert cleanable(tmp_path) == {"__consumer_offsets-1": Cleanable(10, 0), "__consumer_offsets-2": Cleanable(0, 0)}

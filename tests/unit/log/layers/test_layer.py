@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, cl
 from coordinator_server.log.layers.layer import Layer, layer_to_load, newest_valid_layer, open_layer
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import iter_records, read_header
+from tests.support.storage import SimulatedDisk
 
 
 @pytest.fixture
@@ -83,6 +86,27 @@ def test_an_attempt_is_no_layer(shard_dir: Path) -> None:
     assert list(shard_dir.iterdir()) == []
 
 
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_an_attempt_closes_its_files(is_whole: bool) -> None:
+    """When they are full, at its end, and when it fails."""
+    disk, shard_dir = SimulatedDisk(), Path("/data/__consumer_offsets-7")
+
+    def write() -> None:
+        with LayerAttempt(shard_dir, 40, 100, disk) as attempt:
+            for offset in (0, 10, 30):
+                attempt.append(offset, batch_at(offset))
+            attempt.add_file("rest.log", [b"rest"])
+            if not is_whole:
+                raise KeyError
+            attempt.finish(LayerSummary(6, 0, None, ""), [])
+
+    with nullcontext() if is_whole else pytest.raises(KeyError):
+        write()
+
+    assert not disk.open_files
+    assert len(disk.files("/data")) == (5 if is_whole else 0)
+
+
 def test_an_attempt_that_fails_leaves_nothing(shard_dir: Path) -> None:
     """An exception inside the writer removes its directory."""
 
@@ -105,6 +129,19 @@ def test_the_first_of_two_attempts_wins(shard_dir: Path) -> None:
     assert not publish(second, shard_dir, 40)
     assert list(open_layer(shard_dir, 40).read()) == [batch_at(0), batch_at(10)]
     assert [path.name for path in shard_dir.iterdir()] == [layer_path(shard_dir, 40).name]
+
+
+def test_a_layer_that_cannot_be_published_is_an_error() -> None:
+    """Of the disk: nothing has that name."""
+    disk, shard_dir = SimulatedDisk(), Path("/data/__consumer_offsets-7")
+    with LayerAttempt(shard_dir, 40, storage=disk) as attempt:
+        attempt.append(0, batch_at(0))
+        path = attempt.finish(LayerSummary(2, 0, None, ""), [])
+    disk.fail("rename", errno.EIO)
+    with pytest.raises(OSError, match="Input/output error"):
+        publish(path, shard_dir, 40, disk)
+
+    assert layer_offsets(shard_dir, disk) == []
 
 
 def test_a_damaged_layer_gives_way(shard_dir: Path) -> None:
@@ -218,6 +255,8 @@ def test_a_past_state_needs_an_older_layer_or_all_segments(shard_dir: Path) -> N
     assert layer_to_load(shard_dir, [0, 20, 40], upto=10) is None
     with pytest.raises(LogError, match="compacted only"):
         layer_to_load(shard_dir, [20, 40], upto=10)
+    with pytest.raises(LogError, match="before offset 40 are kept compacted only"):
+        layer_to_load(shard_dir, [40], upto=30)
 
 
 def test_damage_inside_a_layer_names_file_and_position(shard_dir: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from coordinator_server.config import Config
 from coordinator_server.log.errors import OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.retention import FOREVER, History, Removed, Retention, SealedSegment, removable
+from coordinator_server.log.layers.retention import FOREVER, History, Removable, Removed, Retention, SealedSegment, removable
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import LocalStorage, Storage
@@ -64,6 +65,26 @@ def test_layers_between_the_stone_and_the_newest_go() -> None:
     """Three are kept at most: base, stone, newest."""
     assert after(7, [30, 40, 50, 60, 70]) == ([30, 40], [0, 10, 20, 30, 40])
     assert after(9, [10, 60, 70, 80, 90], History(8 * DAY)) == ([70, 80], [0])
+
+
+def test_layers_are_verified_only_for_what_goes() -> None:
+    """The base, which segments give way to, and the newest, which a start loads. Nothing is read when nothing goes."""
+
+    def replaced_by(day: int, layers: list[int]) -> list[int]:
+        return removable(0, layers, days(day + 1), day * DAY + 1, THREE_DAYS).replaced_by
+
+    assert replaced_by(2, [20]) == replaced_by(7, []) == replaced_by(2, [10, 20]) == []
+    assert replaced_by(7, [30, 70]) == [30, 70]
+    assert replaced_by(2, [10, 20, 30]) == [30]
+    assert replaced_by(7, [40]) == [40]
+
+
+def test_history_ends_at_the_first_segment_that_is_not_old() -> None:
+    """Clocks may go back: an old record behind a newer one is part of the history that is kept."""
+    segments = [SealedSegment(10 * n, 10 * n + 10, 1000, at_ms) for n, at_ms in enumerate((0, 9 * DAY, 0, 0))]
+    found = removable(0, [10, 30, 40], segments, 10 * DAY, THREE_DAYS)
+
+    assert found == Removable([], [0], [10, 40])
 
 
 def test_a_layer_before_the_base_goes() -> None:
@@ -141,7 +162,9 @@ class Shard:
         self, history: History = KEEP_NOTHING, storage: Storage | None = None, now_ms: Callable[[], int] = lambda: 1000
     ) -> list[Removed]:
         """One round of retention, at the time 1000."""
-        job = Retention(self.store, history, self.told.append, storage=storage, worker=self.worker, now_ms=now_ms)
+        job = Retention(
+            self.store, history, self.told.append, check_ms=300_000, storage=storage, worker=self.worker, now_ms=now_ms
+        )
         if not self.worker.later:
             job.start()
         self.worker.pass_time()
@@ -162,6 +185,45 @@ def aged(tmp_path: Path) -> Iterator[Shard]:
     each.restart()
     yield each
     each.store.close()
+
+
+def test_a_log_that_has_failed_loses_nothing(aged: Shard) -> None:
+    """Nobody knows what it holds. The job ends."""
+    aged.layer(4)
+    aged.store.fail(OutcomeUnknown("EIO"))
+
+    assert aged.check() == []
+    assert aged.worker.later == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_retention_that_breaks_is_the_end_of_the_log(aged: Shard) -> None:
+    """Its thread has ended, and nobody would remove anything any more."""
+    job = Retention(aged.store, KEEP_NOTHING, aged.told.append, check_ms=1, now_ms=lambda: 1 // 0)
+    aged.layer(4)
+    job.start()
+    while aged.store.failure is None:
+        time.sleep(0.001)
+    job.close()
+
+    assert "retention stopped" in str(aged.store.failure)
+
+
+@pytest.mark.parametrize(
+    ("layers", "history", "told"),
+    [
+        ([2, 4, 6], History(FOREVER), [Removed(shard(0), [4], [])]),
+        ([4], KEEP_NOTHING, [Removed(shard(0), [], [0, 1, 2, 3])]),
+        ([2, 4], History(FOREVER), []),
+        ([], KEEP_NOTHING, []),
+    ],
+)
+def test_what_went_is_told(aged: Shard, layers: list[int], history: History, told: list[Removed]) -> None:
+    """A layer, or segments, or nothing."""
+    for to_offset in layers:
+        aged.layer(to_offset)
+
+    assert aged.check(history) == told
 
 
 def test_what_is_worthless_goes_and_reading_goes_on(aged: Shard) -> None:

@@ -12,9 +12,12 @@ import pytest
 from coordinator_server.log.errors import DamagedLog, Unavailable
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
-from coordinator_server.log.read.range_reader import Batches, ReadRange
+from coordinator_server.log.read import range_reader as module
+from coordinator_server.log.read.range_reader import Batches, FilePosition, ReadRange
 from coordinator_server.log.shards import Append
+from coordinator_server.log.storage import Storage
 from coordinator_server.log.write.journal_writer import Sync
+from coordinator_server.log.write.segments import Segments, ShardLog
 from protocol.record_batch import iter_batches
 from tests.support.log import ManualWorker, batch, shard
 
@@ -156,3 +159,65 @@ def test_an_error_of_the_disk_is_no_end_of_the_log(log: Shard, monkeypatch: pyte
             log.piece(0, 100)
 
     assert log.piece(0, 100).data == one(0)
+
+
+@pytest.mark.parametrize("kept", [1, 60, 100])
+@pytest.mark.parametrize("max_bytes", [1, 5_000])
+def test_a_file_that_ends_inside_a_batch_is_damaged(log: Shard, kept: int, max_bytes: int) -> None:
+    """In its header or behind it."""
+    path = log.directory / f"{0:020d}.log"
+    assert log.piece(0, len(one(0))).data == one(0)
+    path.write_bytes(one(0) + one(1)[:kept])
+
+    with pytest.raises(DamagedLog, match="the file ends inside a batch") as damage:
+        log.piece(3, max_bytes)
+    assert (damage.value.path, damage.value.position) == (str(path), len(one(0)))
+
+
+def test_files_that_are_always_gone_end_a_read(log: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader tries a few times, because retention may be faster; it does not try for ever."""
+    tries = []
+
+    def gone(path: str, /, *, create: bool = False) -> object:
+        tries.append(path)
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(log.store._storage, "open", gone)
+    with pytest.raises(Unavailable, match="go faster than they can be read"):
+        log.piece(0, 100)
+
+    assert len(tries) == 5
+
+
+def test_segments_before_the_range_are_not_read(log: Shard) -> None:
+    """Damage there is for those who need it."""
+    first, second, third, *_ = log.store.logs()[0].bases()
+    for base in (first, second):
+        (log.directory / f"{base:020d}.log").write_bytes(b"?")
+
+    assert log.piece(third, 1).data == one(third // 3)
+
+
+def test_what_is_before_every_segment_is_passed_over(log: Shard) -> None:
+    """Nothing has those offsets any more: a range begins with the first that there is."""
+    first, second, *_ = log.store.logs()[0].bases()
+    log.store.logs()[0].hide(first)
+
+    assert log.piece(0, 1).data == one(second // 3)
+
+
+def test_so_many_positions_are_known(log: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that comes back is not searched for; the one that has not come for the longest time is."""
+    monkeypatch.setattr(module, "CACHED_POSITIONS", 2)
+    searched: list[int] = []
+    positions = module._positions
+
+    def search(storage: Storage, shard_log: ShardLog, segments: Segments, from_offset: int) -> Iterator[FilePosition]:
+        searched.append(from_offset)
+        yield from positions(storage, shard_log, segments, from_offset)
+
+    monkeypatch.setattr(module, "_positions", search)
+    for offset in (0, 30, 66, 33, 69, 3):
+        log.piece(offset, 1)
+
+    assert searched == [0, 30, 66, 3]

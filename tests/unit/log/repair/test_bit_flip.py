@@ -36,7 +36,9 @@ def test_two_bits_are_not_one() -> None:
 
 def test_what_is_too_long_is_not_searched() -> None:
     """A start does not wait for it."""
-    assert without_flip(bytes(MOST_BYTES + 1), 1) is None
+    of_last_bit = crc32c(b"\1") ^ crc32c(b"\0")
+    assert without_flip(bytes(MOST_BYTES), of_last_bit) == bytes(MOST_BYTES - 1) + b"\1"
+    assert without_flip(bytes(MOST_BYTES + 1), of_last_bit) is None
     assert without_flip(b"", 1) is None
 
 

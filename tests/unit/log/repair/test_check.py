@@ -24,23 +24,11 @@ from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import Record, read_header
 from tests.support.kind_logs import LOGS
 from tests.support.log import values
-from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, make, open_store, record_batch
+from tests.support.log_dir import BEGINS, COUNT, IN_JOURNAL, SHARDS, expected, open_store, record_batch
 from tests.support.segments import coordinator_log
 
 WRITTEN = COUNT - IN_JOURNAL
 BATCH = len(record_batch(SHARDS[0], 0))
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("log") / "data"
-    make(path)
-    return path
-
-
-@pytest.fixture
-def data(template: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(template, tmp_path / "data"))
 
 
 def segment(data: Path, base: int, partition: int = 0) -> Path:
@@ -228,6 +216,24 @@ def test_beside_a_running_server(data: Path) -> None:
     store.close()
 
 
+def test_what_a_start_does_not_need_does_not_stop_it(data: Path) -> None:
+    """The records of a layer whose checkpoint is whole, and the segments before it."""
+    for base in (0, 2):
+        segment(data, base).unlink()
+    flip(next(data.rglob("layer-*/[0-9]*.log")), 70)
+    report = check(str(data))
+    store = open_store(data)
+    checkpoint = store.checkpoint(SHARDS[0])
+    assert checkpoint is not None
+    tail = values(store.read(SHARDS[0], checkpoint.to_offset))
+    checkpoint.close()
+    store.close()
+
+    assert tail == expected(SHARDS[0])[checkpoint.to_offset :]
+    assert [each.kind for each in report.damage] == ["layer", "not needed"]
+    assert not any("does not start" in each.means for each in report.damage)
+
+
 def test_no_data_directory(tmp_path: Path) -> None:
     """A path that was mistyped is not a log that is whole."""
     for path in (tmp_path, tmp_path / "nothing"):
@@ -338,7 +344,7 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
 
 def test_every_kind_says_what_it_means() -> None:
     """And what to do."""
-    for kind in ("meta", "journal", "segment", "history", "checkpoint", "layer", "record", "unread", "start"):
+    for kind in ("meta", "journal", "segment", "not needed", "history", "checkpoint", "layer", "record", "unread", "start"):
         finding = Finding("file", 0, "why", kind)
         assert finding.means
         assert finding.action

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.log.errors import LogError
 from coordinator_server.log.repair.overlay import OverlayStorage
 from coordinator_server.log.storage import read_file
 
@@ -27,6 +28,17 @@ def test_what_is_written_is_read_and_the_file_is_as_it_was(path: str) -> None:
     assert file.pread(100, 0) == read_file(storage, path) == b"01ab45678xyz\0\0!"
     assert file.pread(3, 8) == b"8xy"
     assert Path(path).read_bytes() == b"0123456789"
+
+
+def test_a_file_that_is_only_opened_is_as_it_was(path: str) -> None:
+    """Its size and its content."""
+    storage = OverlayStorage()
+    file = storage.open(path)
+
+    assert file.size() == storage.size(path) == 10
+    assert file.pread(100, 3) == read_file(storage, path)[3:] == b"3456789"
+    made = storage.open(f"{path}-2", create=True)
+    assert made.size() == storage.size(f"{path}-2") == 0
 
 
 def test_a_file_is_cut_and_grows_again(path: str) -> None:
@@ -57,3 +69,26 @@ def test_files_are_made_and_removed(path: str) -> None:
         storage.open_read_only(path)
     assert OverlayStorage().exists(path)
     assert not Path(made).exists()
+
+
+def test_what_a_start_does_not_do_cannot_be_tried(path: str) -> None:
+    """It neither renames nor locks: that would not stay in memory."""
+    storage = OverlayStorage()
+    with pytest.raises(LogError, match=f"would rename {path}"):
+        storage.rename(path, f"{path}-2")
+    with pytest.raises(LogError, match=f"does not lock {path}"):
+        storage.lock(path)
+
+    assert Path(path).exists()
+
+
+def test_a_file_that_is_closed_holds_no_descriptor(path: str) -> None:
+    """A start that is tried opens every file there is. One that was made in memory has none."""
+    storage = OverlayStorage()
+    storage.open(f"{path}-2", create=True).close()
+    before = len([*Path("/proc/self/fd").iterdir()])
+    file = storage.open(path)
+    assert len([*Path("/proc/self/fd").iterdir()]) == before + 1
+    file.close()
+
+    assert len([*Path("/proc/self/fd").iterdir()]) == before

@@ -11,6 +11,9 @@ import pytest
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.repair.recovery import recover
+from coordinator_server.log.write.frames import SECTOR, Head, ShardEnd, encode_frame, encode_head, entry_header, shard_prefix
+from coordinator_server.log.write.segments import Segments
 from tests.support.log import DATA, OpenLog, append, batch, shard, values
 from tests.support.storage import SimulatedDisk
 
@@ -291,6 +294,7 @@ def test_damage_in_the_middle_of_a_restored_copy_refuses_to_start() -> None:
 def test_a_shard_of_which_only_a_layer_is_there_goes_on_behind_it(tmp_path: Path) -> None:
     """A layer stands for the offsets before it."""
     posted: list[object] = []
+    LocalLogStore.open(tmp_path, post=posted.append).close()
     directory = tmp_path / str(shard(0))
     directory.mkdir(parents=True)
     with LayerAttempt(directory, 5) as attempt:
@@ -333,3 +337,40 @@ def test_what_was_found_is_synced_before_anything_rests_on_it() -> None:
     changes = [(name, where) for name, where in disk.calls if name in {"pwrite", "sync", "truncate"}]
 
     assert changes[0] == ("sync", path)
+
+
+@pytest.mark.parametrize(("offset", "is_whole"), [(2, True), (3, False)])
+def test_offsets_that_neither_segments_nor_the_journal_have(offset: int, is_whole: bool) -> None:
+    """Batches after a hole are not taken: the server does not start."""
+    disk = SimulatedDisk()
+    for directory in (f"{DATA}/{shard(0)}", f"{DATA}/journal/loop-0"):
+        disk.make_dir(directory)
+    disk.put(SEGMENT, batch(0) + batch(1))
+    raw, seed = encode_head(Head(1, 1, 0, 7, (ShardEnd(shard(0), 0, 2 * BATCH, 2),)))
+    content = [entry_header(shard_prefix(shard(0)), offset, BATCH), batch(offset)]
+    frame = encode_frame(1, 0, seed, content)
+    journal = f"{DATA}/journal/loop-0/{1:020d}.journal"
+    disk.put(journal, raw.ljust(SECTOR, b"\0") + frame.ljust(SECTOR, b"\0"))
+    if is_whole:
+        assert recover(disk, DATA).shards[shard(0)].end == 3
+        return
+
+    with pytest.raises(DamagedLog, match="offsets 2 to 3 are neither here nor in the journal") as caught:
+        recover(disk, DATA)
+    assert (caught.value.path, caught.value.position) == (SEGMENT, 2 * BATCH)
+
+
+@pytest.mark.parametrize("tail", [b"", batch(3)[:-1], bytes(500)])
+def test_batches_of_a_segment_that_no_head_knows_stay(tail: bytes) -> None:
+    """They were durable when they were written there: the segment goes on where the one before it ends. What is torn is cut."""
+    disk = SimulatedDisk()
+    for directory in (f"{DATA}/{shard(0)}", f"{DATA}/journal/loop-0"):
+        disk.make_dir(directory)
+    disk.put(SEGMENT, batch(0) + batch(1))
+    later = SEGMENT.replace("0.log", "2.log")
+    disk.put(later, batch(2) + tail)
+    raw, _ = encode_head(Head(1, 1, 0, 7, (ShardEnd(shard(0), 0, 2 * BATCH, 2),)))
+    disk.put(f"{DATA}/journal/loop-0/{1:020d}.journal", raw.ljust(SECTOR, b"\0"))
+
+    assert recover(disk, DATA).shards[shard(0)] == Segments([0, 2], BATCH, 3)
+    assert disk.content(later) == batch(2)

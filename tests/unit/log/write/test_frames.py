@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.repair.frame_reader import WINDOW_BYTES, FrameReader
+from coordinator_server.log.repair.frame_reader import WINDOW_BYTES, FrameReader, LooseFrame, loose_frames
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.write.frames import (
     Entry,
@@ -73,6 +74,23 @@ def test_a_frame_with_any_byte_changed_is_torn() -> None:
         assert list(FrameReader("journal", reading(changed), HEAD, seed, 0).contents(100)) == []
 
 
+def test_only_frames_that_were_synced_are_mended() -> None:
+    """A bad one of log.flush = os is as good as torn. Nor is there anything to mend in less than a frame."""
+    _, seed = encode_head(HEAD)
+    frame = encode_frame(HEAD.generation, 100, seed, [entry_header(shard_prefix(SHARD), 5, 0)])
+    changed = frame[:-1] + bytes([frame[-1] ^ 1])
+
+    def contents(data: bytes, *, is_synced: bool) -> list[tuple[int, bytes]]:
+        head = replace(HEAD, is_synced=is_synced)
+        return list(FrameReader("journal", reading(data), head, seed, 0).contents(100))
+
+    assert contents(changed, is_synced=True) == contents(frame, is_synced=True) == contents(frame, is_synced=False)
+    assert len(contents(frame, is_synced=True)) == 1
+    assert contents(changed, is_synced=False) == []
+    for size in range(len(frame)):
+        assert contents(frame[:size], is_synced=True) == contents(frame[:size], is_synced=False) == []
+
+
 def test_frames_over_many_windows() -> None:
     """However they lie to the windows that a file is read in: all are found, and a damaged one before whole ones is noticed."""
     _, seed = encode_head(HEAD)
@@ -91,3 +109,22 @@ def test_frames_over_many_windows() -> None:
         with pytest.raises(DamagedLog) as caught:
             list(FrameReader("journal", reading(changed), HEAD, seed, 0).contents(0))
         assert caught.value.position == starts[damaged]
+
+
+def test_loose_frames_are_those_of_one_file() -> None:
+    """At least two of a generation whose checksums start from the same value, at sectors, and whole."""
+
+    def at_sectors(*frames: bytes) -> bytes:
+        return b"".join(frame.ljust(aligned(len(frame)), b"\0") for frame in frames)
+
+    _, seed = encode_head(HEAD)
+    one, two, three = (encode_frame(3, number, seed, [b"content %d" % number]) for number in range(3))
+    found = [LooseFrame(3, number, b"content %d" % number) for number in range(3)]
+
+    assert loose_frames(at_sectors(one, two, three)) == found
+    assert loose_frames(bytes(512) + at_sectors(one) + b"x" * 100 + two + three) == []
+    assert loose_frames(at_sectors(one, two) + b"x" * 100 + three) == found[:2]
+    assert loose_frames(at_sectors(one, two, encode_frame(3, 2, seed ^ 1, [b"other"]))) == found[:2]
+    assert loose_frames(at_sectors(one, encode_frame(4, 1, seed, [b"other"]), three)) == [found[0], found[2]]
+    assert loose_frames(at_sectors(one, two) + three[:-1]) == found[:2]
+    assert loose_frames(at_sectors(one)) == loose_frames(at_sectors(one)[:20]) == loose_frames(b"") == []

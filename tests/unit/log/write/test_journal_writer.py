@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable
+from itertools import count
 from random import Random
 
 import pytest
@@ -48,6 +49,29 @@ def test_what_is_done_is_durable(disk: SimulatedDisk, file: File, make: Callable
 
     assert outcomes == [None]
     assert {disk.power_loss(Random(seed)).content("/journal") for seed in range(20)} == {b"data"}
+
+
+def test_a_thread_that_a_disk_keeps_does_not_keep_the_process(disk: SimulatedDisk, file: File) -> None:
+    """It has a name, for those who look at the process."""
+    writer = ThreadWriter(lambda _call: None)
+    before = set(threading.enumerate())
+    writer.write(file, b"data", 0, lambda _outcome: None)
+    [thread] = set(threading.enumerate()) - before
+    writer.close()
+
+    assert (thread.name, thread.daemon, thread.is_alive()) == ("log-writer", True, False)
+
+
+def test_a_writer_that_is_closed_has_no_thread(disk: SimulatedDisk, file: File) -> None:
+    """Whichever of its two ways it went last."""
+    before = set(threading.enumerate())
+    writer = AdaptiveWriter(ThreadWriter(lambda _call: None), count().__next__)
+    for _ in range(2):
+        writer.write(file, b"data", 0, lambda _outcome: None)
+    assert len(set(threading.enumerate()) - before) == 1
+    writer.close()
+
+    assert set(threading.enumerate()) == before
 
 
 def test_a_thread_settles_on_the_callers_loop(disk: SimulatedDisk, file: File) -> None:

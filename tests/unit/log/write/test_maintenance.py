@@ -49,6 +49,29 @@ def test_a_segment_that_cannot_be_written_now_is_written_later(log: OpenLog, dis
     assert values(log.store.read(shard(0), 0)) == [b"kept"]
 
 
+def test_writes_that_come_together_are_asked_for_once(log: OpenLog, disk: SimulatedDisk) -> None:
+    """The worker gets one job for all that waits until then, and one more for what comes later."""
+    for offset in range(3):
+        log.append(append(0, offset))
+    assert len(log.worker.later) == 1
+    log.write_out()
+    log.append(append(0, 3))
+    assert len(log.worker.later) == 1
+
+
+def test_a_write_that_failed_is_tried_again_without_a_reader(log: OpenLog, disk: SimulatedDisk) -> None:
+    """For one shard; the others are written the first time."""
+    log.append(append(0, 0), append(1, 0))
+    disk.fail("pwrite", errno.EIO, "__consumer_offsets-0")
+    log.write_out()
+    assert [list(segments(disk, each).values()) for each in (0, 1)] == [[0], [len(batch(0))]]
+    disk.mend()
+    log.write_out()
+
+    assert list(segments(disk, 0).values()) == [len(batch(0))]
+    assert log.worker.later == []
+
+
 def test_seal_starts_new_segments(log: OpenLog, disk: SimulatedDisk) -> None:
     """A sealed segment is whole, and its successor is named for where it ends; sealing again adds nothing."""
     log.append(append(0, 0, count=3), append(1, 0))

@@ -11,6 +11,7 @@ import pytest
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.read.range_reader import ReadRange
 from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import Append
 from coordinator_server.log.write.journal_writer import Sync
@@ -77,9 +78,10 @@ def test_reading_from_an_offset_begins_at_a_mark() -> None:
 
     for offset in (25, 55):
         assert next(log.store.read(shard(0), offset)) == batch(offset, BIG, at_ms=offset)
+        assert log.store.read_range(shard(0), ReadRange(offset, 1, 60)).data == batch(offset, BIG, at_ms=offset)
 
 
-@pytest.mark.parametrize("damage", ["missing", "torn", "rotten", "of another size", "empty"])
+@pytest.mark.parametrize("damage", ["missing", "torn", "longer", "rotten", "of another size", "empty"])
 def test_marks_that_are_not_the_segments_own_are_made_anew(damage: str) -> None:
     """They are a cache: an answer never depends on them."""
     disk = SimulatedDisk()
@@ -90,6 +92,8 @@ def test_marks_that_are_not_the_segments_own_are_made_anew(damage: str) -> None:
             disk.remove(MARKS)
         case "torn":
             disk.put(MARKS, good[:-5])
+        case "longer":
+            disk.put(MARKS, good + b"\0" * 24)
         case "rotten":
             disk.put(MARKS, good[:30] + bytes([good[30] ^ 4]) + good[31:])
         case "of another size":
@@ -144,6 +148,50 @@ def test_a_damaged_header_is_told_where_it_is() -> None:
     with pytest.raises(DamagedLog) as caught:
         OpenLog(disk).store.offset_for_time(shard(0), 20)
     assert (caught.value.path, caught.value.position) == (SEGMENT, second)
+
+
+@pytest.mark.parametrize(
+    ("content", "size", "position", "why"),
+    [
+        (batch(0) + batch(1), 2 * len(batch(0)) + 5, 2 * len(batch(0)), "the segment was .* bytes long"),
+        (batch(0) + batch(1)[:30], len(batch(0)) + 30, len(batch(0)), "the segment ends inside a batch"),
+        (batch(0) + batch(1), 2 * len(batch(0)) - 1, len(batch(0)), "the segment ends inside a batch"),
+        (batch(0) + batch(2), 2 * len(batch(0)), len(batch(0)), "a batch at offset 2 where 1 comes next"),
+    ],
+)
+def test_a_segment_that_is_not_whole_has_no_index(content: bytes, size: int, position: int, why: str) -> None:
+    """It is shorter than it was, it ends inside a batch, or an offset is missing."""
+    disk = SimulatedDisk()
+    disk.put("/segment", content)
+
+    with pytest.raises(DamagedLog, match=why) as caught:
+        scan(disk, "/segment", 0, size)
+    assert (caught.value.path, caught.value.position) == ("/segment", position)
+
+
+@pytest.mark.parametrize("first", [0, 10**9])
+def test_there_is_a_mark_for_each_64_kib(first: int) -> None:
+    """Whatever the offsets: a reader finds each within that, and the marks stay few."""
+    index = SegmentIndex(first)
+    for offset in range(first, first + 64):
+        index.add(16 * 1024, offset + 1, Times(7 + offset - first, 70))
+    marks = [index.before_offset(offset) for offset in range(first, first + 64)]
+    assert (index.first_ms, index.max_ms) == (7, 70)
+
+    assert [mark.position if mark else None for mark in marks] == [64 * 1024 * (each // 4) for each in range(64)]
+
+
+def test_a_large_segment_is_read_in_parts() -> None:
+    """Its index is the one that its writer made."""
+    disk = SimulatedDisk()
+    log = filled(disk, list(range(120)), segment_bytes=1 << 30).store.logs()[0]
+    content = disk.content(SEGMENT)
+    assert len(content) > 2 << 20
+    disk.put(SEGMENT, content + content[:100])
+    disk.calls.clear()
+
+    assert scan(disk, SEGMENT, 0, len(content)).encode() == log.index(0).encode()
+    assert read_bytes(disk, f"{0:020d}.log") == 3
 
 
 def test_an_index_made_in_two_parts_is_the_index_of_the_whole() -> None:

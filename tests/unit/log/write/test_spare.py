@@ -20,6 +20,17 @@ def test_a_submit_larger_than_the_journal(log: OpenLog, disk: SimulatedDisk) -> 
     assert [len(value or b"") for value in values(OpenLog(disk).store.read(shard(0), 0))] == [100_000, 5]
 
 
+def test_the_spare_that_was_too_small_is_not_left(log: OpenLog, disk: SimulatedDisk) -> None:
+    """A file that nothing refers to would stay for ever, with its descriptor."""
+    for offset in range(0, 20, 2):
+        log.append(append(0, offset, b"x" * 100_000))
+        log.append(append(0, offset + 1, b"x" * (100_000 + 20_000 * offset)))
+    log.store.close()
+
+    assert len(disk.files(JOURNAL)) <= 3
+    assert not disk.open_files
+
+
 def test_journal_files_are_used_in_turn(log: OpenLog, disk: SimulatedDisk) -> None:
     """However much is written, the journal stays as large as it is."""
     for offset in range(300):
@@ -91,3 +102,12 @@ def test_close_answers_a_submit_that_waits_for_the_journal(disk: SimulatedDisk) 
 
     assert len(outcome) == 1
     assert isinstance(outcome[0], Unavailable)
+
+
+def test_the_first_file_is_small(disk: SimulatedDisk) -> None:
+    """So that the first start is quick; the others are as large as the configuration says."""
+    log = OpenLog(disk, journal_bytes=3 << 20)
+    assert [len(disk.content(path)) for path in disk.files(JOURNAL)] == [1 << 20]
+    log.run()
+
+    assert [len(disk.content(path)) for path in disk.files(JOURNAL)] == [1 << 20, 3 << 20]

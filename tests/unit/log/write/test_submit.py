@@ -74,7 +74,9 @@ def test_an_older_epoch_is_fenced(log: OpenLog) -> None:
     """Whoever owned the shard before may not write any more, and takes nothing else along."""
     log.append(append(0, 0, epoch=5))
 
-    assert isinstance(log.append(append(1, 0, epoch=5), append(0, 1, epoch=4)), Fenced)
+    fenced = log.append(append(1, 0, epoch=5), append(0, 1, epoch=4))
+    assert isinstance(fenced, Fenced)
+    assert (str(fenced), fenced.shards) == (f"{shard(0)} is owned with epoch 5, not 4", (shard(0),))
     assert [log.store.end_offset(shard(each)) for each in (0, 1)] == [1, 0]
     assert log.append(append(0, 1, epoch=5), append(1, 0, epoch=6)) is None
 

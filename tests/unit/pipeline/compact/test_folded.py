@@ -149,6 +149,20 @@ def test_a_tombstone_stays_until_the_cutoff(tmp_path: Path, cutoff_ms: int | Non
     assert (result.records, result.tombstones) == (left, left)
 
 
+def test_records_keep_their_headers(tmp_path: Path) -> None:
+    """Which say who wrote them."""
+    log = batches_of(SHARE_SERDE, [SNAPSHOT], size=1)
+    write_segments(tmp_path / SHARE, log)
+    assert log[0].records[0].headers
+
+    compacted(tmp_path / SHARE)
+
+    [batch] = layer_of(tmp_path / SHARE).read()
+    assert [record.headers for record in iter_records(batch, 0, read_header(batch), with_headers=True)] == [
+        log[0].records[0].headers
+    ]
+
+
 def test_of_a_topic_that_is_gone_nothing_stays(tmp_path: Path) -> None:
     """Other records stay byte by byte."""
     gone, there = b"\1" * 16, b"\2" * 16

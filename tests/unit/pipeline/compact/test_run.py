@@ -204,6 +204,15 @@ def test_stale_attempts_go_with_the_next_run(tmp_path: Path) -> None:
     assert not stale.exists()
 
 
+def test_stale_attempts_go_also_where_there_is_nothing_to_compact(tmp_path: Path) -> None:
+    """With the lock, which says that nobody writes them any more."""
+    write_data(tmp_path, 2)
+    stale = [LayerAttempt(tmp_path / f"__consumer_offsets-{number}", 5).path for number in range(2)]
+
+    with compaction_lock(tmp_path):
+        assert [path.exists() for path in stale] == [False, False]
+
+
 def test_a_task_run_twice_leaves_one_layer(tmp_path: Path) -> None:
     """As Spark does when it speculates: the doubled attempt is not published, and goes."""
     write_data(tmp_path, 1)

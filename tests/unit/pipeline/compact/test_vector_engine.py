@@ -9,11 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coordinator_server.log.layers.attempt import publish
+from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.layer.record_digest import digest_records
+from coordinator_server.pipeline.states.state import replay_into
+from coordinator_server.pipeline.states.transactions import TransactionalIdsState
 from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.record_batch import Record, iter_batches
+from tests.support.kind_logs import transaction_log
 from tests.support.random_log import write_log
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments
 
@@ -22,6 +27,7 @@ pytest.importorskip("pyarrow", reason="the spark extra is not installed: make te
 import numpy as np
 
 from coordinator_server.pipeline.compact import vector_engine
+from coordinator_server.pipeline.compact.column_digest import digest_columns
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.input import columns
 from coordinator_server.pipeline.input.columns import Irregular, map_file, read_columns
@@ -142,7 +148,7 @@ def test_the_digest_is_the_reference_s(records: list[tuple[bytes, bytes | None]]
     """Computed over whole columns, it is the same number."""
     data = encode(Batch(tuple(Record(n, START_MS, key, value) for n, (key, value) in enumerate(records))))
 
-    found = vector_engine.digest_columns([read_columns(np.frombuffer(data, np.uint8), 0, len(records))])
+    found = digest_columns([read_columns(np.frombuffer(data, np.uint8), 0, len(records))])
 
     assert found == digest_records(records)
 
@@ -223,3 +229,39 @@ def test_one_giant_record(tmp_path: Path) -> None:
     files = assert_same(tmp_path / SHARD)
 
     assert [header.count for _, header in iter_batches(files[f"{0:020d}.log"])] == [1, 1, 2]
+
+
+def test_a_value_that_leaves_no_room_for_headers_is_irregular() -> None:
+    """It ends where its record does: the number of headers is missing."""
+    whole = bytearray(encode(Batch((Record(0, START_MS, b"k", b"v"),))))
+    at = whole.index(b"\x02v")
+    whole[at] = 4
+
+    with pytest.raises(Irregular):
+        read_columns(np.frombuffer(resealed(bytes(whole)), np.uint8), 0, 1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_log_of_transactional_ids_needs_no_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Tombstones, and a layer that was there before; and the layer comes to the state of the log."""
+    shard_dir = tmp_path / "__transaction_state-3"
+    early = transaction_log(seed, 60)
+    end = write_segments(shard_dir, early, 3)
+    assert_same(shard_dir)
+    plan = plan_shard(shard_dir)
+    assert plan is not None
+    monkeypatch.setattr(vector_engine, "PythonEngine", None)
+    publish(Path(compact_shard(plan, None, VectorEngine()).attempt), shard_dir, plan.to_offset)
+    late = transaction_log(seed + 50, 40, end)
+    append_segments(shard_dir, late)
+
+    plan = plan_shard(shard_dir)
+    assert plan is not None
+    publish(Path(compact_shard(plan, None, VectorEngine()).attempt), shard_dir, plan.to_offset)
+
+    layer = newest_valid_layer(shard_dir)
+    assert layer is not None
+    whole = replay_into(TransactionalIdsState(), map(encode, [*early, *late]))
+    compacted = replay_into(TransactionalIdsState(), layer.read())
+    assert (compacted.contents(), compacted.digest()) == (whole.contents(), whole.digest())
+    assert len(whole) > 1

@@ -16,13 +16,23 @@ import pytest
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.machine.provenance import Reason, because, operation_headers, request_origin
+from coordinator_server.machine.provenance import (
+    Attribution,
+    Origin,
+    Reason,
+    because,
+    operation_headers,
+    read_provenance,
+    request_origin,
+)
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
 from coordinator_server.pipeline.history import extract, output
 from coordinator_server.pipeline.history import run as job
 from coordinator_server.pipeline.history.extract import tables_of
+from coordinator_server.pipeline.history.new_records import Gap, new_records
+from coordinator_server.pipeline.history.rows import UNKNOWN, operation_of
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Irregular
 from coordinator_server.pipeline.input.files import InputFile
@@ -47,6 +57,7 @@ from tests.support.segments import (
 
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 ORIGIN = request_origin(8, 9, "client-1", "10.0.0.7", "User:jo")
+NOTHING_SAID = Attribution(0, b"")
 BY_REQUEST = operation_headers(ORIGIN, speaking_for("member-1", None))
 AN_INSTANCE = speaking_for("", "instance-1")
 assert AN_INSTANCE is not None
@@ -121,7 +132,45 @@ def test_columns_say_what_single_records_say(tmp_path: Path, monkeypatch: pytest
     quick, slow = both_ways(tmp_path / f"{0:020d}.log", end, monkeypatch)
 
     assert quick == slow
-    assert all(quick[name] for name in SCHEMAS if name not in {"transactions", "assignments", "members"})
+    assert all(quick[name] for name in SCHEMAS if name in {"commits", "generations", "deletions"})
+
+
+def test_commits_and_tombstones_of_offsets_are_read_as_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the lengths of their fields: nearly all records of a log are such, and one by one they take a hundred times as long."""
+    key = offset_key("g", "orders", 0)
+    values = [
+        value
+        for length in (0, 1, 7, 8, 126, 127, 128, 200, 3000)
+        for value in (
+            offset_value(5, "m" * length),
+            value_4(5, "m" * length),
+            value_4(5, "m" * length, bytes(range(16))),
+        )
+    ]
+    records = [Record(number, START_MS, key, value) for number, value in enumerate([*values, None])]
+    end = write_segments(tmp_path, [Batch(tuple(records))], 1)
+    monkeypatch.setattr(extract, "add_rows", refuse)
+
+    [(count, tables)] = tables_of(3, InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True), end)
+
+    assert (count, len(tables["commits"]), len(tables["deletions"])) == (end, end - 1, 1)
+
+
+@pytest.mark.parametrize("origin", [ORIGIN, request_origin(8, 9, "", "", "User:jo")])
+def test_what_a_request_says_of_its_client_is_in_the_rows(origin: Origin) -> None:
+    """Nothing rather than an empty text."""
+    found = operation_of(read_provenance(headers(operation_headers(origin, NOTHING_SAID))))
+
+    assert found.who == {
+        "operation": "OffsetCommit v9",
+        "principal": "User:jo",
+        "client_id": "client-1" if origin is ORIGIN else None,
+        "client_host": "10.0.0.7" if origin is ORIGIN else None,
+        "by_member_id": None,
+        "by_instance_id": None,
+    }
+    assert found.reasons == []
+    assert operation_of(None) == UNKNOWN
 
 
 def test_who_and_why_belong_to_the_whole_operation_and_to_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +224,7 @@ def test_commits_of_a_transaction_name_their_producer_and_its_end_is_told(tmp_pa
     found = rows_of([tables for _, tables in tables_of(0, InputFile(str(path), 0, 2, is_dense=True), 2)])
 
     assert [row["producer_id"] for row in found["commits"]] == [9]
-    assert [(row["producer_id"], row["producer_epoch"], row["outcome"]) for row in found["transactions"]] == [(9, 2, "committed")]
+    assert [(row["producer_id"], row["producer_epoch"], row["outcome"]) for row in found["markers"]] == [(9, 2, "committed")]
 
 
 # --- runs
@@ -197,7 +246,7 @@ def sealed(data_dir: Path) -> dict[str, int]:
 
 def bring_up_to_date(data_dir: Path, out: Path, cluster_id: str = CLUSTER, tasks: int = 1) -> job.HistoryResult:
     with output.open_output(out, cluster_id) as opened:
-        found = job.new_records(data_dir, sealed(data_dir), opened.positions)
+        found = new_records(data_dir, sealed(data_dir), opened.positions)
         return job.write_history(found, opened, job.run_here, Progress(), tasks)
 
 
@@ -271,7 +320,7 @@ def test_a_task_that_is_done_twice_counts_once(data_dir: Path, tmp_path: Path) -
             yield second
 
     with output.open_output(tmp_path / "out", CLUSTER) as opened:
-        job.write_history(job.new_records(data_dir, sealed(data_dir), {}), opened, run_twice, Progress(), 4)
+        job.write_history(new_records(data_dir, sealed(data_dir), {}), opened, run_twice, Progress(), 4)
     bring_up_to_date(data_dir, tmp_path / "once")
 
     assert tables_in(tmp_path / "out") == tables_in(tmp_path / "once")
@@ -335,7 +384,7 @@ def test_a_missing_file_of_a_task_is_an_error(data_dir: Path, tmp_path: Path) ->
         pytest.raises(PipelineError, match="is missing: nothing is added"),
         output.open_output(tmp_path / "out", CLUSTER) as opened,
     ):
-        job.write_history(job.new_records(data_dir, sealed(data_dir), {}), opened, lose_one, Progress(), 1)
+        job.write_history(new_records(data_dir, sealed(data_dir), {}), opened, lose_one, Progress(), 1)
     bring_up_to_date(data_dir, tmp_path / "out")
     bring_up_to_date(data_dir, tmp_path / "once")
 
@@ -375,7 +424,7 @@ def test_what_retention_took_is_read_from_the_layer_and_told(data_dir: Path, tmp
     result = bring_up_to_date(data_dir, tmp_path / "out")
 
     assert layer is not None
-    assert result.gaps == (job.Gap(shard.name, 0, int(second.stem)),)
+    assert result.gaps == (Gap(shard.name, 0, int(second.stem)),)
     offsets = [row["log_offset"] for rows in tables_in(tmp_path / "out").values() for row in rows if row["shard"] == 7]
     assert min(offsets) < int(second.stem)
     bring_up_to_date(data_dir, tmp_path / "again")
@@ -411,6 +460,42 @@ def test_a_damaged_segment_stops_the_run_and_adds_nothing(data_dir: Path, tmp_pa
         bring_up_to_date(data_dir, tmp_path / "out")
 
     assert not list((tmp_path / "out").rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("value", [b"\0\4\1", b"\0\7" + bytes(30)])
+def test_a_record_that_cannot_be_read_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: bytes) -> None:
+    """Whichever way the file is read; the error names it."""
+    record = Record(0, START_MS, offset_key("g", "t", 0), value)
+    end = write_segments(tmp_path, [Batch((record,))], 1)
+    source = InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True)
+
+    with pytest.raises(DamagedLog, match="a record that cannot be read"):
+        list(tables_of(3, source, end))
+    monkeypatch.setattr(extract, "read_columns", refuse)
+    with pytest.raises(DamagedLog, match="a record that cannot be read"):
+        list(tables_of(3, source, end))
+
+
+def test_a_damaged_run_file_stops_the_run(data_dir: Path, tmp_path: Path) -> None:
+    """Which rows the tables have is not known."""
+    out = tmp_path / "out"
+    bring_up_to_date(data_dir, out)
+    [path] = (out / output.RUNS).glob("*.json")
+    path.write_bytes(path.read_bytes()[:-5])
+
+    with pytest.raises(CannotRun, match=f"{path.name} is damaged .*: put it back from a copy"):
+        bring_up_to_date(data_dir, out)
+
+
+def test_an_attempt_that_a_dead_run_left_goes_with_the_next(data_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    bring_up_to_date(data_dir, out)
+    left = out / f"{output.ATTEMPT}dead"
+    (left / "part").mkdir(parents=True)
+
+    bring_up_to_date(data_dir, out)
+
+    assert not left.exists()
 
 
 def test_every_column_is_documented() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal
-from coordinator_server.pipeline.input.sealing import check_data_dir, is_served, seal
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
+from coordinator_server.pipeline.input.retries import Retries
+from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, is_served, seal
 from coordinator_server.pipeline.input.shards import segment_bases
 from tests.support.segments import coordinator_log, write_meta, write_segments
 
@@ -21,18 +23,19 @@ SHARD = "__consumer_offsets-7"
 
 
 @contextmanager
-def answering(data_dir: Path, answer: bytes) -> Iterator[list[bytes]]:
-    """A control socket that gives one answer; what it was asked."""
+def answering(data_dir: Path, *answers: bytes) -> Iterator[list[bytes]]:
+    """A control socket that gives one answer to each connection; what it was asked."""
     asked: list[bytes] = []
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(data_dir / "control.sock"))
         server.listen()
 
         def serve() -> None:
-            connection, _ = server.accept()
-            with connection, connection.makefile("rb") as lines:
-                asked.append(lines.readline())
-                connection.sendall(answer)
+            for answer in answers:
+                connection, _ = server.accept()
+                with connection, connection.makefile("rb") as lines:
+                    asked.append(lines.readline())
+                    connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -89,6 +92,68 @@ def test_a_server_that_is_only_starting(tmp_path: Path) -> None:
     with pytest.raises(CannotSeal, match="starting or stopping"):
         seal(tmp_path)
 
+    store.close()
+
+
+SEALED = b'{"ok":true,"shards":{"__consumer_offsets-7":1234}}\n'
+LOADING = b'{"ok":false,"error":"7 shards are still being loaded","temporary":true}\n'
+
+
+@pytest.mark.parametrize(("first", "says"), [(LOADING, "still being loaded"), (b"", "did not answer")])
+def test_a_server_that_loads_or_stops_is_asked_again(tmp_path: Path, first: bytes, says: str) -> None:
+    """The reason to wait is told once."""
+    told: list[NotReady] = []
+    with answering(tmp_path, first, first, SEALED) as asked:
+        assert seal(tmp_path, Retries(30, told.append)) == {SHARD: 1234}
+
+    assert (len(asked), [says in str(each) for each in told]) == (3, [True])
+
+
+def test_a_refusal_that_does_not_pass_is_final(tmp_path: Path) -> None:
+    with answering(tmp_path, b'{"ok":false,"error":"the disk is full"}\n'), pytest.raises(CannotSeal, match="the disk is full"):
+        seal(tmp_path, Retries(30, lambda error: pytest.fail(str(error))))
+
+
+@pytest.mark.parametrize("job", ["", "replay"])
+def test_a_log_in_use_is_waited_for(tmp_path: Path, job: str) -> None:
+    """By a server that starts or stops, and by a different job."""
+    write_meta(tmp_path)
+    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1, options=LogOptions(job=job))
+    told: list[NotReady] = []
+
+    def end(error: NotReady) -> None:
+        told.append(error)
+        store.close()
+
+    assert seal(tmp_path, Retries(30, end)) == {}
+    assert f"in use by process {os.getpid()}{', a job (replay)' if job else ';'}" in str(told[0])
+
+
+def test_a_wait_ends(tmp_path: Path) -> None:
+    """With the error of the last attempt."""
+    write_meta(tmp_path)
+    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
+
+    with pytest.raises(NotReady, match="starting or stopping"):
+        seal(tmp_path, Retries(0.1, lambda _error: None))
+
+    store.close()
+
+
+@pytest.mark.parametrize("job", ["", "replay"])
+def test_the_answer_of_a_server_that_starts(tmp_path: Path, job: str) -> None:
+    """It is waited for. A job that has the log has no answer."""
+    write_meta(tmp_path)
+    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1, options=LogOptions(job=job))
+    told: list[NotReady] = []
+
+    def end(error: NotReady) -> None:
+        told.append(error)
+        store.close()
+
+    assert ask_server_if_any(tmp_path, {"op": "digest"}, Retries(30, end)) is None
+
+    assert len(told) == (0 if job else 1)
     store.close()
 
 

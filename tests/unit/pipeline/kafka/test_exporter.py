@@ -63,7 +63,9 @@ def take_lock(log_dir: Path) -> bool:
 
 
 def broker(log_dir: Path, partitions: int, topic: str = GROUPS.topic) -> Path:
-    """What a broker has that has just made its topic, and was stopped."""
+    """What a broker has that has just made its topic, and was stopped. It has one partition of transactional ids."""
+    if topic == GROUPS.topic:
+        broker(log_dir, 1, "__transaction_state")
     for number in range(partitions):
         files: list[tuple[str, list[bytes]]] = [(segment(0), [plain(0, (b"\0\1old", b""))]), ("leader-epoch-checkpoint", [])]
         directory = write_partition(log_dir, number, *files, topic=topic)
@@ -76,17 +78,18 @@ def broker(log_dir: Path, partitions: int, topic: str = GROUPS.topic) -> Path:
 def test_what_goes_there_comes_back(kept: KafkaLog, tmp_path: Path) -> None:
     """Import, export, import: the same groups; of what the partitions held only their identity stays."""
     ours = imported(tmp_path / "ours", kept.log_dir)
-    layers = [newest_valid_layer(path) for path in ours.glob("__consumer_offsets-*")]
+    layers = [newest_valid_layer(path) for path in ours.glob("__*-*")]
     records = sum(layer.manifest.records for layer in layers if layer is not None)
     target = broker(tmp_path / "kafka", 5)
     for _ in range(2):
         result = export_kafka(ours, target, Progress())
-        assert (result.partitions, result.records) == (5, records)
+        assert (result.partitions, result.records) == (6, records)
         assert not (target / CLEAN_SHUTDOWN).exists()
         for partition in KafkaDir(target).partitions("__consumer_offsets"):
             assert [path.name for path in partition.directory.iterdir() if path.suffix != ".log"] == ["partition.metadata"]
 
-    assert list(replay(imported(tmp_path / "again", target))) == list(replay(ours))
+    shards = [*(path.name for path in sorted(ours.glob("__consumer_offsets-*"))), "__transaction_state-0"]
+    assert list(replay(imported(tmp_path / "again", target), shards)) == list(replay(ours, shards))
 
 
 def test_segments_are_cut_so_that_kafka_can_address_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,6 +107,20 @@ def test_segments_are_cut_so_that_kafka_can_address_them(tmp_path: Path, monkeyp
         [partition] = KafkaDir(target).partitions("__consumer_offsets")
         assert [path.name for path in partition.files] == [segment(3), segment(3_000_000_005), segment(3_000_000_009)]
         assert (sum(batch.header.count for batch in partition.batches()), partition.next_offset()) == (3, 3_000_000_009)
+
+
+@pytest.mark.parametrize(("least", "bases"), [(0, [0, 3]), (-1, [0, 2, 4]), (10**6, [0])])
+def test_segments_have_as_many_batches_as_fit(monkeypatch: pytest.MonkeyPatch, least: int, bases: list[int]) -> None:
+    """Three batches are as large as a segment may be, or a byte larger."""
+    batches = [plain(offset, (KEY, offset_value(1))) for offset in range(6)]
+    monkeypatch.setattr(exporter, "SEGMENT_BYTES", 3 * len(batches[0]) + least)
+    result = exporter.ExportResult(to="", partitions=1)
+
+    segments = list(exporter._segments(batches, 6, result))
+
+    assert [base for base, _ in segments] == bases
+    assert b"".join(data for _, data in segments) == b"".join(batches)
+    assert (result.batches, result.records, result.bytes) == (6, 6, 6 * len(batches[0]))
 
 
 def test_an_export_that_was_stopped_is_run_again(kept: KafkaLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +143,8 @@ def test_an_export_that_was_stopped_is_run_again(kept: KafkaLog, tmp_path: Path,
             with pytest.raises(KeyboardInterrupt):
                 export_kafka(ours, target, Progress())
         export_kafka(ours, target, Progress())
-        assert list(replay(imported(tmp_path / f"again-{renames}", target))) == list(replay(ours))
+        shards = [path.name for path in sorted(ours.glob("__consumer_offsets-*"))]
+        assert list(replay(imported(tmp_path / f"again-{renames}", target), shards)) == list(replay(ours, shards))
 
 
 def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +165,7 @@ def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureF
     ):
         with pytest.raises(CannotRun, match=why):
             export_kafka(ours, target, Progress())
-    store = LocalLogStore.open(ours, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: 5})
+    store = LocalLogStore.open(ours, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: 5, "__transaction_state": 1})
     with pytest.raises(LockedLog):
         export_kafka(ours, fine, Progress())
     store.close()
@@ -159,7 +177,7 @@ def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["export", "--data-dir", str(tmp_path / "nobody"), "--to", str(fine)]) == 2
     assert main(["export", "--data-dir", str(ours), "--to", str(fine)]) == 0
-    assert "5 partitions: " in capsys.readouterr().out
+    assert "6 partitions: " in capsys.readouterr().out
 
 
 def test_no_broker_starts_meanwhile(kept: KafkaLog, tmp_path: Path) -> None:
@@ -174,7 +192,7 @@ def test_no_broker_starts_meanwhile(kept: KafkaLog, tmp_path: Path) -> None:
 
     export_kafka(ours, target, Trying())
 
-    assert tries == [False] * 5
+    assert tries == [False] * 6
     assert take_lock(target)
 
 

@@ -55,6 +55,19 @@ def test_an_unfinished_cleaning_never_was(tmp_path: Path) -> None:
     assert names(directory) == [segment(0)]
 
 
+def test_a_swap_that_begins_where_a_cleaning_did_not_end_never_was(tmp_path: Path) -> None:
+    """It is the first half of a split."""
+    directory = write_partition(
+        tmp_path,
+        0,
+        (segment(0), [plain(0, KEY), plain(1, KEY)]),
+        (segment(0, ".cleaned"), [plain(0, KEY)]),
+        (segment(0, ".swap"), [plain(0, KEY)]),
+    )
+
+    assert names(directory) == [segment(0)]
+
+
 def test_other_directories_are_no_partitions(tmp_path: Path) -> None:
     write_partition(tmp_path, 4, (segment(0), []))
     for name in ("__consumer_offsets-4.0123456789abcdef0123456789abcdef-delete", "orders-0", "__consumer_offsets-x"):

@@ -13,26 +13,27 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
 from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.meta import read_meta
+from coordinator_server.log.meta import IMPORTED, read_meta
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
-from coordinator_server.pipeline.kafka.topics import topics_of_metadata
+from coordinator_server.pipeline.kafka.topics import read_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.groups import Group, groups_of, replay_batches
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
-from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.cluster_metadata import PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_log import KafkaLog, kept_log
-from tests.support.kafka_partition import of_transaction, plain, segment, write_partition
+from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, write_partition
 from tests.support.segments import group_key, group_value, offset_key, offset_value
 
+FAR = 1_000_000_000
 ORDERS, PAYMENTS = b"o" * 16, b"p" * 16
 
 
@@ -95,6 +96,20 @@ def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
         for data in layer.read():
             types |= {record.key[:2] for record in iter_records(data, 0, next(iter_batches(data))[1]) if record.key}
     assert {int.from_bytes(each) for each in types} >= {1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 17, 19, 22, 23}
+
+
+def test_a_damaged_log_of_a_broker_is_told_with_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_dir, data_dir = small(tmp_path / "kafka"), tmp_path / "data"
+    segment_file = next((log_dir / f"{GROUPS.topic}-0").glob("*.log"))
+    damaged = bytearray(segment_file.read_bytes())
+    damaged[-3] ^= 1
+    segment_file.write_bytes(damaged + damaged)
+
+    assert main(["import", "--from", str(log_dir), "--data-dir", str(data_dir)]) == 1
+    said = capsys.readouterr().err
+    assert "the broker's log is damaged, and nothing was imported: " in said
+    assert f"{segment_file} at byte 0: " in said
+    assert said.endswith("; --from takes another replica, if there is one\n")
 
 
 @pytest.mark.parametrize("partitions", range(6))
@@ -195,13 +210,13 @@ def test_topics_are_named_by_offsets_where_there_is_no_metadata(kept: KafkaLog, 
     imported(tmp_path / "data", bare)
     known = {name: (bytes.fromhex(topic_id), count) for name, (topic_id, count) in kept.answers["topics"].items()}
 
-    topics, _ = topics_of_metadata(KafkaDir(tmp_path / "data").partitions("__cluster_metadata")[0])
+    topics, *_ = read_metadata(KafkaDir(tmp_path / "data").partitions("__cluster_metadata")[0])
     assert {topic.name: (topic.topic_id, topic.partitions) for topic in topics} == known
 
     ids = []
     for name in ("one", "two"):
         imported(tmp_path / name, small(tmp_path / "small"))
-        [topic] = topics_of_metadata(KafkaDir(tmp_path / name).partitions("__cluster_metadata")[0])[0]
+        [topic] = read_metadata(KafkaDir(tmp_path / name).partitions("__cluster_metadata")[0])[0]
         ids.append(topic.topic_id)
         assert (topic.name, topic.partitions) == ("orders", 6)
     assert ids[0] == ids[1] != bytes(16)
@@ -239,9 +254,56 @@ def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> Non
     later = [batch(11, new, PartitionRecord(1, ORDERS)), batch(13, RemoveTopicRecord(PAYMENTS), PartitionRecord(2, ORDERS))]
     (directory / segment(11)).write_bytes(b"".join(later))
 
-    topics, offsets_topic = topics_of_metadata(Partition(directory))
+    topics, internal, _ = read_metadata(Partition(directory))
     assert [(topic.name, topic.topic_id, topic.partitions) for topic in topics] == [("orders", ORDERS, 3)]
-    assert offsets_topic is None
+    assert internal == {}
+
+
+def test_without_topics_the_catalog_has_the_next_producer_id_alone(tmp_path: Path) -> None:
+    """No offset names one."""
+    write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, (group_key("crew"), group_value(4, ["one"])))]))
+
+    assert imported(tmp_path / "data", tmp_path / "kafka").topics == 0
+
+    assert read_metadata(Partition(tmp_path / "data" / "__cluster_metadata-0")) == ([], {}, FAR)
+
+
+def of_id(value: TransactionLogValue) -> bytes:
+    """A transaction log with one transactional id."""
+    record = CoordinatorRecord(TransactionLogKey("t"), value, 1)
+    return plain(0, (TRANSACTION_SERDE.encode_key(record), TRANSACTION_SERDE.encode_value(record)))
+
+
+@pytest.mark.parametrize(
+    ("groups", "transactions", "highest"),
+    [
+        ([of_transaction(0, 4_000, (offset_key("g", "orders", 0), None)), marker(1, 4_000, COMMIT)], b"", 4_000),
+        ([marker(0, 5_000, COMMIT), marker(1, 4_000, ABORT)], of_id(TransactionLogValue(producer_id=3)), 5_000),
+        ([marker(0, 3, ABORT)], of_id(TransactionLogValue(producer_id=6_000)), 6_000),
+        ([marker(0, 3, ABORT)], of_id(TransactionLogValue(producer_id=6, next_producer_id=7_000)), 7_000),
+        ([marker(0, 3, ABORT)], of_id(TransactionLogValue(producer_id=6, previous_producer_id=8_000)), 8_000),
+        ([marker(0, 2**63 - 2, ABORT)], b"", 2**63 - 2 - FAR),
+    ],
+)
+def test_no_producer_gets_an_id_of_the_brokers(tmp_path: Path, groups: list[bytes], transactions: bytes, highest: int) -> None:
+    """The highest id in any log decides, and ours begin far above it: a broker that takes the log back goes on below."""
+    write_partition(tmp_path / "kafka", 0, (segment(0), groups))
+    write_partition(tmp_path / "kafka", 0, (segment(0), [transactions]), topic="__transaction_state")
+
+    result = imported(tmp_path / "data", tmp_path / "kafka")
+
+    assert result.next_producer_id == highest + 1 + FAR
+    assert read_metadata(Partition(tmp_path / "data" / "__cluster_metadata-0")).next_producer_id == result.next_producer_id
+
+
+def test_a_metadata_log_says_which_ids_were_given_out(tmp_path: Path) -> None:
+    """Not all of them are in the logs of groups and transactions."""
+    given = CoordinatorRecord(ProducerIdsRecord(2, 9, 12_000), None)
+    metadata = plain(0, (b"", CLUSTER_METADATA_SERDE.encode_value(given)))
+    write_partition(tmp_path / "kafka", 0, (segment(0), [marker(0, 3, ABORT)]))
+    write_partition(tmp_path / "kafka", 0, (segment(0), [metadata]), topic="__cluster_metadata")
+
+    assert imported(tmp_path / "data", tmp_path / "kafka").next_producer_id == 12_000 + FAR
 
 
 def test_a_transaction_that_was_decided_is_committed(tmp_path: Path) -> None:
@@ -259,6 +321,52 @@ def test_a_transaction_that_was_decided_is_committed(tmp_path: Path) -> None:
     [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
     assert [found.offset for found in state.groups[0].offsets] == [5]
     assert result.open_transactions == 0
+
+
+@pytest.mark.parametrize("is_keeping_open", [False, True])
+@pytest.mark.parametrize("epoch", [3, 32_766])
+def test_transactional_ids_go_on_where_they_were(tmp_path: Path, is_keeping_open: bool, epoch: int) -> None:
+    """With the transaction that is open, or, if its offsets are left out, on the way to be aborted; its producer is fenced then."""
+    write_partition(tmp_path / "kafka", 0, (segment(0), [marker(0, 3, ABORT)]))
+    shared = {"producer_epoch": epoch, "transaction_last_update_timestamp_ms": 9}
+    values = {
+        "ongoing": TransactionLogValue(producer_id=5, transaction_status=1, transaction_start_timestamp_ms=8, **shared),  # type: ignore[arg-type]
+        "decided": TransactionLogValue(producer_id=6, transaction_status=2, **shared),  # type: ignore[arg-type]
+        "done": TransactionLogValue(producer_id=7, transaction_status=4, **shared),  # type: ignore[arg-type]
+        "gone": None,
+    }
+    records = [CoordinatorRecord(TransactionLogKey(name), value, 1) for name, value in values.items()]
+    pairs = [(TRANSACTION_SERDE.encode_key(each), TRANSACTION_SERDE.encode_value(each)) for each in records]
+    write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, *pairs)]), topic="__transaction_state")
+
+    log = find_broker_log([tmp_path / "kafka"])
+    result = import_kafka(log, tmp_path / "data", 1, Progress(), is_keeping_open=is_keeping_open)
+
+    [state] = replay(tmp_path / "data", ["__transaction_state-0"])
+    found = {part.rpartition(" ")[2]: (each["state"], each["producer_epoch"]) for part, each in state.contents.items()}
+    ended = ("PrepareAbort", epoch + 1 if epoch < 32_766 else epoch)
+    ongoing = ("Ongoing", epoch) if is_keeping_open else ended
+    assert found == {"ongoing": ongoing, "decided": ("PrepareCommit", epoch), "done": ("CompleteCommit", epoch)}
+    assert (result.transactional_ids, result.transaction_partitions) == (3, 1)
+    assert read_meta(LocalStorage(), str(tmp_path / "data")).partition_count("__transaction_state") == 1
+
+
+def test_a_partition_of_transactional_ids_that_is_missing_is_named(tmp_path: Path) -> None:
+    write_partition(tmp_path / "kafka", 0, (segment(0), [marker(0, 3, ABORT)]))
+    write_partition(tmp_path / "kafka", 1, (segment(0), []), topic="__transaction_state")
+
+    with pytest.raises(CannotRun, match="partitions 0 of __transaction_state are not there"):
+        imported(tmp_path / "data", tmp_path / "kafka")
+
+
+@pytest.mark.parametrize("status", [9, 99])
+def test_a_state_of_transactions_that_kafka_does_not_have_is_refused(tmp_path: Path, status: int) -> None:
+    write_partition(tmp_path / "kafka", 0, (segment(0), [marker(0, 3, ABORT)]))
+    strange = of_id(TransactionLogValue(producer_id=7, transaction_status=status))
+    write_partition(tmp_path / "kafka", 0, (segment(0), [strange]), topic="__transaction_state")
+
+    with pytest.raises(LogError, match="__transaction_state: a record cannot be read"):
+        imported(tmp_path / "data", tmp_path / "kafka")
 
 
 @pytest.mark.parametrize("is_keeping_open", [False, True])
@@ -298,6 +406,75 @@ def test_unknown_records_are_kept(tmp_path: Path) -> None:
     assert (record.key, record.value) == strange
 
 
+def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+    """Records without a key, and an end that an unclean stop has torn. What is left is imported."""
+    keyless = BatchBuilder(1, 0)
+    keyless.append(None, b"value")
+    commit = offset_key("group", "orders", 0), offset_value(5)
+    log = [plain(0, commit), keyless.finish(), plain(2, commit)[:40]]
+    write_partition(tmp_path / "kafka", 0, (segment(0), log))
+
+    result = imported(tmp_path / "data", tmp_path / "kafka")
+
+    assert result.notes == [
+        "__consumer_offsets-0: 40 bytes at the end were torn off by an unclean stop, and are left out",
+        "__consumer_offsets-0: 1 records without a key, which no coordinator wrote, are left out",
+    ]
+    [state] = replay(tmp_path / "data", ["__consumer_offsets-0"])
+    assert [found.offset for found in state.groups[0].offsets] == [5]
+
+
+def test_directories_of_different_clusters_are_refused(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        small(tmp_path / name)
+        (tmp_path / name / "meta.properties").write_text(f"version=1\ncluster.id={name}\n")
+
+    with pytest.raises(CannotRun, match="different clusters: one, other"):
+        find_broker_log([tmp_path / "one", tmp_path / "other"])
+
+
+def test_a_partition_that_its_topic_does_not_have_is_refused(kept: KafkaLog, tmp_path: Path) -> None:
+    """It is of another cluster, or of a topic that was deleted."""
+    shutil.copytree(kept.log_dir, tmp_path / "kafka")
+    shutil.copytree(kept.log_dir / "__consumer_offsets-0", tmp_path / "kafka" / "__consumer_offsets-5")
+
+    with pytest.raises(CannotRun, match="__consumer_offsets-5 is there, but the topic has 5 partitions"):
+        imported(tmp_path / "data", tmp_path / "kafka")
+
+
+def test_a_directory_whose_import_record_is_damaged_is_refused(tmp_path: Path) -> None:
+    """What it holds is not known."""
+    imported(tmp_path / "data", small(tmp_path / "kafka"))
+    record = tmp_path / "data" / IMPORTED
+    record.write_bytes(record.read_bytes()[:-3])
+
+    with pytest.raises(CannotRun, match=r"cannot be read .*: import into another directory"):
+        imported(tmp_path / "data", tmp_path / "kafka")
+
+
+def test_a_transaction_log_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    """A transaction that was decided there would be left out."""
+    small(tmp_path / "kafka")
+    record = CoordinatorRecord(TransactionLogKey("t"), TransactionLogValue(), 1)
+    write_partition(
+        tmp_path / "kafka",
+        0,
+        (segment(0), [plain(0, (TRANSACTION_SERDE.encode_key(record), b"\0\1"))]),
+        topic="__transaction_state",
+    )
+
+    with pytest.raises(LogError, match="__transaction_state: a record cannot be read"):
+        imported(tmp_path / "data", tmp_path / "kafka")
+
+
+def test_an_import_without_groups_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_partition(tmp_path / "kafka", 0, (segment(0), []))
+
+    assert main(["import", "--from", str(tmp_path / "kafka"), "--data-dir", str(tmp_path / "data")]) == 0
+
+    assert "groups: none; 0 offsets, 0 topics" in capsys.readouterr().out
+
+
 def test_a_record_that_cannot_be_read_is_refused_now(tmp_path: Path) -> None:
     """Rather than at the first start."""
     write_partition(tmp_path / "kafka", 0, (segment(0), [plain(0, (b"\0\1\0", b"\0\1"))]))
@@ -311,9 +488,12 @@ def test_the_command(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixtu
     words = ["import", "--from", str(kept.log_dir), "--data-dir", str(tmp_path / "data"), "--node-id", "4"]
     assert main(words) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[-1].endswith(f"{tmp_path / 'data'} --override offsets.topic.num.partitions=5 --override node.id=4")
+    counts = "--override offsets.topic.num.partitions=5 --override transaction.state.log.num.partitions=1"
+    assert out.splitlines()[-1].endswith(f"{tmp_path / 'data'} {counts} --override node.id=4")
     assert err.count("\n") == 1
 
+    assert main(words) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'data'} already has this import: nothing was changed\n"
     assert main([*words, "--json"]) == 0
     assert '"is_new":false' in capsys.readouterr().out
     assert main(["import", "--from", str(tmp_path / "no"), "--data-dir", str(tmp_path / "x")]) == 2

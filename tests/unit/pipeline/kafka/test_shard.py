@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.kafka.files import Partition
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches
 from protocol.batch_builder import BatchBuilder
-from protocol.record_batch import Record, iter_batches, iter_records
+from protocol.record_batch import CONTROL, TRANSACTIONAL, Record, iter_batches, iter_records
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, with_holes, write_partition
+from tests.support.random_log import packed
 from tests.support.segments import START_MS, offset_key, offset_value
 
 KEY = offset_key("group", "orders", 0)
@@ -22,6 +24,13 @@ OTHER = offset_key("group", "orders", 1)
 
 def read(tmp_path: Path, *batches: bytes) -> KafkaShard:
     return read_shard(Partition(write_partition(tmp_path, 0, (segment(0), batches))))
+
+
+def marker_without_type(offset: int) -> bytes:
+    """A control record whose key is too short."""
+    builder = BatchBuilder(offset, START_MS, attributes=CONTROL | TRANSACTIONAL, producer_id=7, producer_epoch=0)
+    builder.append(b"\0\0", b"")
+    return builder.finish()
 
 
 def latest(shard: KafkaShard) -> dict[bytes, int]:
@@ -154,3 +163,14 @@ def test_any_history_of_transactions_comes_to_what_kafka_makes_of_it(tmp_path: P
                     stored[each] = at
         shard = read(tmp_path, *batches) if offset % 40 == 39 else None
         assert shard is None or latest(shard) == stored, f"--seed {seed}"
+
+
+@pytest.mark.parametrize("broken", [packed(plain(1, (KEY, b"x" * 2000))[:-40], 1), marker_without_type(1)])
+def test_what_cannot_be_read_is_damage_at_its_batch(tmp_path: Path, broken: bytes) -> None:
+    """A compressed batch that is too short inside, and the end of a transaction that does not say how it ended."""
+    first = plain(0, (KEY, b"1"))
+
+    with pytest.raises(DamagedLog) as refused:
+        read(tmp_path, first, broken, plain(9, (KEY, b"2")))
+
+    assert refused.value.position == len(first)

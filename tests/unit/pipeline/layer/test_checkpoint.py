@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
-from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, write_checkpoint
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, Checkpoint, write_checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer, open_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
@@ -25,13 +25,13 @@ from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.layer import checkpoint
-from coordinator_server.pipeline.layer.checkpoint import add_checkpoint
 from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
 from coordinator_server.runtime.context import ShardContext
-from coordinator_server.runtime.loader import ShardLoader, replay_batch
-from protocol.batch_builder import BatchBuilder
+from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
+from coordinator_server.runtime.loader import BatchReplay, ShardLoader, replay_batch
+from coordinator_server.runtime.producers import ActiveProducer
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
-from protocol.record_batch import TRANSACTIONAL, Record, iter_batches
+from protocol.record_batch import Record, iter_batches
 from tests.support.group import Hard, hard_state
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import write_log
@@ -78,8 +78,32 @@ def loaded(store: LocalLogStore) -> tuple[GroupShard, int]:
     return context.shard, context.records_loaded
 
 
+def open_checkpoint(shard_dir: Path) -> Iterator[bytes]:
+    layer = newest_valid_layer(shard_dir)
+    assert layer is not None
+    return Checkpoint(layer).other_batches()
+
+
+def started(shard_dir: Path, batches: Iterable[bytes], *, use_checkpoint: bool = True) -> ShardContext[GroupShard]:
+    """A shard that has replayed batches, on the newest layer's blocks or on none."""
+    context: ShardContext[GroupShard] = ShardContext(SHARD, 1, CLASSIC_GROUP_SERDE)
+    context.shard = empty_shard()
+    layer = newest_valid_layer(shard_dir)
+    assert layer is not None
+    if use_checkpoint:
+        context.shard.use_checkpoint(LayerCheckpoint(Checkpoint(layer), CLASSIC_GROUP_SERDE))
+    replay = BatchReplay(CLASSIC_GROUP_SERDE, context.shard, context.producers).replay
+    for batch in batches:
+        replay(batch)
+    return context
+
+
+def producers_of(context: ShardContext[GroupShard]) -> Iterator[tuple[int, ActiveProducer]]:
+    return ((each.id, each) for each in context.producers.active_at(LATEST))
+
+
 def state_after_start(shard_dir: Path) -> tuple[Hard, int]:
-    with offline_store(shard_dir.parent) as (store, _):
+    with offline_store(shard_dir.parent, "test") as (store, _):
         shard, records = loaded(store)
         return hard_state(shard), records
 
@@ -148,7 +172,7 @@ def test_the_digest_is_that_of_the_whole_log(shard_dir: Path) -> None:
     end = write_segments(shard_dir, early, 3)
     compact(shard_dir)
     whole = replay_batches(map(encode, early))
-    with offline_store(shard_dir.parent) as (store, _):
+    with offline_store(shard_dir.parent, "test") as (store, _):
         shard, _ = loaded(store)
         assert digest_of(shard) == digest_of(whole)
         for batch in coordinator_log(9, 40, first_offset=end):
@@ -195,7 +219,7 @@ def test_no_answer_is_given_where_block_and_records_are_damaged(shard_dir: Path)
         data[position] ^= 1
         path.write_bytes(data)
     answers: dict[str, Any] = {}
-    with offline_store(shard_dir.parent) as (store, _):
+    with offline_store(shard_dir.parent, "test") as (store, _):
         offsets = loaded(store)[0].groups.offsets
         for group_id in [f"g{n}" for n in range(20)]:
             try:
@@ -214,7 +238,7 @@ def test_the_layer_is_held_while_a_server_rests_on_it(shard_dir: Path) -> None:
     layer = newest_valid_layer(shard_dir)
     assert layer is not None
     manifest = str(layer.path / "manifest.json")
-    with offline_store(shard_dir.parent) as (store, _):
+    with offline_store(shard_dir.parent, "test") as (store, _):
         shard, _ = loaded(store)
         assert store._storage.unshared(manifest) is None
         shard.on_unloaded()
@@ -253,17 +277,71 @@ def test_markers_do_not_keep_a_layer_from_having_one(shard_dir: Path, kind: int)
     assert state == without_block == expected
 
 
-def test_an_open_transaction_leaves_a_layer_without_a_checkpoint(shard_dir: Path) -> None:
-    """Its offsets are in nobody's state yet; a layer with such batches comes from an import."""
-    shard_dir.mkdir()
-    builder = BatchBuilder(7, START_MS, attributes=TRANSACTIONAL, producer_id=4, producer_epoch=1)
-    builder.append(offset_key("g", "t", 0), offset_value(1))
-    with LayerAttempt(shard_dir, 8) as attempt:
-        attempt.append(7, builder.finish())
-        attempt.close()
+POSITION = offset_key("g", "t", 0)
+OPEN = [
+    plain(0, (group_key("g"), group_value(1, [])), (POSITION, offset_value(1)), (offset_key("g", "t", 1), offset_value(1))),
+    of_transaction(3, 6, (POSITION, offset_value(2))),
+    marker(4, 6, COMMIT),
+    of_transaction(5, 8, (POSITION, offset_value(3))),
+    marker(6, 8, ABORT),
+    marker(7, 6, COMMIT),
+    of_transaction(8, 7, (POSITION, offset_value(4)), (offset_key("other", "t", 0), offset_value(4))),
+    of_transaction(10, 8, (POSITION, offset_value(5))),
+    of_transaction(11, 7, (offset_key("g", "t", 1), offset_value(6))),
+]
 
-        assert "open in it at offset 7" in add_checkpoint(attempt)
-        assert not attempt.checkpoint
+
+@pytest.mark.parametrize("at_once", [1, 10**6])
+@pytest.mark.parametrize(
+    "later",
+    [
+        [],
+        [plain(12, (POSITION, offset_value(9)))],
+        [plain(12, (POSITION, None))],
+        [plain(12, (POSITION, None)), plain(13, (POSITION, offset_value(9)), (POSITION, offset_value(10)))],
+        [of_transaction(12, 7, (POSITION, None)), plain(13, (POSITION, offset_value(9)))],
+        [plain(12, (b"\0\0" + POSITION[2:], None)), plain(13, (POSITION, offset_value(9)))],
+        [plain(12, (group_key("g"), None)), plain(13, (POSITION, None), (offset_key("g", "t", 1), None))],
+    ],
+)
+def test_a_start_from_a_layer_with_open_transactions_knows_them(
+    shard_dir: Path, monkeypatch: pytest.MonkeyPatch, later: list[bytes], at_once: int
+) -> None:
+    """The same offsets, producers and last stable offset as from the records, and the same state after their ends, in any order."""
+    monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", at_once)
+    log = [*OPEN, *later]
+    end = write_log(shard_dir, log, 2)
+    compact(shard_dir)
+
+    for ends in ([], [(7, COMMIT), (8, ABORT)], [(8, COMMIT), (7, COMMIT)], [(7, ABORT), (8, COMMIT)]):
+        markers = [marker(end + at, *each) for at, each in enumerate(ends)]
+        context = started(shard_dir, [*open_checkpoint(shard_dir), *markers])
+        expected = started(shard_dir, [*log, *markers], use_checkpoint=False)
+
+        assert hard_state(context.shard) == hard_state(expected.shard)
+        assert digest_of(context.shard) == digest_of(expected.shard)
+        assert dict(producers_of(context)) == dict(producers_of(expected))
+        assert context.producers.last_stable_offset(end) == expected.producers.last_stable_offset(end)
+
+
+def test_damage_brings_back_nothing_of_an_open_transaction(shard_dir: Path) -> None:
+    """The records that replace a damaged block are those that are in no transaction."""
+    log = [*OPEN, plain(12, (offset_key("other", "t", 1), offset_value(1)))]
+    write_log(shard_dir, log, 1)
+    layer = compact(shard_dir)
+    (layer / DATA).write_bytes(bytes((layer / DATA).stat().st_size))
+
+    assert state_after_start(shard_dir)[0] == hard_state(replay_batches(log))
+
+
+def test_of_many_markers_a_start_replays_the_last_of_each_producer(shard_dir: Path) -> None:
+    """A start takes no longer because producers have ended many transactions."""
+    log = [marker(offset, offset % 3, COMMIT) for offset in range(900)]
+    write_log(shard_dir, log, 1)
+    layer = compact(shard_dir)
+
+    assert state_after_start(shard_dir)[1] == 3
+    assert len(list(iter_batches((layer / REST).read_bytes()))) == 3
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -281,6 +359,25 @@ def test_a_checkpoint_in_parts_has_the_same_bytes(
 
     assert in_parts == whole
     assert len(whole[REST]) > 200
+
+
+def test_the_end_of_a_transaction_is_in_no_part(shard_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its marker is kept in the layer, between records."""
+    key, other = offset_key("group", "orders", 0), offset_key("group", "orders", 1)
+    log = [
+        of_transaction(0, 7, (key, offset_value(5))),
+        marker(1, 7, COMMIT),
+        plain(2, (group_key("group"), group_value(1, []))),
+        plain(3, (other, offset_value(6))),
+    ]
+    write_log(shard_dir, log, 1)
+    whole = {path.name: path.read_bytes() for path in compact(shard_dir).iterdir()}
+    shutil.rmtree(next(shard_dir.glob("layer-*")))
+
+    monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", 1)
+
+    assert {path.name: path.read_bytes() for path in compact(shard_dir).iterdir()} == whole
+    assert state_after_start(shard_dir)[0] == hard_state(replay_batches(log))
 
 
 def lose_an_offset(items: Iterable[Any]) -> Any:

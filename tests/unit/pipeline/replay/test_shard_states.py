@@ -199,6 +199,6 @@ def test_transactional_ids_are_told_with_their_fields(tmp_path: Path) -> None:
 
     [found] = replay(tmp_path)
 
-    assert found.noun == "keys"
+    assert found.noun == "transactional ids"
     [(part, fields)] = found.contents.items()
-    assert (part, fields["producer_id"]) == ("TransactionLogKey transactional_id one", 3)
+    assert (part, fields["producer_id"], fields["state"]) == ("transactional id one", 3, "Empty")

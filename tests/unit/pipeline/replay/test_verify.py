@@ -11,6 +11,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.repair.salvage import salvage
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
@@ -56,6 +57,22 @@ def compacted(data_dir: Path) -> None:
 
 def check(data_dir: Path, **said: Any) -> Check:
     return Check(str(data_dir / "__consumer_offsets-3"), sealed(data_dir)["__consumer_offsets-3"], **said)
+
+
+def test_history_that_was_not_salvaged_proves_nothing(data_dir: Path) -> None:
+    """The full history begins with the layer behind what is missing."""
+    compacted(data_dir)
+    shard = data_dir / "__consumer_offsets-3"
+    layer_to = sealed(data_dir)[shard.name]
+    append_segments(shard, coordinator_log(4, 30, first_offset=layer_to))
+    path = sorted(shard.glob("*.log"))[1]
+    path.write_bytes(path.read_bytes()[:-3] + b"???")
+    saved = data_dir.with_name("saved")
+    salvage(str(data_dir), str(saved))
+
+    verdict = verify_shard(check(saved))
+
+    assert (verdict.is_proven, verdict.history_from) == (True, layer_to)
 
 
 def test_the_full_history_and_the_compacted_log_agree(data_dir: Path) -> None:
@@ -137,7 +154,7 @@ def test_digests_of_another_format_are_not_compared(
 ) -> None:
     """They would differ for no fault of the log."""
     said = {"format": FORMAT - 1, "shards": {}}
-    monkeypatch.setattr("coordinator_server.cli.verify.ask_server", lambda *_: said)
+    monkeypatch.setattr("coordinator_server.cli.verify.ask_server_if_any", lambda *_: said)
 
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 2
 
@@ -183,7 +200,7 @@ def test_the_command_says_what_agrees_and_exits_with_0(data_dir: Path, capsys: p
 
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 0
 
-    assert capsys.readouterr().out.startswith("the full history and the compacted log agree on 11 groups in 1 shards")
+    assert capsys.readouterr().out.startswith("the full history and the compacted log agree on 11 groups in 1 shard ")
 
 
 def test_the_command_names_differences_and_exits_with_1(
@@ -192,10 +209,10 @@ def test_the_command_names_differences_and_exits_with_1(
     """In words, or as JSON."""
     shard = "__consumer_offsets-3"
     said = {"format": FORMAT, "shards": {shard: {"offset": sealed(data_dir)[shard], "digest": "00", "groups": {}}}}
-    monkeypatch.setattr("coordinator_server.cli.verify.ask_server", lambda *_: said)
+    monkeypatch.setattr("coordinator_server.cli.verify.ask_server_if_any", lambda *_: said)
 
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python"]) == 1
-    assert "1 of 1 shards are not proven" in capsys.readouterr().out
+    assert "not proven: 1 of 1 shard" in capsys.readouterr().out
     assert main(["verify", "--data-dir", str(data_dir), "--engine", "python", "--json"]) == 1
     [verdict] = msgspec.json.decode(capsys.readouterr().out)
     assert (verdict["shard"], verdict["live"]) == (shard, "00")
@@ -222,7 +239,7 @@ def test_every_kind_is_proven(tmp_path: Path, topic: str) -> None:
     ("topic", "named"),
     [
         ("__cluster_metadata", "topic topic-"),
-        ("__transaction_state", "TransactionLogKey transactional_id transfers-0: "),
+        ("__transaction_state", "transactional id transfers-0: "),
         ("__share_group_state", "share partition group-0:MDEyMzQ1Njc4OWFiY2RlZg:0: "),
     ],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
+
+from py4j.protocol import Py4JError
 
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.spark import session
@@ -83,6 +88,114 @@ def test_executors_that_come_with_the_work_are_not_waited_for(
 def test_durations_are_spark_s(text: str | None, seconds: float) -> None:
     """Without a unit they are milliseconds."""
     assert session._seconds(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("master", "is_here", "is_secret"),
+    [
+        ("local[2]", True, True),
+        ("spark://127.0.0.1:7077", True, False),
+        ("spark://localhost:7077", True, False),
+        ("spark://[::1]:7077", True, False),
+        ("spark://localhost.example.com:7077", False, False),
+        ("spark://head:7077", False, False),
+        ("yarn", False, False),
+    ],
+)
+def test_a_driver_that_only_this_machine_needs_is_not_seen_by_others(
+    tmp_path: Path, master: str, is_here: bool, is_secret: bool
+) -> None:
+    settings = session._settings(master, tmp_path)
+
+    assert settings["spark.master"] == master
+    assert (settings.get("spark.driver.host"), settings.get("spark.driver.bindAddress")) == (
+        ("127.0.0.1", "127.0.0.1") if is_here else (None, None)
+    )
+    assert (settings.get("spark.authenticate") == "true") is is_secret
+
+
+@pytest.mark.parametrize(
+    ("is_local", "theirs", "python"),
+    [(True, "their-python", sys.executable), (False, "their-python", "their-python"), (False, None, sys.executable)],
+)
+def test_the_environment_is_a_session_s_while_it_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_local: bool, theirs: str | None, python: str
+) -> None:
+    """Workers run the interpreter of the driver, or the one that is named for a cluster; afterwards all is as it was."""
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if theirs is not None:
+        monkeypatch.setenv("PYSPARK_PYTHON", theirs)
+    monkeypatch.setenv("PYTHONPATH", "before")
+    earlier = dict(os.environ)
+
+    with session._environment("/java", tmp_path, is_local=is_local):
+        within = dict(os.environ)
+
+    assert (within["PYSPARK_PYTHON"], within["JAVA_HOME"], within["SPARK_LOCAL_DIRS"]) == (python, "/java", str(tmp_path))
+    assert within["PYTHONPATH"].split(os.pathsep) == [session._root(), "before"]
+    assert dict(os.environ) == earlier
+    with session._environment(None, tmp_path, is_local=is_local):
+        assert "JAVA_HOME" not in os.environ
+
+
+class Conf:
+    """A SparkConf without a JVM."""
+
+    def __init__(self) -> None:
+        self.values = {"spark.app.name": "theirs"}
+
+    def setAll(self, pairs: list[tuple[str, str]]) -> Conf:  # noqa: N802 - Spark's name
+        self.values |= dict(pairs)
+        return self
+
+    def setIfMissing(self, name: str, value: str) -> Conf:  # noqa: N802 - Spark's name
+        self.values.setdefault(name, value)
+        return self
+
+
+class Submitted:
+    """The session on the JVM of spark-submit."""
+
+    def __init__(self, context: Any) -> None:
+        self.conf: Conf = context
+        self.is_stopped = False
+
+    def stop(self) -> None:
+        self.is_stopped = True
+
+
+def test_a_job_of_spark_submit_runs_on_its_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its properties count before ours, and those of the command line before both. The session ends with the job, however it ends."""
+    monkeypatch.setenv("PYSPARK_PYTHON", "theirs")
+    monkeypatch.setattr(session, "SparkConf", Conf)
+    monkeypatch.setattr(session, "SparkContext", lambda conf: conf)
+    monkeypatch.setattr(session, "SparkSession", Submitted)
+
+    spark: Any
+    with contextlib.suppress(KeyError), session._submitted({"spark.x": "1"}) as spark:
+        assert spark.conf.values == {"spark.app.name": "theirs", "spark.x": "1", "spark.executorEnv.PYTHONPATH": session._root()}
+        assert os.environ["PYSPARK_PYTHON"] == "theirs"
+        assert not spark.is_stopped
+        raise KeyError("of the job")
+
+    assert spark.is_stopped
+
+
+def test_a_jvm_that_gives_no_session_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers then run this interpreter, unless another one is named."""
+    monkeypatch.setenv("PYSPARK_PYTHON", "")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    monkeypatch.setattr(session, "SparkConf", Conf)
+
+    def refuse(conf: Conf) -> None:
+        raise Py4JError("no such property")
+
+    monkeypatch.setattr(session, "SparkContext", refuse)
+
+    with pytest.raises(CannotRun, match="no such property; check what spark-submit was given"), session._submitted({}):
+        raise AssertionError
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
 def test_the_reason_of_a_python_worker_is_in_the_line() -> None:

@@ -1,0 +1,99 @@
+"""What ``groups why`` prints of an event: one sentence with its cause, and who made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from coordinator_server.cli.output import counted
+from coordinator_server.cli.times import shown
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
+from coordinator_server.pipeline.replay.group_timeline import (
+    COMMITTED,
+    CREATED,
+    DELETED,
+    EMPTY,
+    GENERATION,
+    OFFSETS_DELETED,
+    OFFSETS_RESTORED,
+    Event,
+)
+from coordinator_server.pipeline.states.changes import Change
+
+_SENTENCES: Final = {
+    CREATED: "created",
+    GENERATION: "generation {generation}, {members}",
+    EMPTY: "generation {generation}, empty",
+    DELETED: "deleted",
+    COMMITTED: "{offsets} committed, the last one now; no generation in this history",
+    OFFSETS_DELETED: "{offsets} deleted",
+    OFFSETS_RESTORED: "{offsets} restored",
+}
+_CAUSES: Final[Mapping[str, str]] = {
+    Why.GROUP_CREATED: "a first member came",
+    Why.MEMBER_JOINED: "{whom} joined",
+    Why.MEMBER_REJOINED: "{whom} joined again",
+    Why.STATIC_MEMBER_RETURNED: "a static member returned as {whom}",
+    Why.MEMBER_LEFT: "{whom} left",
+    Why.SESSION_TIMEOUT: "session of {whom} timed out",
+    Why.JOIN_TIMEOUT: "{whom} did not join again in time",
+    Why.SYNC_TIMEOUT: "{whom} did not ask for its assignment in time",
+    Why.ASSIGNMENTS_NOT_STORED: "the assignments could not be stored",
+    Why.GROUP_OVER_MAX_SIZE: "{whom} was one more than group.max.size",
+    Why.GROUP_DELETED: "the group was to be deleted",
+    Why.OFFSETS_DELETED: "they were to be deleted",
+    Why.OFFSETS_EXPIRED: "they expired",
+    Why.OFFSETS_RESTORED: "a restore to {said}",
+    Why.TOPIC_DELETED: "topic {said} was deleted",
+}
+"""By the name of a reason. Logs of later versions may have others."""
+MOST_TOPICS: Final = 3
+_SAYS_MORE: Final = (Why.OFFSETS_RESTORED, Why.TOPIC_DELETED)
+
+
+def event_line(event: Event) -> str:
+    """Return the line of an event."""
+    causes = "; ".join(_cause(each) for each in event.by.reasons) if event.by is not None else ""
+    maker = _maker(event.what, event.by) if event.by is not None else ""
+    return f"{shown(event.at_ms)}  {_what(event)}" + (f": {causes}" if causes else "") + (f" ({maker})" if maker else "")
+
+
+def _what(event: Event) -> str:
+    sentence = _SENTENCES[event.what]
+    offsets = f"{counted(event.offsets, 'offset')}{_of(event.topics)}"
+    return sentence.format(generation=event.generation, members=counted(event.members or 0, "member"), offsets=offsets)
+
+
+def _of(topics: Sequence[str]) -> str:
+    named = ", ".join(topics[:MOST_TOPICS]) + (
+        f" and {len(topics) - MOST_TOPICS} more topics" if len(topics) > MOST_TOPICS else ""
+    )
+    return f" of {named}" if topics else ""
+
+
+def _cause(reason: Reason) -> str:
+    sentence = _CAUSES.get(reason.why)
+    if sentence is None:
+        sentence = f"{reason.why} {{whom}}".rstrip() if reason.whom else reason.why
+    said = f' ("{reason.said}")' if reason.said and reason.why not in _SAYS_MORE else ""
+    return sentence.format(whom=reason.whom or "a member", said=reason.said) + said
+
+
+def _maker(what: str, by: Change) -> str:
+    """Return who made the change; nothing for what the server did by itself."""
+    if not (by.client_id or by.client_host):
+        return ""
+    words = ["stored by leader" if what == GENERATION else f"{by.operation} of"]
+    words += [by.member_id or by.client_id or "a client without a name"]
+    return " ".join([*words, *([f"at {by.client_host}"] if by.client_host else [])])
+
+
+def changes_ahead(changes: Iterator[tuple[int | None, int | None]], members: int) -> str:
+    """Return what a restore would do, as its dry run says it. The changes are offsets before and after."""
+    count = sum(before != after for before, after in changes)
+    if members:
+        return f"dry run: would be refused, the group has {counted(members, 'member')}: stop them first"
+    if not count:
+        return "dry run: already so, no offset would change"
+    return f"dry run: {counted(count, 'offset')} would change; --execute changes them"

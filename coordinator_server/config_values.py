@@ -1,0 +1,120 @@
+"""Read properties from text, and what the texts of ``topics`` and the like say.
+
+``load`` reads ``--override name=value``, and refuses unknown properties and wrong values. Properties that depend on others, and those
+whose text has parts, have a function each.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from coordinator_server.config import LAST_PORT, MAX_LOOPS, UNLIMITED, Config, ConfigError, property_named, property_names
+from coordinator_server.kinds import KINDS, partition_counts
+from coordinator_server.topic_names import name_problem
+
+
+def load(properties: Mapping[str, str]) -> Config:
+    """Return the defaults with these properties, given as text. Raises ConfigError."""
+    for name in properties:
+        check_name(name)
+    for name, value in properties.items():
+        try:
+            msgspec.convert({name: value}, Config, strict=False)
+        except msgspec.ValidationError:
+            raise ConfigError(f"{name} takes {property_named(name).accepted}, not {value!r}") from None
+    config = msgspec.convert(dict(properties), Config, strict=False)
+    declared_topics(config)
+    loop_count(config)
+    advertised_address(config)
+    connection_overrides(config)
+    return config
+
+
+def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
+    """Return ``["name=value", …]`` as a dict; the last value of a name wins. Raises ConfigError."""
+    properties = {}
+    for override in overrides:
+        name, equals, value = override.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(f"--override takes name=value, not {override!r}")
+        properties[name.strip()] = value.strip()
+    return properties
+
+
+def check_name(name: str) -> None:
+    """Raise ConfigError if there is no property of this name."""
+    known = property_names()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ConfigError(f"unknown property {name}{hint} ('coordinator-server config' lists all properties)")
+
+
+def declared_topics(config: Config) -> dict[str, int | None]:
+    """Return the ``topics`` property as name → partition count, None where it has no count. Raises ConfigError."""
+    topics: dict[str, int | None] = {}
+    for item in filter(None, (part.strip() for part in config.topics.split(","))):
+        name, colon, count = item.partition(":")
+        if not name or (colon and not (count.isdecimal() and 0 < int(count) <= UNLIMITED)):
+            raise ConfigError(f"topics={config.topics}: {item!r} is not name or name:partitions")
+        problem = f"{name} is this server's own log" if name in KINDS else name_problem(name)
+        if name in topics:
+            problem = f"{name} is named twice"
+        if problem is not None:
+            raise ConfigError(f"topics={config.topics}: {problem}")
+        topics[name] = int(count) if count else None
+    return topics
+
+
+def advertised_address(config: Config) -> tuple[str, int] | None:
+    """Return the ``advertised.listeners`` property as host and port; None if it is not set. Raises ConfigError."""
+    text = config.advertised_listeners
+    if not text:
+        return None
+    host, colon, port = text.rpartition("://")[2].rpartition(":")
+    if not colon or not host or not port.isdecimal() or "," in text:
+        raise ConfigError(f"advertised.listeners={text}: one host:port is required, such as PLAINTEXT://coordinator.example:9092")
+    last = int(port) + loop_count(config) - 1
+    if last > LAST_PORT:
+        raise ConfigError(
+            f"advertised.listeners={text}: {loop_count(config)} loops need ports up to {last}, and {LAST_PORT} is the last one"
+        )
+    return host.strip("[]"), int(port)
+
+
+def connection_overrides(config: Config) -> dict[str, int]:
+    """Return the ``max.connections.per.ip.overrides`` property as host → limit. Raises ConfigError."""
+    text = config.max_connections_per_ip_overrides
+    overrides = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        host, _, limit = item.rpartition(":")
+        if not host or not limit.isdecimal() or int(limit) > UNLIMITED:
+            raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
+        overrides[host] = int(limit)
+    return overrides
+
+
+def loop_count(config: Config, cores: int = 1) -> int:
+    """Return the ``loops`` property as a number; ``auto`` is one loop per core. Raises ConfigError.
+
+    Each loop must own a shard of a permanent kind: other kinds may never be used.
+    """
+    counts = partition_counts(config)
+    permanent = [kind for kind in KINDS.values() if kind.is_permanent and isinstance(kind.partitions, str)]
+    largest = max(permanent, key=lambda kind: counts[kind.topic])
+    most = counts[largest.topic]
+    if config.loops == "auto":
+        return min(cores, MAX_LOOPS, most)
+    if config.loops > most:
+        raise ConfigError(f"loops={config.loops}: {largest.partitions}={most} has fewer shards than loops")
+    return config.loops
+
+
+def with_loops(config: Config, cores: int) -> Config:
+    """Return the configuration with a number for ``loops``. Raises ConfigError."""
+    config = msgspec.structs.replace(config, loops=loop_count(config, cores))
+    advertised_address(config)
+    return config

@@ -1,0 +1,100 @@
+"""The records of each shard that are new since the last run of the history.
+
+If retention has removed a segment before a run has read it, the run reads what a layer has kept of it, and reports the gap.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coordinator_server.kinds import GROUPS, TRANSACTIONS, topic_of
+from coordinator_server.log.file_names import segment_path
+from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.input.files import InputFile
+from coordinator_server.pipeline.input.retries import ONCE, Retries
+from coordinator_server.pipeline.input.sealing import seal
+from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
+from coordinator_server.pipeline.rules import rule_of
+
+
+class Gap(Struct, frozen=True):
+    """A range of offsets that was compacted before it was read."""
+
+    shard: str
+    from_offset: int
+    to_offset: int
+
+
+class FilePart(Struct, frozen=True):
+    """The records of a file before an offset."""
+
+    file: InputFile
+    before: int
+
+
+class NewRecords(Struct, frozen=True):
+    """The new records of one shard.
+
+    Of a shard of transactional ids: ``sealed_groups`` has the partitions of the groups' log, and how far each is sealed.
+    """
+
+    directory: str
+    parts: tuple[FilePart, ...]
+    to_offset: int
+    gap: Gap | None = None
+    sealed_groups: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        return Path(self.directory).name
+
+    @property
+    def number(self) -> int:
+        return int(self.name.rpartition("-")[2])
+
+
+def sealed_in_order(data_dir: Path, positions: Mapping[str, int], retries: Retries = ONCE) -> dict[str, int]:
+    """Seal all shards. Return the offset up to which each is sealed: transactional ids no later than groups.
+
+    So all that a completed transaction wrote is sealed, too, with several loops as well.
+    """
+    first = seal(data_dir, retries)
+    ids = {name: end for name, end in first.items() if topic_of(name) == TRANSACTIONS.topic}
+    return seal(data_dir, retries) | ids if any(end > positions.get(name, 0) for name, end in ids.items()) else first
+
+
+def new_records(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]) -> list[NewRecords]:
+    """Return what was sealed of each shard since ``positions``. Raises CannotRun if it was removed and no layer has it."""
+    found = []
+    groups = tuple((int(name.rpartition("-")[2]), end) for name, end in sealed.items() if topic_of(name) == GROUPS.topic)
+    for path in shard_directories(data_dir):
+        if rule_of(path.name).tables and path.name in sealed:
+            of_shard = _new_of_shard(path, positions.get(path.name, 0), sealed[path.name])
+            if of_shard is not None:
+                found.append(replace(of_shard, sealed_groups=groups) if topic_of(path.name) == TRANSACTIONS.topic else of_shard)
+    return found
+
+
+def _new_of_shard(path: Path, position: int, sealed_to: int) -> NewRecords | None:
+    if position >= sealed_to:
+        return None
+    bases = [base for base in segment_bases(path) if base <= sealed_to]
+    kept = [
+        FilePart(InputFile(segment_path(str(path), base), position, end, is_dense=True), end)
+        for base, end in itertools.pairwise(bases)
+        if end > position
+    ]
+    first = int(Path(kept[0].file.path).stem) if kept else sealed_to
+    if first <= position:
+        return NewRecords(str(path), tuple(kept), sealed_to)
+    layer = newest_valid_layer(path)
+    if layer is None or layer.to_offset < first:
+        raise CannotRun(f"{path.name}: offsets {position} to {first} are gone, and no layer has what was kept of them")
+    of_layer = [FilePart(InputFile(str(file), position, layer.to_offset, is_dense=False), first) for file in layer.files()]
+    return NewRecords(str(path), (*of_layer, *kept), sealed_to, Gap(path.name, position, first))

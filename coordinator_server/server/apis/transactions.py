@@ -1,0 +1,119 @@
+"""InitProducerId (22), AddOffsetsToTxn (25) and EndTxn (26): what a producer asks of the transaction coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from coordinator_server.kinds import GROUPS
+from coordinator_server.machine.errors import CoordinatorError, operation_error
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow, Refusal
+from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.served_api import Touched
+from coordinator_server.server.transaction_messages import ADD_PARTITIONS
+from coordinator_server.transaction.shard import PartitionsRequest, TransactionShard
+from protocol.error_codes import ErrorCode
+from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+R = TypeVar("R")
+
+INIT_PRODUCER_ID: Final = WriteOperation("init-producer-id", TransactionShard.init_producer_id)
+END_TRANSACTION: Final = WriteOperation("end-transaction", TransactionShard.end_transaction)
+
+NONE: Final = -1
+"""In place of a producer id or an epoch."""
+# The first versions whose clients know PRODUCER_FENCED. Before, INVALID_PRODUCER_EPOCH says the same.
+INIT_FIRST_FENCED: Final = 4
+FIRST_FENCED: Final = 2
+
+
+def transaction_error(error: ErrorCode, version: int, first_fenced: int = FIRST_FENCED) -> ErrorCode:
+    """Return the error code that a client of this version of the API gets."""
+    if error == ErrorCode.PRODUCER_FENCED and version < first_fenced:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    return operation_error(error)
+
+
+def shard_of(node: Node, transactional_id: str | None) -> int:
+    """Return the partition that owns a transactional id. Raises CoordinatorError, as Kafka does in any broker, if it has no text."""
+    if not transactional_id:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+    return node.transaction_partition_of(transactional_id)
+
+
+def _touched_by_init(request: InitProducerIdRequest) -> Touched:
+    return frozenset((request.transactional_id or "",)) if request.producer_id == NONE else touched(request)
+
+
+def touched(request: InitProducerIdRequest | AddOffsetsToTxnRequest | EndTxnRequest) -> Touched:
+    """Return a transactional id and its producer id, which a group's log may take without the transactional id."""
+    return frozenset((request.transactional_id or "", request.producer_id))
+
+
+def _refusal(make: Callable[..., R], first_fenced: int, **others: int) -> Refusal[Any, R]:
+    def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> R:
+        return make(error_code=transaction_error(error, context.api_version, first_fenced), **others)
+
+    return refuse
+
+
+def init_producer_id(
+    node: Node, context: RequestContext, request: InitProducerIdRequest, reply: PendingReply[InitProducerIdResponse]
+) -> None:
+    """Give a producer an id, or the next epoch of its transactional id.
+
+    Without a transactional id, any loop gives a new id, whatever id the producer had.
+    """
+    if (request.producer_id == NONE) != (request.producer_epoch == NONE):
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+    if request.transactional_id is None:
+        reply.complete(InitProducerIdResponse(producer_id=node.producer_ids.take(), producer_epoch=0))
+    else:
+        node.transactions.write(shard_of(node, request.transactional_id), INIT_PRODUCER_ID, context, request, reply)
+
+
+INIT_PRODUCER_ID_API = ApiRow(
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+    init_producer_id,
+    _refusal(InitProducerIdResponse, INIT_FIRST_FENCED, producer_id=NONE, producer_epoch=NONE),
+    Order.ALONE,
+    touches=_touched_by_init,
+)
+
+
+def add_offsets_to_txn(
+    node: Node, context: RequestContext, request: AddOffsetsToTxnRequest, reply: PendingReply[AddOffsetsToTxnResponse]
+) -> None:
+    """Add the partition with a group's offsets to a transaction, which begins if none is open.
+
+    Only clients of the first version of transactions ask for this.
+    """
+    partition = (GROUPS.topic, node.partition_of(request.group_id))
+    asked = PartitionsRequest(request.transactional_id, request.producer_id, request.producer_epoch, frozenset((partition,)))
+    added = CallbackReply(lambda _: reply.complete(AddOffsetsToTxnResponse()), reply.fail)
+    node.transactions.write(shard_of(node, request.transactional_id), ADD_PARTITIONS, context, asked, added)
+
+
+ADD_OFFSETS_TO_TXN_API = ApiRow(
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+    add_offsets_to_txn,
+    _refusal(AddOffsetsToTxnResponse, FIRST_FENCED),
+    Order.ALONE,
+    touches=touched,
+)
+
+
+def end_txn(node: Node, context: RequestContext, request: EndTxnRequest, reply: PendingReply[EndTxnResponse]) -> None:
+    node.transactions.write(shard_of(node, request.transactional_id), END_TRANSACTION, context, request, reply)
+
+
+END_TXN_API = ApiRow(EndTxnRequest, EndTxnResponse, end_txn, _refusal(EndTxnResponse, FIRST_FENCED), Order.ALONE, touches=touched)

@@ -1,0 +1,50 @@
+"""Run a server for tests until it is told to end, or nobody is left to tell it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable
+
+import structlog
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.testing.channel import Channel
+from coordinator_server.testing.ephemeral import EphemeralServer
+from coordinator_server.testing.operations import operations_of
+
+log = structlog.get_logger(__name__)
+
+
+async def serve(server: EphemeralServer, host: str, port: int, channel: Channel, *ends: Awaitable[object]) -> None:
+    """Start, say so on the channel, and serve until the first of ``ends``. Raises StartError and LogError.
+
+    Among ``ends`` is ``channel.serve``, if there are requests to expect.
+    """
+    await server.start(host, port)
+    channel.send({"bootstrap_servers": address_of(server), "pid": os.getpid(), "cluster_id": server.cluster_id})
+    tasks = [asyncio.ensure_future(end) for end in ends]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        if task.done():
+            task.result()
+        task.cancel()
+
+
+async def requests_end(server: EphemeralServer, channel: Channel) -> None:
+    """Run the requests of a channel, and return when they end."""
+    await channel.serve(operations_of(server))
+
+
+def address_of(server: EphemeralServer) -> str:
+    """Return where clients find the server."""
+    host, port = server.endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def die(failure: LogError) -> None:
+    """End the process: its log cannot be trusted."""
+    log.error("log-failed", why=str(failure))
+    sys.stderr.flush()
+    os._exit(1)

@@ -1,0 +1,56 @@
+"""The operations ``status`` and ``groups`` of ``control.sock``, with one loop and with two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.asking import coordinator, make_topic, must_commit
+from tests.support.client import Client
+from tests.support.members import form_group
+from tests.support.server import Server
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_what_each_loop_says_of_itself(tmp_path: Path, loops: int) -> None:
+    with Server(tmp_path, loops=loops) as server, Client(server.address) as client:
+        make_topic(client, "orders", 1)
+        status = server.control(op="status")["status"]
+
+        assert [each["node_id"] for each in sorted(status, key=lambda each: each["node_id"])] == [1, 2][:loops]
+        assert {each["pid"] for each in status} == (set(server.loop_pids()) if loops > 1 else {server.pid})
+        assert [(each["is_loaded"], each["log_failure"], each["cluster_id"]) for each in status] == [
+            (True, None, server.cluster_id)
+        ] * loops
+        assert sum(each["shards"]["active"] for each in status) >= 51
+        assert sum(each["connections"] for each in status) >= 1
+        assert all(each["uptime_ms"] >= 0 and each["topics"] >= 1 for each in status)
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
+    with Server(tmp_path, loops=loops) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 1)
+            for group in ("simple-0", "simple-1", "simple-2"):
+                with Client(coordinator(client, group)) as home:
+                    must_commit(home, group, "orders", {0: 5})
+        members = form_group(server.address, "readers", 2)
+        groups = {each.pop("group_id"): each for each in server.control(op="groups")["groups"]}
+        for member in members:
+            member.client.close()
+
+    simple = {"type": "classic", "state": "Empty", "protocol_type": "", "generation": 0, "members": 0}
+    assert groups == {
+        "readers": {
+            "type": "classic",
+            "state": "Stable",
+            "protocol_type": "consumer",
+            "generation": members[0].generation_id,
+            "members": 2,
+        },
+        "simple-0": simple,
+        "simple-1": simple,
+        "simple-2": simple,
+    }

@@ -1,0 +1,105 @@
+"""The files of ``deploy``: the unit's system call filter lets a server do all that it does, and the health check sees one that hangs."""
+
+from __future__ import annotations
+
+import ctypes.util
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from protocol.error_codes import ErrorCode
+from tests.support.asking import commit_alone
+from tests.support.client import Client
+from tests.support.eventually import eventually
+from tests.support.server import ROOT, Server
+
+DEPLOY = ROOT / "deploy"
+FILTER = "SystemCallFilter="
+# Loads a filter that answers EPERM to all other calls, as SystemCallErrorNumber= says, and becomes the command.
+LAUNCH = """
+import ctypes, errno, os, sys
+libc, seccomp = ctypes.CDLL(None), ctypes.CDLL(sys.argv[1])
+seccomp.seccomp_init.restype = ctypes.c_void_p
+context = ctypes.c_void_p(seccomp.seccomp_init(0x00050000 | errno.EPERM))
+for name in sys.argv[2].split():
+    number = seccomp.seccomp_syscall_resolve_name(name.encode())
+    if number >= 0:
+        assert seccomp.seccomp_rule_add(context, 0x7FFF0000, number, 0) == 0
+assert seccomp.seccomp_load(context) == 0
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+
+@cache
+def members(group: str) -> frozenset[str]:
+    """The system calls of a group of systemd."""
+    done = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True)
+    words = [line.strip() for line in done.stdout.splitlines()[1:] if line.strip() and not line.strip().startswith("#")]
+    return frozenset().union(*(members(word) if word.startswith("@") else {word} for word in words))
+
+
+def allowed_calls() -> set[str]:
+    """What the unit's lines allow, one after the other."""
+    allowed: set[str] = set()
+    for line in (DEPLOY / "coordinator-server.service").read_text().splitlines():
+        if line.startswith(FILTER):
+            words = line.removeprefix(FILTER)
+            named = set().union(*(members(word) if word.startswith("@") else {word} for word in words.removeprefix("~").split()))
+            allowed = allowed - named if words.startswith("~") else allowed | named
+    return allowed
+
+
+LIBRARY = ctypes.util.find_library("seccomp")
+needs_filter = pytest.mark.skipif(
+    LIBRARY is None or shutil.which("systemd-analyze") is None, reason="needs libseccomp and systemd-analyze"
+)
+
+
+@needs_filter
+@pytest.mark.parametrize("loops", [1, 2])
+def test_the_cleaner_works_under_the_units_filter(tmp_path: Path, loops: int) -> None:
+    """So does everything else up to a clean stop, and what the filter is for is denied."""
+    allowed = allowed_calls()
+    assert {"read", "setpriority"} <= allowed
+    assert not {"mount", "chown", "sched_setaffinity"} & allowed
+    server = Server(tmp_path, {"topics": "orders:6", "log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1}, loops=loops)
+    server.run_by = [sys.executable, "-c", LAUNCH, str(LIBRARY), " ".join(sorted(allowed))]
+    with server:
+        status = Path(f"/proc/{server.pid}/status").read_text()
+        assert "Seccomp:\t2" in status
+        with Client(server.addresses[0]) as client:
+            group = next(
+                name
+                for name in map("group-{}".format, range(9))
+                if commit_alone(client, name, "orders", {0: 1})[0] == ErrorCode.NONE
+            )
+            assert commit_alone(client, group, "orders", {0: 2}) == {0: ErrorCode.NONE}
+        eventually(lambda: "log-cleaned" in server.log(), describe=server.log)
+
+        assert server.stop() == 0
+    assert "not-cleaned" not in server.log()
+
+
+def health_check(port: int) -> int:
+    """The exit code of the container's health check, for a server on this port."""
+    text = (DEPLOY / "Containerfile").read_text()
+    words = json.loads(text.partition("HEALTHCHECK")[2].partition("CMD ")[2].splitlines()[0])
+    assert words[0] == "python3"
+    command = [sys.executable, *(word.replace("9092", str(port)) for word in words[1:])]
+    return subprocess.run(command, capture_output=True, check=False, timeout=60).returncode
+
+
+def test_the_health_check_needs_an_answer(tmp_path: Path) -> None:
+    """A server that listens and hangs is not healthy."""
+    with Server(tmp_path) as server:
+        assert health_check(server.ports[0]) == 0
+        server.stop()
+        assert health_check(server.port) == 1
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        assert health_check(hanging.getsockname()[1]) == 1

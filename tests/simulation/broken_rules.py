@@ -1,0 +1,17 @@
+"""Whether a play notices that a rule of the server is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+MOST_SEEDS = 200
+
+
+def must_be_seen(run: Callable[[int], list[str]], words: str) -> None:
+    """Fail unless some seed has a fault with these words."""
+    for seed in range(MOST_SEEDS):
+        if any(words in fault for fault in run(seed)):
+            return
+    pytest.fail(f"nobody noticed: {words}")

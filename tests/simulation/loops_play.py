@@ -1,0 +1,191 @@
+"""Several loops in one thread and from one integer: what a play with more than one loop shares.
+
+    a storm    somebody uses the server; loops are killed, stopped, and started again by what stands for their supervisor; links are slow
+    a calm     nothing befalls anybody: all that was begun comes to its end
+
+Each loop is a whole server process with a disk of its own, which has its journal and its shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
+from coordinator_server.log.directory import lock_directory, recover_all_loops
+from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
+from coordinator_server.server.composition import Place
+from tests.simulation.links import Neighbourhood
+from tests.simulation.machine import Machine
+from tests.simulation.network import Network
+from tests.simulation.play import listening
+from tests.simulation.world import MS, SECOND, World
+
+STORM_S: Final = 12
+CALM_S: Final = 25
+
+
+class LoopsPlay:
+    """Everything that a seed decides. ``properties`` are those of the servers, besides the ones that are drawn."""
+
+    name = ""
+    # How many troubles a storm has, one of these.
+    trouble_counts: tuple[int, ...] = (3, 8, 20)
+
+    def __init__(self, seed: int, properties: Mapping[str, Any]) -> None:
+        self.rng = rng = Random(f"{self.name} {seed}")
+        self.world = World(rng)
+        self.broken: list[str] = []
+        self.told: list[tuple[int, str]] = []
+        self.loops = rng.choice((1, 2, 2, 3))
+        self.config = Config(
+            log_journal_bytes=rng.choice((8000, 1 << 16)),
+            offsets_topic_segment_bytes=rng.choice((8000, 1 << 20)),
+            log_cleaner_enable=False,
+            **properties,
+        )
+        self.neighbourhood = Neighbourhood(self.world)
+        self.neighbourhood.most_us = rng.choice((1, 2, 40)) * MS
+        self.neighbourhood.slow_odds = rng.choice((0.0, 0.3, 0.6))
+        self.neighbourhood.piece_odds = rng.choice((0.0, 0.1, 0.5))
+        self.is_calm = False
+        self._starts = [0] * self.loops
+        self.machines = [self._machine(loop) for loop in range(self.loops)]
+
+    def _machine(self, loop: int) -> Machine:
+        machine = Machine(self.world, Network(self.world), self.config, partial(self._tell, loop), self.broken.append)
+        machine.neighbourhood = self.neighbourhood
+        machine.is_timers_first = self.rng.random() < 0.5
+        machine.inline_odds = self.rng.choice((1.0, 0.5, 0.0))
+        machine.sync_us = self.rng.choice((1, 3, 60)) * MS
+        machine.child_death_odds = self.rng.choice((0.0, 0.1, 0.5))
+        if self.loops > 1:
+            machine.next_place = partial(self._place, loop)
+        return machine
+
+    def _place(self, loop: int) -> Place:
+        self._starts[loop] += 1
+        ports = tuple(range(9092, 9092 + self.loops))
+        serving = tuple(each for each, machine in enumerate(self.machines) if machine.process is not None)
+        return Place(loop, ports, serving if loop == CONTROLLER else (), self._starts[loop])
+
+    def run(self) -> list[str]:
+        """Storm and calm. Return what went wrong."""
+        with listening(self._logged):
+            self._prepare()
+            for machine in self.machines:
+                machine.start()
+            self.world.run_for(3 * SECOND)
+            self._watch_over()
+            self._begin()
+            self._storm()
+            self._calm()
+            for machine in self.machines:
+                machine.kill()
+        return self.broken
+
+    # What a play adds
+
+    def _begin(self) -> None:
+        """The server is put to use, on a quiet day."""
+
+    def _act(self) -> None:
+        """Draw what somebody does in the storm."""
+
+    def _check(self) -> None:
+        """Look at what must be true at any moment."""
+
+    def _end(self) -> None:
+        """Look at what must be true after the calm."""
+
+    # Its course
+
+    def _prepare(self) -> None:
+        """What a supervisor does to the directory, of which every loop has its part."""
+        if self.loops == 1:
+            return
+        first, counts = self.machines[0].disk, partition_counts(self.config)
+        lock_directory(first, "/data", node_id=self.config.node_id, partitions=counts).lock.close()
+        for machine in self.machines:
+            machine.use("/data")
+            if machine.disk is not first:
+                machine.disk.put("/data/meta.properties", first.content("/data/meta.properties"))
+            recover_all_loops(machine.disk, "/data", self.loops, partial(loop_of, loops=self.loops))
+
+    def _storm(self) -> None:
+        rng, world = self.rng, self.world
+        self._act()
+        troubles = [self._kill, self._kill, self._stop, self._pause, self._pause_and_kill, self._fill_disk, self._lose_power]
+        for _ in range(rng.choice(self.trouble_counts)):
+            world.after(rng.randint(0, STORM_S * SECOND), rng.choice(troubles))
+        for _ in range(20):
+            world.run_for(STORM_S * SECOND // 20)
+            self._check()
+
+    def _calm(self) -> None:
+        self._tell(-1, "calm")
+        self.is_calm = True
+        self.neighbourhood.slow_odds = 0.0
+        for machine in self.machines:
+            machine.disk.mend()
+            machine.resume()
+            machine.child_death_odds = 0.0
+        self.world.run_for(CALM_S * SECOND)
+        self._check()
+        self._end()
+
+    # What befalls them.
+
+    def _watch_over(self) -> None:
+        """Start again what has ended, as a supervisor does: a while later, and the whole server when the one loop is all there is."""
+        for machine in self.machines:
+            if machine.process is None:
+                machine.start()
+        self.world.after(self.world.between(10 * MS, SECOND), self._watch_over)
+
+    def _any(self) -> Machine:
+        return self.rng.choice(self.machines)
+
+    def _kill(self) -> None:
+        self._any().kill()
+
+    def _stop(self) -> None:
+        self._any().stop()
+
+    def _pause(self) -> None:
+        self._any().pause(self.rng.randint(MS, 3 * SECOND))
+
+    def _pause_and_kill(self) -> None:
+        """It hangs, and its supervisor has seen it."""
+        machine = self._any()
+        machine.pause(10 * SECOND)
+        self.world.after(self.rng.randint(MS, 2 * SECOND), machine.kill)
+
+    def _fill_disk(self) -> None:
+        machine = self._any()
+        fault = machine.disk.fail("pwrite", 28, "/journal/")
+        fault_us = self.rng.randint(MS, 2 * SECOND)
+        self._tell(self.machines.index(machine), f"disk full for {fault_us // MS} ms")
+        assert fault is not None
+        self.world.after(fault_us, machine.disk.mend)
+
+    def _lose_power(self) -> None:
+        """All of them at once."""
+        for machine in self.machines:
+            machine.lose_power()
+
+    def _tell(self, loop: int, what: str) -> None:
+        self.told.append((self.world.now_us, f"loop {loop}: {what}"))
+
+    def _logged(self, line: dict[str, Any]) -> None:
+        if "exception" in line and not self._is_excused(line):
+            self.broken.append(f"logged: {line}")
+
+    def _is_excused(self, line: dict[str, Any]) -> bool:
+        return any(machine.disk._faults for machine in self.machines) and line["event"] == "shard-load-failed"
+
+
+Mutate = Callable[[LoopsPlay], None]

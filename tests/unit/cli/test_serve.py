@@ -1,0 +1,74 @@
+"""How a server that starts or serves waits for its end: signals, events, and work that is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from coordinator_server.cli import serve
+from coordinator_server.cli.serve import unless
+from coordinator_server.cli.signals import stop_signals
+
+
+async def others() -> set[asyncio.Task[object]]:
+    """What still runs beside the test."""
+    await asyncio.sleep(0)
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("which", [0, 1])
+async def test_the_first_of_several_events_is_found(which: int) -> None:
+    """Nothing waits for the others any more."""
+    events = asyncio.Event(), asyncio.Event()
+    asyncio.get_running_loop().call_soon(events[which].set)
+
+    assert await serve._first(*events) is events[which]
+
+    assert await others() == set()
+
+
+async def test_either_signal_is_the_end() -> None:
+    stopping = stop_signals(signal.SIGUSR1, signal.SIGUSR2)
+    assert not stopping.is_set()
+
+    os.kill(os.getpid(), signal.SIGUSR2)
+
+    async with asyncio.timeout(10):
+        await stopping.wait()
+
+
+async def test_work_that_is_done_has_its_end() -> None:
+    """Whether the server is to stop by then or not."""
+    done = []
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        done.append(1)
+
+    assert await unless(asyncio.Event(), work())
+    assert (done, await others()) == ([1], set())
+
+
+async def test_work_is_given_up_when_the_server_stops() -> None:
+    stopping = asyncio.Event()
+    asyncio.get_running_loop().call_soon(stopping.set)
+
+    assert not await unless(stopping, asyncio.sleep(1000))
+
+    assert await others() == set()
+
+
+async def test_work_that_fails_is_not_done() -> None:
+    async def fail() -> None:
+        raise OSError("no log")
+
+    with pytest.raises(OSError, match="no log"):
+        await unless(asyncio.Event(), fail())
+
+
+@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1:9092"), ("::1", "[::1]:9092"), ("host", "host:9092")])
+def test_addresses_are_those_that_clients_are_given(host: str, shown: str) -> None:
+    assert serve._address(host, 9092) == shown

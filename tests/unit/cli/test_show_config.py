@@ -1,0 +1,100 @@
+"""The command config: what an operator reads, and what a script does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.config import property_named, property_names
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["config", *words]) == 0
+    return capsys.readouterr().out
+
+
+def test_every_property_has_its_line_and_its_description(capsys: pytest.CaptureFixture[str]) -> None:
+    """In lines that fit a page."""
+    lines = printed(capsys).splitlines()
+
+    assert [line.partition("=")[0] for line in lines if line and not line.startswith(" ")] == property_names()
+    assert max(map(len, lines)) <= 100
+    text = " ".join(line.strip() for line in lines)
+    assert all(property_named(name).description in text for name in property_names())
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("offsets.retention.minutes", "Default (7 days), as in Kafka. Takes a whole number of minutes from 1 to 2147483647."),
+        ("log.cleaner.delete.retention.ms", "Default (1 day), as in Kafka. Takes a whole number of milliseconds, at least 0."),
+        ("num.partitions", "Default, as in Kafka. Takes a whole number of partitions from 1 to 2147483647."),
+        ("log.flush", "Default. Not in Kafka. Takes always or os."),
+        ("queued.max.request.bytes", "Default (64 MiB); Kafka's is -1. Takes a whole number of bytes, at least -1."),
+        ("node.id", "Default; Kafka has none. Takes a whole number, at least 0."),
+        ("topics", "Default. Not in Kafka. Takes NAME or NAME:PARTITIONS, separated by commas, such as orders:6,payments:3."),
+    ],
+)
+def test_a_property_has_its_default_origin_unit_and_allowed_values(
+    name: str, fact: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fact in " ".join(printed(capsys, name).split())
+
+
+def test_a_value_that_is_set_has_its_default_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["topics", "log.provenance", "socket.request.max.bytes", "advertised.listeners"]
+    override = ["topics=orders", "log.provenance=false", "socket.request.max.bytes=5", "advertised.listeners=x:1"]
+    lines = printed(capsys, *words, *(word for each in override for word in ("--override", each))).splitlines()
+
+    assert [line for line in lines if "=" in line] == override
+    assert [line.strip().partition(" Takes")[0] for line in lines if "Set;" in line] == [
+        "Set; the default is empty. Not in Kafka.",
+        "Set; the default is true. Not in Kafka.",
+        "Set; the default is 16777216 (16 MiB); Kafka's is 104857600 (100 MiB).",
+        "Set; the default is empty, as in Kafka.",
+    ]
+
+
+def test_values_alone_are_lines_for_scripts(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "--values").splitlines()
+
+    assert [line.partition("=")[0] for line in lines] == property_names()
+    assert printed(capsys, "--values", "loops", "log.provenance") == "loops=1\nlog.provenance=true\n"
+
+
+def test_properties_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """With everything that is printed, and a name in place of a sentence."""
+    found = json.loads(printed(capsys, "--json", "--override", "num.partitions=7"))
+
+    assert list(found) == property_names()
+    assert found["num.partitions"] == {
+        "value": 7,
+        "is_default": False,
+        "default": 1,
+        "description": property_named("num.partitions").description,
+        "origin": "kafka",
+        "kafka_default": 1,
+        "type": "int",
+        "unit": "partitions",
+        "minimum": 1,
+        "maximum": 2**31 - 1,
+        "values": [],
+        "form": None,
+    }
+    assert (found["log.flush"]["values"], found["log.flush"]["origin"]) == (["always", "os"], "ours")
+    assert found["node.id"]["origin"] == "kafka-other-default"
+    assert found["loops"]["is_default"]
+
+
+def test_values_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "--values", "--json", "--override", "num.partitions=7", "num.partitions", "log.flush")
+
+    assert json.loads(shown) == {"num.partitions": 7, "log.flush": "always"}
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_known_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "loops", "num.partition"]) == 2
+
+    assert "unknown property num.partition; did you mean num.partitions?" in capsys.readouterr().err

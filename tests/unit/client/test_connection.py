@@ -1,0 +1,183 @@
+"""One connection: authentication, throttling, and servers that send what nobody asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+import pytest
+
+from coordinator_server.client import AuthenticationFailed, ConnectionFailed, ConnectionSettings, Sasl, TimedOut, Unavailable
+from coordinator_server.client.connection import Connection, open_connection
+from protocol.error_codes import ErrorCode
+from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.metadata import MetadataRequest, MetadataResponse
+from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.support.recording_coordinator import SETTINGS, RecordingCoordinator
+from tests.support.scripted_coordinator import ADDRESS, NEVER, ScriptedCoordinator
+from tests.support.virtual_time import run_virtual
+
+PLAIN = ConnectionSettings("coordinator:9092", sasl=Sasl("user", "secret", "PLAIN"))
+
+
+async def connected(server: ScriptedCoordinator, settings: ConnectionSettings = SETTINGS) -> Connection:
+    return await open_connection(ADDRESS, settings, server.environment)
+
+
+def test_credentials_are_sent_before_anything_else() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server, PLAIN)
+        connection.close()
+
+        assert server.asked(SaslHandshakeRequest)[0].mechanism == "PLAIN"
+        assert server.asked(SaslAuthenticateRequest)[0].auth_bytes == b"\0user\0secret"
+
+    run_virtual(play())
+
+
+def test_refused_credentials_are_no_reason_to_retry() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        refused = SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, "wrong")
+        server.script[SaslAuthenticateRequest].append(refused)
+        async with RecordingCoordinator(PLAIN, environment=server.environment) as member:
+            with pytest.raises(AuthenticationFailed, match="wrong"):
+                await member.ensure_active_group()
+
+        assert len(server.asked(SaslAuthenticateRequest)) == 1
+        assert not server.connections
+
+    run_virtual(play())
+
+
+def test_a_mechanism_that_the_server_lacks_names_those_that_it_has() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        answer = SaslHandshakeResponse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, ["GSSAPI"])
+        server.script[SaslHandshakeRequest].append(answer)
+        with pytest.raises(AuthenticationFailed, match="accepts GSSAPI, not PLAIN"):
+            await connected(server, PLAIN)
+
+    run_virtual(play())
+
+
+def test_a_server_that_throttles_is_left_alone_for_so_long() -> None:
+    """KIP-219: it has answered, and the next request waits here."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server)
+        server.script[HeartbeatRequest].append(HeartbeatResponse(throttle_time_ms=2000))
+        for _ in range(2):
+            await connection.request(HeartbeatRequest(), HeartbeatResponse, 5)
+        connection.close()
+
+        first, second = server.times(HeartbeatRequest)
+        assert 2 <= second - first < 2.1
+
+    run_virtual(play())
+
+
+def test_an_overdue_response_closes_the_connection() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server)
+        server.script[HeartbeatRequest].append(NEVER)
+        waiting = asyncio.create_task(connection.request(HeartbeatRequest(), HeartbeatResponse, 60))
+        server.script[MetadataRequest].append(NEVER)
+        with pytest.raises(TimedOut, match="Metadata within 1 s"):
+            await connection.request(MetadataRequest(), MetadataResponse, 1)
+
+        assert connection.is_closed
+        with pytest.raises(TimedOut):
+            await waiting
+
+    run_virtual(play())
+
+
+def test_the_response_of_a_cancelled_request_is_dropped() -> None:
+    """The connection goes on, and the next response belongs to the next request."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server)
+        server.script[HeartbeatRequest] += [HeartbeatResponse(error_code=1), HeartbeatResponse(error_code=2)]
+        cancelled = asyncio.create_task(connection.request(HeartbeatRequest(), HeartbeatResponse, 5))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        answer = await connection.request(HeartbeatRequest(), HeartbeatResponse, 5)
+        connection.close()
+
+        assert answer.error_code == 2
+
+    run_virtual(play())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", struct.pack(">i", -5), struct.pack(">ii", 4, 99), struct.pack(">ih", 2, 1)],
+    ids=["http", "length", "correlation id", "short"],
+)
+def test_bytes_that_are_not_kafkas_protocol_close_the_connection(data: bytes) -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server)
+        server.script[HeartbeatRequest].append(NEVER)
+        waiting = asyncio.create_task(connection.request(HeartbeatRequest(), HeartbeatResponse, 5))
+        await asyncio.sleep(0.1)
+        server.connections[0].send(data)
+
+        with pytest.raises(ConnectionFailed):
+            await waiting
+        assert not server.connections
+
+    run_virtual(play())
+
+
+def test_a_response_that_cannot_be_decoded_fails_its_request() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        connection = await connected(server)
+        server.script[HeartbeatRequest].append(NEVER)
+        waiting = asyncio.create_task(connection.request(HeartbeatRequest(), HeartbeatResponse, 5))
+        await asyncio.sleep(0.1)
+        # ApiVersions had the correlation id 1; the response is too short.
+        server.connections[0].send(struct.pack(">iib", 5, 2, 0))
+
+        with pytest.raises(ConnectionFailed, match="not Kafka's protocol"):
+            await waiting
+
+    run_virtual(play())
+
+
+@pytest.mark.parametrize("newest", [0, 2, 3, 4])
+def test_versions_are_negotiated(newest: int) -> None:
+    """A server that does not know the version of ApiVersions says which ones it knows (KIP-511), or nothing."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        server.limit(ApiVersions=newest, Heartbeat=1)
+        connection = await connected(server)
+        connection.close()
+
+        assert connection.version_of(HeartbeatRequest) == 1
+        assert len(server.asked(ApiVersionsRequest)) == 1
+
+    run_virtual(play())
+
+
+def test_every_bootstrap_server_is_tried() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        settings = ConnectionSettings(["dead:1", "coordinator:9092", "dead:2"])
+        async with RecordingCoordinator(settings, environment=server.environment) as member:
+            await member.ensure_active_group()
+        gone = ConnectionSettings(["dead:1", "dead:2"])
+        async with RecordingCoordinator(gone, environment=server.environment) as member:
+            with pytest.raises(Unavailable, match=r"dead:1.*dead:2|dead:2.*dead:1"):
+                await member.ensure_active_group(timeout_s=1)
+
+    run_virtual(play())

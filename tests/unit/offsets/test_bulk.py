@@ -1,0 +1,110 @@
+"""BulkReplay: which records it reads itself. tests/property/test_bulk_replay.py compares what it reads with the regular decoders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets import bulk
+from coordinator_server.offsets.bulk import BulkReplay
+from coordinator_server.offsets.store import OffsetStore
+from protocol.batch_builder import BatchBuilder, encode_headers
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.record_batch import HEADER_SIZE, Record
+
+AT_MS = 1_700_000_000_000
+Stated = tuple[OffsetCommitKey, OffsetCommitValue, int]
+
+
+def replayed(data: bytes, last_delta: int) -> tuple[int, Any]:
+    """How many records were read, and what the store has of them."""
+    store = OffsetStore(SnapshotRegistry())
+    _, count = BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, last_delta)
+    return count, {group_id: dict(offsets.items()) for group_id, offsets in store.by_group.items()}
+
+
+def batch_of(commits: list[Stated], *, headers: bytes = encode_headers(())) -> bytes:
+    builder = BatchBuilder(0, AT_MS)
+    for key, value, version in commits:
+        record = CoordinatorRecord(key, value, version)
+        builder.append(CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record), headers)
+    return builder.finish()
+
+
+def one_by_one(commits: list[Stated]) -> Any:
+    store = OffsetStore(SnapshotRegistry())
+    for number, (key, value, _) in enumerate(commits):
+        store.replay(number, key, value)
+    return {group_id: dict(offsets.items()) for group_id, offsets in store.by_group.items()}
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
+def test_commits_of_every_size_are_read(version: int) -> None:
+    """Sizes of records, keys and values take one byte below 64, and two from there on."""
+    commits = [
+        (OffsetCommitKey("g" * name, "t", 0), OffsetCommitValue(7, -1, "m" * metadata, AT_MS), version)
+        for name, metadata in [*((length, 0) for length in range(1, 90)), *((1, length) for length in range(90))]
+    ]
+
+    assert replayed(batch_of(commits), len(commits) - 1) == (len(commits), one_by_one(commits))
+
+
+def test_commits_with_headers_are_read() -> None:
+    """Headers say who made a commit. They do not change what is committed."""
+    commits = [(OffsetCommitKey("g", "t", partition), OffsetCommitValue(7), 4) for partition in range(3)]
+
+    assert replayed(batch_of(commits, headers=encode_headers((("by", b"x"),))), 2) == (3, one_by_one(commits))
+
+
+@pytest.mark.parametrize("delta_ms", [-5, -64, 63, 64, 10**9, -(2**40)])
+def test_commits_of_any_time_are_read(delta_ms: int) -> None:
+    """Compaction keeps the time of each record."""
+    commit = OffsetCommitKey("g", "t", 0), OffsetCommitValue(7), 4
+    record = CoordinatorRecord(*commit)
+    builder = BatchBuilder(0, AT_MS)
+    raw = CLASSIC_GROUP_SERDE.encode_key(record), CLASSIC_GROUP_SERDE.encode_value(record)
+    builder.append_record(Record(0, AT_MS, *raw))
+    builder.append_record(Record(1, AT_MS + delta_ms, *raw))
+
+    assert replayed(builder.finish(), 1)[0] == 2
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 63, 64, 65, 66, 130, 700])
+def test_a_commit_of_many_partitions_is_read_whole(count: int) -> None:
+    """Offset deltas take one byte below 64, and two from there on."""
+    commits = [(OffsetCommitKey("g", "t", partition), OffsetCommitValue(partition * 7), 4) for partition in range(count)]
+
+    assert replayed(batch_of(commits), count - 1) == (count, one_by_one(commits))
+
+
+@pytest.mark.parametrize("place", [1, 2, 3, 4, 5, 40])
+@pytest.mark.parametrize(
+    "other",
+    [
+        (OffsetCommitKey("h", "t", 1), OffsetCommitValue(7), 4),
+        (OffsetCommitKey("g", "u", 1), OffsetCommitValue(7), 4),
+        (OffsetCommitKey("g", "t", 1), OffsetCommitValue(7, commit_timestamp=9), 4),
+        (OffsetCommitKey("g", "t", 1), OffsetCommitValue(7), 3),
+    ],
+    ids=["group", "topic", "value", "version"],
+)
+def test_a_record_of_the_same_size_in_between_is_read_as_it_is(place: int, other: Stated) -> None:
+    """It ends a run, wherever it is."""
+    commits = [(OffsetCommitKey("g", "t", partition), OffsetCommitValue(7), 4) for partition in range(60)]
+    commits[place] = other
+
+    assert replayed(batch_of(commits), 59) == (60, one_by_one(commits))
+
+
+@pytest.mark.parametrize(("version", "topic_id"), [(3, bytes(16)), (4, bytes(16)), (4, bytes(range(16)))])
+def test_values_without_metadata_are_read_without_a_decoder(
+    version: int, topic_id: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly all commits are such."""
+    commits = [(OffsetCommitKey(group, "t", 1), OffsetCommitValue(7, 3, "", 9, -1, topic_id), version) for group in "gh"]
+    monkeypatch.setattr(bulk, "decoders", lambda _: {})
+
+    assert replayed(batch_of(commits), 1) == (2, one_by_one(commits))

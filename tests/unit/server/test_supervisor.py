@@ -1,0 +1,378 @@
+"""The supervisor over processes that the test plays: what it starts and when, and what it makes of their ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from coordinator_server.config import Config
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.file_names import LOCK, journal_dir
+from coordinator_server.server.supervisor import supervisor as module
+from coordinator_server.server.supervisor.loop_process import Stage
+from coordinator_server.server.supervisor.messages import Prepared, StartLoop
+from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
+from tests.support.control import ask_control
+
+KILLED = -9
+CONFIG = Config(node_id=5, log_cleaner_enable=False, loops_hung_after_ms=60_000)
+
+
+class Process:
+    """Plays the process of a loop, and notes what it is told."""
+
+    def __init__(
+        self,
+        loop: int,
+        moved: Callable[[Process], None],
+        died: Callable[[Process, int], None],
+        answered: Callable[[Process], None],
+    ) -> None:
+        self.loop = loop
+        self.stage = Stage.STARTING
+        self.prepared: Prepared | None = None
+        self.pid = 1000 + loop
+        self.ended = asyncio.Event()
+        self.told: list[str] = []
+        self.asked: list[Mapping[str, Any]] = []
+        self.answer: Mapping[str, Any] = {"ok": True, "shards": {f"s-{loop}": 1}}
+        self.exit_code: int | None = 0
+        self.answers_pings = True
+        self.can_be_killed = True
+        self._moved, self._died, self._answered = moved, died, answered
+        self.order: StartLoop
+        self.inherited: Sequence[int]
+
+    def spawn(self, order: StartLoop, inherited: Sequence[int]) -> None:
+        self.order, self.inherited = order, inherited
+
+    async def connect(self, order: StartLoop) -> None:
+        assert order is self.order
+
+    @property
+    def is_up(self) -> bool:
+        return self.stage not in (Stage.STARTING, Stage.GONE)
+
+    def listen(self) -> None:
+        self.told.append("listen")
+
+    def ping(self) -> None:
+        self.told.append("ping")
+        if self.answers_pings:
+            self._answered(self)
+
+    def kill(self) -> None:
+        self.told.append("kill")
+        if self.can_be_killed:
+            self.end(KILLED)
+
+    def terminate(self) -> None:
+        self.told.append("terminate")
+        if self.exit_code is not None:
+            self.end(self.exit_code)
+
+    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.asked.append(request)
+        return self.answer
+
+    def become(self, stage: Stage) -> None:
+        self.stage = stage
+        if stage is Stage.PREPARED:
+            self.prepared = Prepared(("seal",))
+        self._moved(self)
+
+    def end(self, code: int) -> None:
+        self.stage = Stage.GONE
+        self.ended.set()
+        self._died(self, code)
+
+
+class Site:
+    """A supervisor of two loops, and the processes that it has started."""
+
+    def __init__(self, data_dir: Path, config: Config = CONFIG) -> None:
+        self.data_dir = data_dir
+        self.processes: list[Process] = []
+        self.has_restarted = asyncio.Event()
+        self.supervisor = Supervisor(config, data_dir, 2, Logs("info", "json"))
+
+    def processes_of(self) -> type[Process]:
+        """The class of its processes."""
+        site = self
+
+        class Started(Process):
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                site.processes.append(self)
+                if len(site.processes) > 2:
+                    site.has_restarted.set()
+
+        return Started
+
+    def journal(self, loop: int) -> list[Path]:
+        """The files of a loop's journal."""
+        return list(Path(journal_dir(str(self.data_dir), loop)).iterdir())
+
+    async def start(self) -> None:
+        await self.supervisor.start("127.0.0.1", 0)
+
+    async def serve(self) -> None:
+        for stage in (Stage.PREPARED, Stage.LOADING, Stage.SERVING):
+            for process in self.processes:
+                process.become(stage)
+            await turns()
+
+
+async def turns() -> None:
+    """What is due is done, and what follows from it."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Site]:
+    found = Site(tmp_path / "data")
+    monkeypatch.setattr(module, "LoopProcess", found.processes_of())
+    yield found
+    for process in found.processes:
+        process.exit_code = 0
+    await found.supervisor.stop()
+
+
+async def test_each_loop_has_its_order(site: Site) -> None:
+    """Its own sockets, and the directory's lock; the first one is not told of others, which are not there yet."""
+    await site.start()
+
+    ports = site.supervisor.ports
+    assert len(set(ports)) == 2
+    for loop, process in enumerate(site.processes):
+        order = process.order
+        assert (order.loop, order.incarnation, order.serving, order.ports) == (loop, 1, (), ports)
+        assert (order.data_dir, order.supervisor) == (str(site.data_dir), os.getpid())
+        assert (order.log_level, order.log_format) == ("info", "json")
+        lock, *sockets = process.inherited
+        assert tuple(sockets) == order.sockets
+        assert os.path.samestat(os.fstat(lock), (site.data_dir / LOCK).stat())
+        with socket.socket(fileno=os.dup(sockets[0])) as bound:
+            assert bound.getsockname()[1] == ports[loop]
+
+
+async def test_every_loop_finds_a_journal(site: Site) -> None:
+    """The supervisor recovers all of them before a loop starts: there may have been another number of loops."""
+    await site.start()
+
+    assert all(site.journal(loop) for loop in range(2))
+
+
+async def test_the_directory_is_one_servers(site: Site) -> None:
+    """Until it has stopped."""
+    await site.start()
+    other = Site(site.data_dir)
+    with pytest.raises(LogError):
+        await other.start()
+    assert await other.supervisor.stop() == 0
+    assert len(site.processes) == 2
+
+    await site.supervisor.stop()
+
+    await other.start()
+    assert await other.supervisor.stop() == 0
+
+
+async def test_no_loop_listens_before_all_are_prepared(site: Site) -> None:
+    """Clients are sent from one to the other."""
+    await site.start()
+    first, second = site.processes
+
+    first.become(Stage.PREPARED)
+    await turns()
+    assert first.told == []
+    second.become(Stage.PREPARED)
+    await turns()
+    assert [process.told.count("listen") for process in site.processes] == [1, 1]
+
+
+async def test_the_server_is_ready_when_all_shards_of_all_loops_are_loaded(site: Site) -> None:
+    """It stays so when a loop is started again."""
+    await site.start()
+    first, second = site.processes
+    for stage in (Stage.PREPARED, Stage.LOADING):
+        for process in site.processes:
+            process.become(stage)
+        await turns()
+    first.become(Stage.SERVING)
+    assert not site.supervisor.ready.is_set()
+
+    second.become(Stage.SERVING)
+
+    assert site.supervisor.ready.is_set()
+    first.end(KILLED)
+    assert site.supervisor.ready.is_set()
+
+
+@pytest.mark.parametrize(("loop", "serving"), [(0, (1,)), (1, ())])
+async def test_a_loop_that_dies_is_started_again(site: Site, loop: int, serving: tuple[int, ...]) -> None:
+    """On the same sockets. It listens when it is prepared, because the others do; the controller learns who they are."""
+    await site.start()
+    await site.serve()
+    dead = site.processes[loop]
+
+    dead.end(KILLED)
+    await turns()
+
+    again = site.processes[2]
+    assert (again.loop, again.order.incarnation, again.order.serving) == (loop, 2, serving)
+    assert again.inherited == dead.inherited
+    assert again.told == []
+    again.become(Stage.PREPARED)
+    assert again.told == ["listen"]
+    assert not site.supervisor.failed.is_set()
+
+
+async def test_a_loop_that_says_why_it_ends_ends_the_server(site: Site) -> None:
+    """Another start would not help."""
+    await site.start()
+    await site.serve()
+
+    site.processes[1].end(1)
+    await turns()
+
+    assert site.supervisor.failed.is_set()
+    assert len(site.processes) == 2
+    assert await site.supervisor.stop() == 1
+    assert site.processes[0].told[-1] == "terminate"
+
+
+@pytest.mark.parametrize(("codes", "result"), [((0, 0), 0), ((0, -15), 0), ((0, 1), 1), ((-9, 0), 1)])
+async def test_all_loops_end_with_the_server(site: Site, codes: tuple[int, int], result: int) -> None:
+    """One that could not end in order makes the server's own exit code; its ports are free, and none is started again."""
+    await site.start()
+    await site.serve()
+    for process, code in zip(site.processes, codes, strict=True):
+        process.exit_code = code
+
+    with capture_logs() as lines:
+        assert await site.supervisor.stop() == result
+
+    died = [(line["exit_code"], line["action"]) for line in lines if line["event"] == "loop-died"]
+    assert died == [(code, "none: the server stops") for code in codes if code not in (0, -15)]
+    assert [process.told[-1] for process in site.processes] == ["terminate"] * 2
+    assert len(site.processes) == 2
+    for process in site.processes:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(process.order.sockets[0])
+    assert not (site.data_dir / "control.sock").exists()
+
+
+@pytest.mark.parametrize("can_be_killed", [True, False])
+async def test_a_loop_that_does_not_end_is_killed(site: Site, monkeypatch: pytest.MonkeyPatch, can_be_killed: bool) -> None:
+    """The others have ended by then, and are left alone. One that waits for a disk cannot be killed: the server ends without it."""
+    monkeypatch.setattr(module, "STOP_S", 0.01)
+    await site.start()
+    await site.serve()
+    site.processes[1].exit_code = None
+    site.processes[1].can_be_killed = can_be_killed
+
+    with capture_logs() as lines:
+        assert await site.supervisor.stop() == 1
+
+    assert [process.told[-1] for process in site.processes] == ["terminate", "kill"]
+    assert [line["loops"] for line in lines if line["event"] == "loops-killed"] == [[1]]
+
+
+async def test_a_loop_that_waits_for_its_next_start_is_not_started_while_the_server_stops(site: Site) -> None:
+    await site.start()
+    await site.serve()
+    site.processes[1].end(KILLED)
+
+    assert await site.supervisor.stop() == 0
+    assert len(site.processes) == 2
+
+
+async def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It answers no ping in its time; the other one does."""
+    site = Site(tmp_path / "data", Config(log_cleaner_enable=False, loops_hung_after_ms=40))
+    monkeypatch.setattr(module, "LoopProcess", site.processes_of())
+    await site.start()
+    site.processes[1].answers_pings = False
+    await site.serve()
+
+    async with asyncio.timeout(10):
+        await site.has_restarted.wait()
+
+    first, second, again = site.processes
+    assert second.told[-1] == "kill"
+    assert again.loop == 1
+    assert "kill" not in first.told
+    assert await site.supervisor.stop() == 0
+    pings = first.told.count("ping")
+    await asyncio.sleep(0.05)
+    assert first.told.count("ping") == pings
+
+
+async def test_a_server_that_is_stopped_while_it_opens_looks_after_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its loops were prepared a moment ago."""
+    await site.start()
+    for process in site.processes:
+        process.exit_code = None
+        process.become(Stage.PREPARED)
+    monkeypatch.setattr(module, "STOP_S", 0.01)
+
+    await site.supervisor.stop()
+
+    assert "ping" not in site.processes[0].told + site.processes[1].told
+    assert not (site.data_dir / "control.sock").exists()
+
+
+async def test_an_operation_is_run_by_all_loops(site: Site) -> None:
+    """Their answers are one; a refusal of one is refused as a whole."""
+    await site.start()
+    await site.serve()
+
+    answer = await asyncio.to_thread(ask_control, site.data_dir, op="seal")
+    assert answer == {"ok": True, "shards": {"s-0": 1, "s-1": 1}}
+    assert [process.asked for process in site.processes] == [[{"op": "seal"}]] * 2
+    site.processes[1].answer = {"ok": False, "error": "the disk"}
+    refused = await asyncio.to_thread(ask_control, site.data_dir, op="seal")
+    assert (refused["ok"], refused["error"]) == (False, "the disk")
+
+
+async def test_the_loops_are_described(site: Site) -> None:
+    """With how often each was started."""
+    await site.start()
+    await site.serve()
+    site.processes[0].end(KILLED)
+    await turns()
+
+    answer = await asyncio.to_thread(ask_control, site.data_dir, op="loops")
+
+    first, second = site.supervisor.ports
+    assert answer["loops"] == [
+        {"loop": 0, "pid": 1000, "node_id": 5, "port": first, "stage": "starting", "starts": 2},
+        {"loop": 1, "pid": 1001, "node_id": 6, "port": second, "stage": "serving", "starts": 1},
+    ]
+
+
+async def test_a_process_that_cannot_be_started_ends_the_server(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be no memory for it."""
+    await site.start()
+    await site.serve()
+    dead = site.processes[1]
+
+    def refuse(*_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(Process, "spawn", refuse)
+    with capture_logs() as lines:
+        dead.end(KILLED)
+        await turns()
+
+    assert site.supervisor.failed.is_set()
+    assert "supervisor-failed" in [line["event"] for line in lines]

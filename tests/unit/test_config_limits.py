@@ -1,0 +1,186 @@
+"""The default of every property, and the least and the largest value of those that are numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.config import Config, ConfigError, property_names
+from coordinator_server.config_values import load
+
+INT_MAX = 2**31 - 1
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+KIB, MIB = 1024, 1024 * 1024
+
+# Those of Kafka have its default; test_properties.py compares them. DIFFERENT have a default of our own.
+OF_KAFKA: dict[str, object] = {
+    "advertised.listeners": "",
+    "auto.create.topics.enable": True,
+    "connections.max.idle.ms": 600_000,
+    "delete.topic.enable": True,
+    "group.coordinator.append.linger.ms": -1,
+    "group.initial.rebalance.delay.ms": 3000,
+    "group.max.session.timeout.ms": 1_800_000,
+    "group.max.size": INT_MAX,
+    "group.min.session.timeout.ms": 6000,
+    "log.cleaner.backoff.ms": 15_000,
+    "log.cleaner.delete.retention.ms": DAY_MS,
+    "log.cleaner.enable": True,
+    "log.cleaner.min.cleanable.ratio": 0.5,
+    "log.retention.check.interval.ms": 300_000,
+    "log.roll.ms": 168 * HOUR_MS,
+    "max.connection.creation.rate": INT_MAX,
+    "max.connections": INT_MAX,
+    "max.connections.per.ip": INT_MAX,
+    "max.connections.per.ip.overrides": "",
+    "max.request.partition.size.limit": 2000,
+    "message.max.bytes": 1_048_588,
+    "num.partitions": 1,
+    "offset.metadata.max.bytes": 4096,
+    "offsets.retention.check.interval.ms": 600_000,
+    "offsets.retention.minutes": 10_080,
+    "offsets.topic.num.partitions": 50,
+    "offsets.topic.segment.bytes": 104_857_600,
+    "producer.id.expiration.check.interval.ms": 600_000,
+    "producer.id.expiration.ms": DAY_MS,
+    "share.coordinator.state.topic.num.partitions": 50,
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 10_000,
+    "transaction.max.timeout.ms": 900_000,
+    "transaction.remove.expired.transaction.cleanup.interval.ms": HOUR_MS,
+    "transaction.state.log.num.partitions": 50,
+    "transactional.id.expiration.ms": 7 * DAY_MS,
+}
+DIFFERENT: dict[str, object] = {
+    "fetch.max.bytes": MIB,
+    "node.id": 1,
+    "queued.max.request.bytes": 64 * MIB,
+    "socket.request.max.bytes": 16 * MIB,
+}
+OURS: dict[str, object] = {
+    "auto.create.topics.max": 10_000,
+    "group.configs.max": 10_000,
+    "group.max.bytes": 16 * MIB,
+    "group.member.max.protocols": 100,
+    "log.cleaner.max.memory.bytes": 1024 * MIB,
+    "log.cleaner.min.bytes": 32 * MIB,
+    "log.cleaner.timeout.ms": HOUR_MS,
+    "log.flush": "always",
+    "log.history.retention.bytes": -1,
+    "log.history.retention.ms": 30 * DAY_MS,
+    "log.journal.bytes": 16 * MIB,
+    "log.provenance": True,
+    "log.rebalances": True,
+    "loops": 1,
+    "loops.hung.after.ms": 30_000,
+    "max.pending.requests.per.connection": 1000,
+    "members.max.bytes": 512 * MIB,
+    "offsets.commit.coalesce": False,
+    "socket.request.stalled.after.ms": 30_000,
+    "topics": "",
+    "topics.max": 100_000,
+    "topics.max.partitions": 1_000_000,
+    "transaction.max.partitions": 10_000,
+}
+
+# Where a property has one number, it may be as large as a number of 64 bits.
+LIMITS: dict[str, tuple[int, int | None]] = {
+    "auto.create.topics.max": (0, None),
+    "connections.max.idle.ms": (-1, None),
+    "fetch.max.bytes": (1024, None),
+    "group.configs.max": (0, None),
+    "group.coordinator.append.linger.ms": (-1, None),
+    "group.initial.rebalance.delay.ms": (0, INT_MAX),
+    "group.max.bytes": (64 * KIB, None),
+    "group.max.session.timeout.ms": (0, INT_MAX),
+    "group.max.size": (1, INT_MAX),
+    "group.member.max.protocols": (1, INT_MAX),
+    "group.min.session.timeout.ms": (0, INT_MAX),
+    "log.cleaner.backoff.ms": (1, None),
+    "log.cleaner.delete.retention.ms": (0, None),
+    "log.cleaner.max.memory.bytes": (64 * MIB, None),
+    "log.cleaner.min.bytes": (0, None),
+    "log.cleaner.timeout.ms": (1, None),
+    "log.history.retention.bytes": (-1, None),
+    "log.history.retention.ms": (-1, None),
+    "log.journal.bytes": (64 * KIB, None),
+    "log.retention.check.interval.ms": (1, None),
+    "log.roll.ms": (1, None),
+    "loops": (1, 50),  # the shards of __consumer_offsets
+    "loops.hung.after.ms": (500, None),
+    "max.connection.creation.rate": (1, INT_MAX),
+    "max.connections": (1, INT_MAX),
+    "max.connections.per.ip": (0, INT_MAX),
+    "max.pending.requests.per.connection": (1, INT_MAX),
+    "max.request.partition.size.limit": (1, INT_MAX),
+    "members.max.bytes": (64 * KIB, None),
+    "message.max.bytes": (1024, None),
+    "node.id": (0, None),
+    "num.partitions": (1, INT_MAX),
+    "offset.metadata.max.bytes": (0, None),
+    "offsets.retention.check.interval.ms": (1, INT_MAX),
+    "offsets.retention.minutes": (1, INT_MAX),
+    "offsets.topic.num.partitions": (1, INT_MAX),
+    "offsets.topic.segment.bytes": (1024, None),
+    "producer.id.expiration.check.interval.ms": (1, INT_MAX),
+    "producer.id.expiration.ms": (1, INT_MAX),
+    "queued.max.request.bytes": (-1, None),
+    "share.coordinator.state.topic.num.partitions": (1, INT_MAX),
+    "socket.request.max.bytes": (1, INT_MAX),
+    "socket.request.stalled.after.ms": (1000, None),
+    "topics.max": (1, INT_MAX),
+    "topics.max.partitions": (1, INT_MAX),
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": (1, INT_MAX),
+    "transaction.max.partitions": (1, INT_MAX),
+    "transaction.max.timeout.ms": (1, INT_MAX),
+    "transaction.remove.expired.transaction.cleanup.interval.ms": (1, INT_MAX),
+    "transaction.state.log.num.partitions": (1, INT_MAX),
+    "transactional.id.expiration.ms": (1, INT_MAX),
+}
+
+
+def is_taken(name: str, value: object) -> bool:
+    try:
+        load({name: str(value)})
+    except ConfigError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", property_names())
+def test_the_default_of_a_property(name: str) -> None:
+    """An upgrade never changes one unseen."""
+    defaults = OF_KAFKA | DIFFERENT | OURS
+
+    assert getattr(Config(), name.replace(".", "_")) == defaults[name]
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_limits_are_inclusive(name: str) -> None:
+    """A value behind them is refused."""
+    least, most = LIMITS[name]
+    assert [is_taken(name, value) for value in (least - 1, least)] == [False, True]
+    if most is None:
+        assert is_taken(name, 2**62)
+        return
+    assert [is_taken(name, value) for value in (most, most + 1)] == [True, False]
+
+
+def test_every_number_has_limits_here() -> None:
+    """A ratio is the only one that is not whole."""
+    numbers = {name for name in property_names() if type(getattr(Config(), name.replace(".", "_"))) is int}
+
+    assert numbers == LIMITS.keys()
+
+
+def test_a_ratio_is_between_0_and_1() -> None:
+    """Inclusive, too."""
+    values = ("-0.01", "0", "1", "1.01")
+
+    assert [is_taken("log.cleaner.min.cleanable.ratio", value) for value in values] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("value", ["auto", 64])
+def test_as_many_loops_as_there_are_shards(value: object) -> None:
+    """Up to 64."""
+    assert load({"loops": str(value), "offsets.topic.num.partitions": "100"}).loops == value
+    with pytest.raises(ConfigError, match="loops takes a whole number of loops from 1 to 64"):
+        load({"loops": "65", "offsets.topic.num.partitions": "100"})
