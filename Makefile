@@ -56,8 +56,8 @@ interop: with-dev ## the same scenarios with every client: Java, franz-go, saram
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for a different run
 	@$(BIN)/python -m tests.storm $(ARGS)
 
-differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven); ARGS=--record records its answers
-	@$(BIN)/python -m pytest tests/differential --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), and the client library against one that demands TLS and SASL; ARGS=--record records its answers
+	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, and with programs that use the client library; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)

@@ -82,6 +82,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
     return UnitScheduling(config) if config.option.dist == "load" else None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What asks a broker and nothing else is no part of a run that has none: left out here, where a skip would be a tool that is missing."""
+    if config.getoption("--live") or config.getoption("--record"):
+        return
+    if live := [item for item in items if item.get_closest_marker("live")]:
+        config.hook.pytest_deselected(items=live)
+        items[:] = [item for item in items if not item.get_closest_marker("live")]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Under CI nothing is optional: a test skipped for want of a tool fails the run."""

@@ -49,11 +49,10 @@ def test_script(script: Script, stage: Stage, timed: Played) -> None:
     play(script, stage)
 
 
+@pytest.mark.live
 @named(*LONG)
-def test_long_script(script: Script, stage: Stage, request: pytest.FixtureRequest) -> None:
+def test_long_script(script: Script, stage: Stage) -> None:
     """The same after as many requests as a producer id has epochs: only where a broker is asked."""
-    if not stage.archive.is_live:
-        pytest.skip("takes long: make differential")
     play(script, stage)
 
 

@@ -23,6 +23,7 @@ from tests.support.kafka_jars import do_without
 from tests.support.ports import free_port
 from tests.support.recording_coordinator import RecordingCoordinator
 
+pytestmark = pytest.mark.live
 PASSWORD = "secret, with = signs"
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 ITERATIONS = 4096
@@ -43,10 +44,8 @@ def keystore(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(request: pytest.FixtureRequest, keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def address(keystore: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A listener that takes nothing but TLS and SASL."""
-    if not request.config.getoption("--live"):
-        pytest.skip("asks a Kafka broker: --live")
     port = free_port()
     modules = "org.apache.kafka.common.security"
     with KafkaBroker(tmp_path_factory.mktemp("kafka")) as broker:
