@@ -1,0 +1,103 @@
+"""The orders in which Kafka's coordinator iterates over members, topic names, topic ids and partitions.
+
+They are those of Java's HashMap and HashSet: by bucket, then by insertion within a bucket. The number of buckets depends on
+how a table was created and filled; where versions of Java differ, it is that of Java 17, the oldest one that runs Kafka 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from struct import Struct as Layout
+from typing import Final
+
+from coordinator_server.machine.java import java_string_hash
+
+LEAST_BUCKETS: Final = 16
+_words: Final = Layout(">4I").unpack
+# Knuth's multiplier, as TimelineHashMap uses it.
+_FIBONACCI: Final = -7046029254386353131
+_64_BITS: Final = (1 << 64) - 1
+# Ids of members of groups, some hundred bytes each.
+_HASHES: Final = 16_384
+
+text_hash = lru_cache(_HASHES)(java_string_hash)
+
+
+def spread_text(text: str) -> int:
+    """Return what HashMap makes of the hash of a string."""
+    value = text_hash(text) & 0xFFFF_FFFF
+    return value ^ value >> 16
+
+
+def spread_topic_id(topic_id: bytes) -> int:
+    """Return what HashMap makes of the hash of a Uuid."""
+    first, second, third, fourth = _words(topic_id)
+    value: int = first ^ second ^ third ^ fourth
+    return value ^ value >> 16
+
+
+def buckets_for(count: int, least: int = LEAST_BUCKETS) -> int:
+    """Return the number of buckets of a HashMap of ``least`` buckets once it has got ``count`` keys one by one."""
+    while count > least * 3 // 4:
+        least *= 2
+    return least
+
+
+def buckets_of_capacity(capacity: int) -> int:
+    """Return the number of buckets of a new HashMap of the given initial capacity."""
+    return 1 << (capacity - 1).bit_length() if capacity > 1 else 1
+
+
+def buckets_of_copy(count: int) -> int:
+    """Return the number of buckets of a HashSet that is made of a collection with ``count`` elements."""
+    return buckets_of_capacity(max(count * 4 // 3 + 1, LEAST_BUCKETS))
+
+
+def order_names(names: Iterable[str]) -> list[str]:
+    """Return the order of a HashSet that was made of a list of topic names."""
+    given = list(names)
+    mask = buckets_of_copy(len(given)) - 1
+    return sorted(dict.fromkeys(given), key=lambda name: spread_text(name) & mask)
+
+
+def order_union(names: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Return the order of a UnionSet: of the names of a member, and of those that match its regular expression.
+
+    Both are in the order of their own sets.
+    """
+    large, small = (names, found) if len(names) > len(found) else (found, names)
+    return list(dict.fromkeys([*large, *small]))
+
+
+def order_members(member_ids: Sequence[str], updated: str | None = None, removed: str | None = None, most: int = 0) -> list[str]:
+    """Return the order in which an assignor gets the members of a group (Kafka's TargetAssignmentBuilder).
+
+    The ids are in the order in which they entered the group. ``updated`` is the member that the target is computed for; it may
+    be new. ``removed`` is the static member that it replaces. ``most`` is the largest number of members that the group had.
+    """
+    found = dict.fromkeys(_timeline_order(member_ids, max(most, len(member_ids))))
+    largest = len(found)
+    # The changes have a HashMap of their own.
+    changes = {member_id: member_id == updated for member_id in (updated, removed) if member_id is not None}
+    for member_id in sorted(changes, key=lambda each: spread_text(each) & LEAST_BUCKETS - 1):
+        if changes[member_id]:
+            found.setdefault(member_id)
+        else:
+            found.pop(member_id, None)
+        largest = max(largest, len(found))
+    mask = buckets_for(largest) - 1
+    return sorted(found, key=lambda member_id: spread_text(member_id) & mask)
+
+
+def _timeline_order(keys: Sequence[str], most: int) -> list[str]:
+    """Return the order of a TimelineHashMap: by slot, and within a slot the last key first.
+
+    The table grows before a key is written, even if that key is replaced.
+    """
+    slots = 2
+    while (most + 1) * 3 > slots * 4:
+        slots *= 2
+    shift = 65 - slots.bit_length()
+    last_first = keys[::-1]
+    return sorted(last_first, key=lambda key: (text_hash(key) * _FIBONACCI & _64_BITS) >> shift)
