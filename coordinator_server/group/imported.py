@@ -1,8 +1,8 @@
-"""Groups of the protocols that are not served yet: consumer (KIP-848), share (KIP-932) and streams (KIP-1071).
+"""Groups of the protocols that are not served yet: share (KIP-932) and streams (KIP-1071).
 
 Their records come from an imported log and stay in it. The state kept here is enough to preserve them and to prove that nothing
 was lost: a group exists while one of its records does, has members while a member record exists, and its digest has an item for
-each record. As in Kafka, a classic member may take over an *empty* consumer or streams group: the first join writes the
+each record. As in Kafka, a classic member may take over an *empty* streams group: the first join writes the
 tombstones of the group's records. All other joins, and commits by members of these groups, are refused.
 """
 
@@ -13,15 +13,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from coordinator_server.group.common.record_digest import item_name, record_digest
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
-from coordinator_server.machine.digest import item_digest
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
-from protocol.codec import encode
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages import consumer_group_records as consumer
 from protocol.messages import share_group_records as share
 from protocol.messages import streams_group_records as streams
 from protocol.messages.describe_groups import DescribedGroup
@@ -33,8 +31,6 @@ from protocol.plain_commits import CommitShape
 _EMPTY: Final = "Empty"
 # The state depends on the members, which this server does not serve.
 _UNKNOWN: Final = "Unknown"
-_KEY_VERSION: Final = 0
-_TYPE_BYTES: Final = 2
 
 # A record's type, and the part of its key after the group id: a member id or a regular expression.
 RecordName = tuple[type[Message], str]
@@ -49,18 +45,6 @@ class ImportedRecords(Struct, frozen=True):
     commits_offsets: bool = True
 
 
-CONSUMER_RECORDS: Final = ImportedRecords(
-    "consumer",
-    consumer.ConsumerGroupMemberMetadataKey,
-    (
-        consumer.ConsumerGroupMetadataKey,
-        consumer.ConsumerGroupPartitionMetadataKey,
-        consumer.ConsumerGroupTargetAssignmentMetadataKey,
-        consumer.ConsumerGroupTargetAssignmentMemberKey,
-        consumer.ConsumerGroupCurrentMemberAssignmentKey,
-        consumer.ConsumerGroupRegularExpressionKey,
-    ),
-)
 SHARE_RECORDS: Final = ImportedRecords(
     "share",
     share.ShareGroupMemberMetadataKey,
@@ -173,7 +157,7 @@ class ImportedType:
     def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
         records = self.by_id.get_at(group_id, committed_offset)
         items = () if records is None else records.items_at(committed_offset)
-        return {_shown(name): digest for name, digest in items}
+        return {item_name(*name): digest for name, digest in items}
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         records = self.by_id.get_at(group_id, committed_offset)
@@ -204,21 +188,6 @@ class ImportedType:
     def _refuse_without_offsets(self, group_id: str) -> None:
         if not self._records.commits_offsets:
             raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
-
-
-def record_digest(key: Message, value: Message) -> int:
-    """Return the hash of a record: its key with the record type, and its value in the newest version.
-
-    The version in which the record was written does not matter.
-    """
-    assert key.kafka.key is not None
-    return item_digest(key.kafka.key.to_bytes(_TYPE_BYTES) + encode(key, _KEY_VERSION), encode(value, value.kafka.versions.high))
-
-
-def _shown(name: RecordName) -> str:
-    record_type, rest = name
-    shown = record_type.__name__.removesuffix("Key")
-    return f"{shown} {rest}" if rest else shown
 
 
 def _key(record_type: type[Message], group_id: str, rest: str) -> Message:

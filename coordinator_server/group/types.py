@@ -11,14 +11,15 @@ from functools import partial
 from typing import Final
 
 from coordinator_server.group.classic.type import ClassicType
+from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, SharedTables
-from coordinator_server.group.imported import CONSUMER_RECORDS, SHARE_RECORDS, STREAMS_RECORDS, ImportedType
+from coordinator_server.group.imported import SHARE_RECORDS, STREAMS_RECORDS, ImportedType
 
 CLASSIC: Final = "classic"
 
 GROUP_TYPES: Final[dict[str, Callable[[GroupContext, SharedTables], GroupType]]] = {
     CLASSIC: ClassicType,
-    "consumer": partial(ImportedType, CONSUMER_RECORDS),
+    "consumer": ConsumerType,
     "share": partial(ImportedType, SHARE_RECORDS),
     "streams": partial(ImportedType, STREAMS_RECORDS),
 }

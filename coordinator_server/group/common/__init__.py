@@ -1,0 +1,1 @@
+"""What groups of the newer protocols have in common: consumer groups, and later share groups."""

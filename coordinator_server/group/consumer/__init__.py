@@ -1,0 +1,1 @@
+"""Consumer groups: the consumer rebalance protocol (KIP-848)."""

@@ -1,0 +1,303 @@
+"""A consumer group: hard state, all of it (Kafka's ``ConsumerGroup``).
+
+The values of the group's records by key, and what follows from them: static members, partition epochs, counts of subscriptions.
+Only ``replay`` changes it. The group exists while one of its records does. Records may come in any order and be incomplete, as a
+compacted log has them: a member exists while it has a subscription or an assignment, and no order is refused.
+
+The group's epoch rises with each change of subscriptions or topics. The target assignment's follows, and each member's follows
+that, member by member. ``partition_epochs`` has the epoch of the owner of each partition: until it has released the partition,
+nobody else gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from coordinator_server.group.consumer.member import (
+    NO_ASSIGNMENT,
+    NO_METADATA,
+    ConsumerGroupMember,
+    Epochs,
+    TopicId,
+)
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from protocol.fields import Message
+from protocol.messages.consumer_group_records import (
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupRegularExpressionValue,
+    ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
+
+K = TypeVar("K")
+
+NO_EPOCH = -1
+_NEW_GROUP = ConsumerGroupMetadataValue(epoch=1)
+_NO_TARGET = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
+
+
+class SubscriptionCount(NamedTuple):
+    """The number of members that name a topic, and of resolved regular expressions that match it."""
+
+    by_name: int = 0
+    by_regex: int = 0
+
+
+class TargetAssignment(NamedTuple):
+    """The target of one member: its record, and the same by topic."""
+
+    value: ConsumerGroupTargetAssignmentMemberValue
+    partitions: Mapping[TopicId, frozenset[int]]
+
+
+NO_COUNT = SubscriptionCount()
+NO_TARGET = TargetAssignment(ConsumerGroupTargetAssignmentMemberValue(), {})
+
+
+class ConsumerGroup:
+    """One consumer group. All containers are timeline containers."""
+
+    __slots__ = (
+        "_groups_by_topic",
+        "_registry",
+        "classic_members",
+        "classic_protocols",
+        "end_offset",
+        "group_id",
+        "head",
+        "members",
+        "partition_epochs",
+        "regex_members",
+        "regexes",
+        "server_assignors",
+        "static_members",
+        "subscribed_topics",
+        "targets",
+    )
+
+    def __init__(
+        self, group_id: str, registry: SnapshotRegistry, groups_by_topic: TimelineDict[str, TimelineDict[str, None]]
+    ) -> None:
+        self.group_id = group_id
+        self._registry = registry
+        self._groups_by_topic = groups_by_topic
+        # The offset after the group's last record: answers about the group wait until the log is durable up to it.
+        self.end_offset = TimelineValue(registry, 0)
+        # The records that a group has at most one of, by type of the key.
+        self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
+        self.members: TimelineDict[str, ConsumerGroupMember] = TimelineDict(registry)
+        self.targets: TimelineDict[str, TargetAssignment] = TimelineDict(registry)
+        self.regexes: TimelineDict[str, ConsumerGroupRegularExpressionValue] = TimelineDict(registry)
+        # Derived: member id by instance id, and the epoch of each partition's owner.
+        self.static_members: TimelineDict[str, str] = TimelineDict(registry)
+        self.partition_epochs: TimelineDict[TopicId, TimelineDict[int, int]] = TimelineDict(registry)
+        # Derived counts: of subscriptions by topic, of members by regular expression and by server assignor.
+        self.subscribed_topics: TimelineDict[str, SubscriptionCount] = TimelineDict(registry)
+        self.regex_members: TimelineDict[str, int] = TimelineDict(registry)
+        self.server_assignors: TimelineDict[str, int] = TimelineDict(registry)
+        # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
+        self.classic_members = TimelineValue(registry, 0)
+        self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
+
+    # --- the records of which there is one
+
+    @property
+    def group_epoch(self) -> int:
+        """The epoch; 1 before the first record."""
+        epoch: int = self.head.get(ConsumerGroupMetadataKey, _NEW_GROUP).epoch
+        return epoch
+
+    @property
+    def metadata_hash(self) -> int:
+        """The hash of the subscribed topics, as of the group's epoch."""
+        found: int = self.head.get(ConsumerGroupMetadataKey, _NEW_GROUP).metadata_hash
+        return found
+
+    @property
+    def assignment_epoch(self) -> int:
+        """The epoch of the target assignment; 1 before the first record."""
+        epoch: int = self.head.get(ConsumerGroupTargetAssignmentMetadataKey, _NO_TARGET).assignment_epoch
+        return epoch
+
+    @property
+    def assignment_timestamp(self) -> int:
+        """The wall-clock time of the target assignment in milliseconds; 0 if unknown."""
+        timestamp: int = self.head.get(ConsumerGroupTargetAssignmentMetadataKey, _NO_TARGET).assignment_timestamp
+        return timestamp
+
+    @property
+    def has_partition_metadata(self) -> bool:
+        """Whether the log has the record that the metadata hash has replaced. The next change of the group removes it."""
+        return ConsumerGroupPartitionMetadataKey in self.head
+
+    @property
+    def is_in_log(self) -> bool:
+        """Whether the group has a record."""
+        return bool(self.members or self.head or self.targets or self.regexes)
+
+    # --- reads
+
+    def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
+        """Return the member with this instance id."""
+        member_id = None if instance_id is None else self.static_members.get(instance_id)
+        return None if member_id is None else self.members.get(member_id)
+
+    def target(self, member_id: str) -> Mapping[TopicId, frozenset[int]]:
+        """Return the target assignment of a member; empty if it has none."""
+        return self.targets.get(member_id, NO_TARGET).partitions
+
+    def partition_epoch(self, topic_id: TopicId, partition: int) -> int:
+        """Return the epoch of the member that owns a partition, or NO_EPOCH if nobody does."""
+        epochs = self.partition_epochs.get(topic_id)
+        return NO_EPOCH if epochs is None else epochs.get(partition, NO_EPOCH)
+
+    # --- replay
+
+    def put_head(self, key_type: type[Message], value: Message | None) -> None:
+        """Set or remove a record of which there is one."""
+        if value is not None:
+            self.head[key_type] = value
+        else:
+            self.head.pop(key_type, None)
+
+    def put_metadata(self, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
+        """Set or remove a member's subscription."""
+        old = self.members.get(member_id)
+        if old is None and value is None:
+            return
+        member = (old or ConsumerGroupMember(member_id)).with_metadata(value or NO_METADATA)
+        self._put(member)
+        self._count_metadata(NO_METADATA if old is None else old.metadata, member.metadata)
+        self._put_instance(old, member)
+
+    def put_current(self, member_id: str, value: ConsumerGroupCurrentMemberAssignmentValue | None) -> None:
+        """Set or remove a member's assignment."""
+        old = self.members.get(member_id)
+        if old is None and value is None:
+            return
+        member = (old or ConsumerGroupMember(member_id)).with_current(value or NO_ASSIGNMENT)
+        self._put(member)
+        if old is not None:
+            self._release(old.assigned, old.member_epoch)
+            self._release(old.pending_revocation, old.member_epoch)
+        self._own(member.assigned, member.member_epoch)
+        self._own(member.pending_revocation, member.member_epoch)
+
+    def put_target(self, member_id: str, value: ConsumerGroupTargetAssignmentMemberValue | None) -> None:
+        """Set or remove a member's target assignment."""
+        if value is not None:
+            partitions = {topic.topic_id: frozenset(topic.partitions) for topic in value.topic_partitions}
+            self.targets[member_id] = TargetAssignment(value, partitions)
+        else:
+            self.targets.pop(member_id, None)
+
+    def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
+        """Set or remove the topics that match a regular expression."""
+        old = self.regexes.get(regex)
+        for topic in set(() if old is None else old.topics):
+            self._count_topic(topic, by_regex=-1)
+        if value is not None:
+            self.regexes[regex] = value
+            for topic in set(value.topics):
+                self._count_topic(topic, by_regex=1)
+        elif old is not None:
+            del self.regexes[regex]
+
+    def _put(self, member: ConsumerGroupMember) -> None:
+        if member.is_in_log:
+            self.members[member.member_id] = member
+        else:
+            del self.members[member.member_id]
+
+    def _put_instance(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
+        before = None if old is None else old.instance_id
+        if before is not None and before != member.instance_id and self.static_members.get(before) == member.member_id:
+            del self.static_members[before]
+        if member.instance_id is not None:
+            self.static_members[member.instance_id] = member.member_id
+
+    def _count_metadata(self, old: ConsumerGroupMemberMetadataValue, new: ConsumerGroupMemberMetadataValue) -> None:
+        before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
+        for topic in before - after:
+            self._count_topic(topic, by_name=-1)
+        for topic in after - before:
+            self._count_topic(topic, by_name=1)
+        recount(self.regex_members, _one(old.subscribed_topic_regex or None), _one(new.subscribed_topic_regex or None))
+        recount(self.server_assignors, _one(old.server_assignor), _one(new.server_assignor))
+        were, are = old.classic_member_metadata, new.classic_member_metadata
+        if were is not None or are is not None:
+            self.classic_members.set(self.classic_members.value + (are is not None) - (were is not None))
+            recount(
+                self.classic_protocols,
+                [] if were is None else [protocol.name for protocol in were.supported_protocols],
+                [] if are is None else [protocol.name for protocol in are.supported_protocols],
+            )
+
+    def _count_topic(self, topic: str, by_name: int = 0, by_regex: int = 0) -> None:
+        old = self.subscribed_topics.get(topic, NO_COUNT)
+        new = SubscriptionCount(old.by_name + by_name, old.by_regex + by_regex)
+        if new != NO_COUNT:
+            self.subscribed_topics[topic] = new
+            if old == NO_COUNT:
+                self._follow(topic)
+        else:
+            del self.subscribed_topics[topic]
+            self._unfollow(topic)
+
+    def _follow(self, topic: str) -> None:
+        groups = self._groups_by_topic.get(topic)
+        if groups is None:
+            groups = self._groups_by_topic[topic] = TimelineDict(self._registry)
+        groups[self.group_id] = None
+
+    def _unfollow(self, topic: str) -> None:
+        groups = self._groups_by_topic[topic]
+        del groups[self.group_id]
+        if not groups:
+            del self._groups_by_topic[topic]
+
+    def _release(self, partitions: Epochs, member_epoch: int) -> None:
+        for topic_id, numbers in partitions.items():
+            epochs = self.partition_epochs.get(topic_id)
+            if epochs is None:
+                continue
+            for partition in numbers:
+                # A partition with a different epoch has a new owner, whose record came first in a compacted log.
+                if epochs.get(partition) == member_epoch:
+                    del epochs[partition]
+            if not epochs:
+                del self.partition_epochs[topic_id]
+
+    def _own(self, partitions: Epochs, member_epoch: int) -> None:
+        for topic_id, numbers in partitions.items():
+            epochs = self.partition_epochs.get(topic_id)
+            if epochs is None:
+                if not numbers:
+                    continue
+                epochs = self.partition_epochs[topic_id] = TimelineDict(self._registry)
+            # Two owners are never in a sound log; in a damaged one the newer epoch counts.
+            epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
+
+
+def recount(counts: dict[K, int], old: Iterable[K], new: Iterable[K]) -> None:
+    """Count each of ``old`` once less, and each of ``new`` once more. Only positive counts are kept."""
+    changes: dict[K, int] = {}
+    for keys, change in ((old, -1), (new, 1)):
+        for key in keys:
+            changes[key] = changes.get(key, 0) + change
+    for key, change in changes.items():
+        count = counts.get(key, 0) + change
+        if change and count:
+            counts[key] = count
+        elif change:
+            del counts[key]
+
+
+def _one(key: K | None) -> list[K]:
+    return [] if key is None else [key]

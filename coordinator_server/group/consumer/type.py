@@ -1,0 +1,113 @@
+"""The row of consumer groups in the table of group types. ``group_type.py`` documents the methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coordinator_server.group.consumer.digest import digest_containers, digest_items
+from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.records import group_tombstones
+from coordinator_server.group.consumer.state import group_state
+from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.timeline import TimelineDict
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from protocol.messages.describe_groups import DescribedGroup
+from protocol.messages.list_groups import ListedGroup
+from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup
+from protocol.plain_commits import CommitShape
+
+_PROTOCOL_TYPE = "consumer"
+
+
+class ConsumerType:
+    """The consumer groups of one shard."""
+
+    name = "consumer"
+
+    def __init__(self, context: GroupContext, tables: SharedTables) -> None:
+        self.groups = ConsumerGroups(tables.registry)
+        self.replay: dict[type[Message], Replay] = self.groups.replay
+        self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
+
+    def __contains__(self, group_id: str, /) -> bool:
+        return group_id in self.groups.by_id
+
+    def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
+        """Accept commits of administrators while the group is empty, and transactional commits without a member.
+
+        Refuse commits of members: their epochs are not served yet.
+        """
+        generation_id = request.generation_id_or_member_epoch
+        if generation_id < 0 and not self._has_members(request.group_id):
+            return
+        is_anonymous = generation_id < 0 and not request.member_id and request.group_instance_id is None
+        if not (is_transactional and is_anonymous):
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
+        """Accept every request: member epochs are not served yet."""
+
+    def admit_delete(self, group_id: str) -> None:
+        if self._has_members(group_id):
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
+
+    def admit_offset_delete(self, group_id: str) -> None:
+        """Refuse if the group has members."""
+        self.admit_delete(group_id)
+
+    def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
+        """Return the tombstones of an empty group, which a classic group of this id replaces."""
+        if self._has_members(group_id):
+            raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        return self.tombstones(group_id)
+
+    def admit_restore(self, group_id: str) -> None:
+        if self._has_members(group_id):
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has members: stop them first")
+
+    def tombstones(self, group_id: str) -> list[CoordinatorRecord]:
+        group = self.groups.by_id.get(group_id)
+        return [] if group is None else group_tombstones(group_id, group.members, group.targets, group.regexes)
+
+    def outliving_records(self, group_id: str) -> list[CoordinatorRecord]:
+        """Return none: the group's own records keep it."""
+        return []
+
+    def is_subscribed_to(self, group_id: str, topic: str) -> bool:
+        return topic in self.groups.by_id[group_id].subscribed_topics
+
+    def expiry_rule(self, group_id: str) -> ExpiryRule | None:
+        """Return None: the offsets do not expire yet."""
+        return None
+
+    def listed(self, group_id: str, committed_offset: int) -> ListedGroup | None:
+        group = self.groups.by_id.get_at(group_id, committed_offset)
+        if group is None:
+            return None
+        return ListedGroup(group_id, _PROTOCOL_TYPE, group_state(group, committed_offset).value, self.name)
+
+    def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
+        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
+
+    def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
+        group = self.groups.by_id.get_at(group_id, committed_offset)
+        return {} if group is None else digest_items(group, committed_offset)
+
+    def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
+        group = self.groups.by_id.get_at(group_id, committed_offset)
+        return () if group is None else digest_containers(group)
+
+    def on_loaded(self) -> None:
+        """Do nothing: there is no soft state yet."""
+
+    def on_unloaded(self) -> None:
+        """Do nothing: no requests wait."""
+
+    def _has_members(self, group_id: str) -> bool:
+        group = self.groups.by_id.get(group_id)
+        return group is not None and bool(group.members)
