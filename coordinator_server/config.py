@@ -121,6 +121,35 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
         Positive, Ours("The maximum number of protocols that a member offers. Clients have one to five.")
     ] = 100
 
+    # Consumer groups (KIP-848). A group may have settings of its own within the minima and maxima.
+    group_consumer_session_timeout_ms: Annotated[
+        Positive, FromKafka("The session timeout of the members of a consumer group without a setting of its own.")
+    ] = 45_000
+    group_consumer_min_session_timeout_ms: Annotated[
+        Positive, FromKafka("The shortest session timeout that a consumer group may have.")
+    ] = 45_000
+    group_consumer_max_session_timeout_ms: Annotated[
+        Positive, FromKafka("The longest session timeout that a consumer group may have.")
+    ] = 60_000
+    group_consumer_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The heartbeat interval of the members of a consumer group without a setting of its own.")
+    ] = 5000
+    group_consumer_min_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The shortest heartbeat interval that a consumer group may have.")
+    ] = 5000
+    group_consumer_max_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The longest heartbeat interval that a consumer group may have.")
+    ] = 15_000
+    group_consumer_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The interval between assignments of a consumer group without a setting of its own.")
+    ] = 1000
+    group_consumer_min_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The shortest interval between assignments that a consumer group may have.")
+    ] = 0
+    group_consumer_max_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The longest interval between assignments that a consumer group may have.")
+    ] = 15_000
+
     # Offsets and their expiry.
     offset_metadata_max_bytes: Annotated[Count, FromKafka("The maximum size of the metadata of a committed offset.")] = 4096
     offsets_retention_minutes: Annotated[

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
@@ -30,6 +31,7 @@ def load(properties: Mapping[str, str]) -> Config:
     loop_count(config)
     advertised_address(config)
     connection_overrides(config)
+    check_order(config)
     return config
 
 
@@ -95,6 +97,35 @@ def connection_overrides(config: Config) -> dict[str, int]:
             raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
         overrides[host] = int(limit)
     return overrides
+
+
+# The first property of a pair must not be greater than the second one (Kafka's ``GroupCoordinatorConfig``).
+_IN_ORDER: Final = tuple(
+    pair
+    for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
+    for pair in (
+        (f"group.consumer.min.{what}", f"group.consumer.max.{what}"),
+        (f"group.consumer.min.{what}", f"group.consumer.{what}"),
+        (f"group.consumer.{what}", f"group.consumer.max.{what}"),
+    )
+)
+_HEARTBEAT, _SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"
+
+
+def check_order(config: Config) -> None:
+    """Check minima against maxima, and values against both. Raises ConfigError."""
+    for less, more in _IN_ORDER:
+        if _number(config, less) > _number(config, more):
+            raise ConfigError(f"{less}={_number(config, less)} must not be greater than {more}={_number(config, more)}")
+    heartbeat_ms, session_ms = _number(config, _HEARTBEAT), _number(config, _SESSION)
+    if heartbeat_ms >= session_ms:
+        raise ConfigError(f"{_HEARTBEAT}={heartbeat_ms} must be less than {_SESSION}={session_ms}")
+
+
+def _number(config: Config, name: str) -> int:
+    number = getattr(config, name.replace(".", "_"))
+    assert isinstance(number, int)
+    return number
 
 
 def loop_count(config: Config, cores: int = 1) -> int:

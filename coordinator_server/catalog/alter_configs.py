@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from enum import IntEnum
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from coordinator_server.catalog.setting_tables import (
     GROUP_SETTINGS,
@@ -14,6 +14,7 @@ from coordinator_server.catalog.setting_tables import (
     check_topic_settings,
 )
 from coordinator_server.catalog.settings import Setting, SettingType, invalid
+from coordinator_server.config import Config
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.topic_names import name_problem
@@ -52,39 +53,50 @@ class Operation(IntEnum):
 
 
 SETTINGS: Final[Mapping[int, Mapping[str, Setting]]] = {ResourceType.TOPIC: TOPIC_SETTINGS, ResourceType.GROUP: GROUP_SETTINGS}
-_CHECKS: Final = {ResourceType.TOPIC: check_topic_settings, ResourceType.GROUP: check_group_settings}
+_CHECKS: Final[Mapping[int, Callable[[Mapping[str, str], Config], None]]] = {
+    ResourceType.TOPIC: lambda given, _config: check_topic_settings(given),
+    ResourceType.GROUP: check_group_settings,
+}
 
 Resource = tuple[int, str]
 Own = Mapping[str, str]
 Current = Callable[[Resource], Own]
 
 
-def plan_alteration(
-    request: IncrementalAlterConfigsRequest, current: Current, topics: Collection[str], groups_left: int
-) -> tuple[IncrementalAlterConfigsResponse, list[CoordinatorRecord]]:
-    """Return the answer for each resource, and the records of the changes. Each resource occurs once in the request.
+class Limits(NamedTuple):
+    """What decides about changes besides the settings: the existing topics, and the server's properties.
 
     ``groups_left`` is the number of groups without settings that may get some.
     """
-    responses, records, left = [], [], _GroupsLeft(groups_left)
+
+    topics: Collection[str]
+    config: Config
+    groups_left: int
+
+
+def plan_alteration(
+    request: IncrementalAlterConfigsRequest, current: Current, limits: Limits
+) -> tuple[IncrementalAlterConfigsResponse, list[CoordinatorRecord]]:
+    """Return the answer for each resource, and the records of the changes. Each resource occurs once in the request."""
+    responses, records, left = [], [], _GroupsLeft(limits.groups_left)
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
         answer = AlterConfigsResourceResponse(0, None, *resource)
         responses.append(answer)
-        records += _planned(answer, partial(_altered, asked), current(resource), topics, left)
+        records += _planned(answer, partial(_altered, asked), current(resource), limits, left)
     return IncrementalAlterConfigsResponse(responses=responses), records
 
 
 def plan_replacement(
-    request: AlterConfigsRequest, current: Current, topics: Collection[str], groups_left: int
+    request: AlterConfigsRequest, current: Current, limits: Limits
 ) -> tuple[AlterConfigsResponse, list[CoordinatorRecord]]:
     """Return answers and records for AlterConfigs, which deletes all settings that the request does not have."""
-    responses, records, left = [], [], _GroupsLeft(groups_left)
+    responses, records, left = [], [], _GroupsLeft(limits.groups_left)
     for asked in request.resources:
         resource = (asked.resource_type, asked.resource_name)
         answer = ReplacedResource(0, None, *resource)
         responses.append(answer)
-        records += _planned(answer, partial(_replaced, asked), current(resource), topics, left)
+        records += _planned(answer, partial(_replaced, asked), current(resource), limits, left)
     return AlterConfigsResponse(responses=responses), records
 
 
@@ -111,13 +123,13 @@ def _planned(
     answer: AlterConfigsResourceResponse | ReplacedResource,
     afterwards: Callable[[Own], Own],
     own: Own,
-    topics: Collection[str],
+    limits: Limits,
     left: _GroupsLeft,
 ) -> list[CoordinatorRecord]:
     """Return the records of the changes. If the resource is refused, set the error of its answer and return none."""
     try:
         resource, wanted = (answer.resource_type, answer.resource_name), afterwards(own)
-        changes = _changes(resource, wanted, own, topics)
+        changes = _changes(resource, wanted, own, limits)
         left.check(resource, own, wanted)
         return changes
     except CoordinatorError as refused:
@@ -161,7 +173,7 @@ def _edited(resource_type: int, name: str, operation: Operation, given: str, own
     return ",".join(parts)
 
 
-def _changes(resource: Resource, wanted: Own, own: Own, topics: Collection[str]) -> list[CoordinatorRecord]:
+def _changes(resource: Resource, wanted: Own, own: Own, limits: Limits) -> list[CoordinatorRecord]:
     """Return the records that change the present settings to the wanted ones. Raises CoordinatorError."""
     for name, value in wanted.items():
         if len(value.encode()) > MAX_STRING and value != own.get(name):
@@ -169,8 +181,8 @@ def _changes(resource: Resource, wanted: Own, own: Own, topics: Collection[str])
             raise invalid(f"The configuration value cannot be added because {too_large}")
     kind, name = resource
     _check_name(kind, name)
-    _CHECKS[ResourceType(kind)](wanted)
-    if kind == ResourceType.TOPIC and name not in topics:
+    _CHECKS[kind](wanted, limits.config)
+    if kind == ResourceType.TOPIC and name not in limits.topics:
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
     changed: dict[str, str | None] = {key: value for key, value in wanted.items() if own.get(key) != value}
     changed.update(dict.fromkeys(key for key in own if key not in wanted))

@@ -1,7 +1,7 @@
 """The settings of topics and groups: Kafka's names, types, defaults and limits (``LogConfig``, ``GroupConfig``).
 
-Settings are validated, stored and described as in Kafka, but have no effect: topics store no records here, and the group
-protocols that have settings are not served yet.
+Settings are validated, stored and described as in Kafka. Those of topics have no effect, because topics store no records here;
+nor have those of share and streams groups, which are not served. ``group/common/settings.py`` reads those of consumer groups.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from coordinator_server.catalog.settings import (
     defaults_of,
     invalid,
     one_of,
+    parse,
     parse_all,
+    text_of,
 )
+from coordinator_server.config import Config
 
 # A non-negative ISO 8601 duration in the format of java.time.Duration.
 _DURATION: Final = re.compile(r"by_duration:\+?(?i:P(?=.)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?)", re.ASCII)
@@ -134,27 +137,22 @@ GROUP_SETTINGS: Final = _table(
 )
 
 
-# The minimum and maximum values, from the defaults of the broker's properties. With them, session timeouts are always greater than
-# heartbeat intervals, as they must be.
-_LIMITS: Final = {
-    "consumer.assignment.interval.ms": (0, 15_000),
-    "consumer.heartbeat.interval.ms": (5_000, 15_000),
-    "consumer.session.timeout.ms": (45_000, 60_000),
-    "share.assignment.interval.ms": (0, 15_000),
-    "share.delivery.count.limit": (2, 10),
+# The minimum and maximum values of the groups that are not served, from the defaults of the broker's properties.
+_BOUNDS: Final = {
     "share.heartbeat.interval.ms": (5_000, 15_000),
-    "share.partition.max.record.locks": (100, 4_000),
-    "share.record.lock.duration.ms": (15_000, 60_000),
     "share.session.timeout.ms": (45_000, 60_000),
-    "streams.assignment.interval.ms": (0, 15_000),
+    "share.record.lock.duration.ms": (15_000, 60_000),
+    "share.delivery.count.limit": (2, 10),
+    "share.partition.max.record.locks": (100, 4_000),
+    "share.assignment.interval.ms": (0, 15_000),
     "streams.heartbeat.interval.ms": (5_000, 15_000),
-    "streams.num.standby.replicas": (0, 2),
     "streams.session.timeout.ms": (45_000, 60_000),
+    "streams.num.standby.replicas": (0, 2),
+    "streams.assignment.interval.ms": (0, 15_000),
 }
 
 
 _TOPIC_DEFAULTS: Final = defaults_of(TOPIC_SETTINGS)
-_GROUP_DEFAULTS: Final = defaults_of(GROUP_SETTINGS)
 
 
 def check_topic_settings(given: Mapping[str, str]) -> None:
@@ -169,15 +167,51 @@ def check_topic_settings(given: Mapping[str, str]) -> None:
         )
 
 
-def check_group_settings(given: Mapping[str, str]) -> None:
+def check_group_settings(given: Mapping[str, str], config: Config) -> None:
     """Validate all settings of a group together. Raises CoordinatorError with INVALID_CONFIG."""
-    values = parse_all(GROUP_SETTINGS, given, "group", _GROUP_DEFAULTS)
-    for name, (least, most) in _LIMITS.items():
+    values = parse_all(GROUP_SETTINGS, given, "group", _group_defaults(config))
+    for name, (least, most) in bounds_of_groups(config).items():
         kind, _, rest = name.partition(".")
         if _int(values, name) < least:
             raise invalid(f"{name} must be greater than or equal to group.{kind}.min.{rest}")
         if _int(values, name) > most:
             raise invalid(f"{name} must be less than or equal to group.{kind}.max.{rest.removeprefix('num.')}")
+    for kind in ("consumer", "share", "streams"):
+        session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+        if _int(values, session) <= _int(values, heartbeat):
+            raise invalid(f"{session} must be greater than {heartbeat}")
+
+
+def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
+    """Return the least and the greatest value that a group may set, by the setting's name, in the order of Kafka's checks."""
+    return {
+        "consumer.heartbeat.interval.ms": (
+            config.group_consumer_min_heartbeat_interval_ms,
+            config.group_consumer_max_heartbeat_interval_ms,
+        ),
+        "consumer.session.timeout.ms": (
+            config.group_consumer_min_session_timeout_ms,
+            config.group_consumer_max_session_timeout_ms,
+        ),
+        "consumer.assignment.interval.ms": (
+            config.group_consumer_min_assignment_interval_ms,
+            config.group_consumer_max_assignment_interval_ms,
+        ),
+        **_BOUNDS,
+    }
+
+
+def group_synonyms(config: Config) -> dict[str, str]:
+    """Return the texts of the server's properties that are the defaults of settings of groups, by the property's name."""
+    synonyms = [setting.synonym for setting in GROUP_SETTINGS.values() if setting.synonym is not None]
+    values = {name: getattr(config, name.replace(".", "_"), None) for name in synonyms}
+    return {name: text_of(value) for name, value in values.items() if value is not None}
+
+
+def _group_defaults(config: Config) -> dict[str, Value]:
+    of_server = group_synonyms(config)
+    texts = {name: of_server.get(setting.synonym or "", setting.default) for name, setting in GROUP_SETTINGS.items()}
+    return {name: parse(setting, texts[name]) for name, setting in GROUP_SETTINGS.items()}
 
 
 def _int(values: Mapping[str, Value], name: str) -> int:

@@ -7,12 +7,13 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from coordinator_server.catalog.alter_configs import Own, Resource, ResourceType, plan_alteration, plan_replacement
+from coordinator_server.catalog.alter_configs import Limits, Own, Resource, ResourceType, plan_alteration, plan_replacement
 from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.producer_ids import block_after
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config
 from coordinator_server.config_values import loop_count
@@ -60,8 +61,10 @@ class CatalogShard(CoordinatorShard):
         timer: CoordinatorTimer,
         new_topic_id: Callable[[], bytes],
         report: Report = report_nothing,
+        changes: TopicChanges | None = None,
     ) -> None:
         self._config = config
+        self._changes = changes
         self._report = report
         self._new_topic_id = new_topic_id
         self._by_name: TimelineDict[str, Topic] = TimelineDict(registry)
@@ -159,7 +162,7 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: Reply[IncrementalAlterConfigsResponse]
     ) -> CoordinatorResult[IncrementalAlterConfigsResponse]:
         """Change single settings of topics and groups."""
-        response, records = plan_alteration(request, self._settings, self._by_name.keys(), self._groups_left)
+        response, records = plan_alteration(request, self._settings, self._limits)
         self._report_full(result.error_code for result in response.responses)
         return CoordinatorResult(response, [] if request.validate_only else records)
 
@@ -167,18 +170,23 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: AlterConfigsRequest, reply: Reply[AlterConfigsResponse]
     ) -> CoordinatorResult[AlterConfigsResponse]:
         """Replace all settings of topics and groups."""
-        response, records = plan_replacement(request, self._settings, self._by_name.keys(), self._groups_left)
+        response, records = plan_replacement(request, self._settings, self._limits)
         self._report_full(result.error_code for result in response.responses)
         return CoordinatorResult(response, [] if request.validate_only else records)
 
     @property
-    def _groups_left(self) -> int:
-        return self._config.group_configs_max - self._configured_groups.value
+    def _limits(self) -> Limits:
+        left = self._config.group_configs_max - self._configured_groups.value
+        return Limits(self._by_name.keys(), self._config, left)
 
     def _settings(self, resource: Resource) -> Own:
         return self._own.get(resource) or {}
 
     # Read operations
+
+    def version(self, committed_offset: int) -> int:
+        """Return the number of records that the answers of read operations contain."""
+        return committed_offset
 
     def topic(self, committed_offset: int, name: str) -> Topic | None:
         """Return the topic of this name, or None."""
@@ -220,10 +228,12 @@ class CatalogShard(CoordinatorShard):
         match record.key:
             case TopicRecord(name=name, topic_id=topic_id):
                 self._put(Topic(name, topic_id, 0))
+                self._note(offset, name, is_new=True)
             case PartitionRecord(partition_id=partition, topic_id=topic_id):
                 topic = self._topics[topic_id]
                 grown = Topic(topic.name, topic_id, max(topic.partitions, partition + 1))
                 self._put(grown)
+                self._note(offset, topic.name, is_new=False)
                 self._partitions.set(self._partitions.value + grown.partitions - topic.partitions)
             case RemoveTopicRecord(topic_id=topic_id):
                 topic = self._topics.pop(topic_id)
@@ -248,6 +258,10 @@ class CatalogShard(CoordinatorShard):
         if resource[0] == ResourceType.GROUP and bool(own) != bool(before):
             self._configured_groups.set(self._configured_groups.value + (1 if own else -1))
 
+    def _note(self, offset: int, name: str, *, is_new: bool) -> None:
+        if self._changes is not None:
+            self._changes.note(offset, name, is_new=is_new)
+
     def _put(self, topic: Topic) -> None:
         self._by_name[topic.name] = self._topics[topic.topic_id] = topic
 
@@ -255,7 +269,9 @@ class CatalogShard(CoordinatorShard):
         """Return None: the records are too few for a fast replay."""
 
     def on_loaded(self) -> None:
-        """Do nothing: there is no soft state."""
+        """Forget the changes that have been loaded: no shard has seen the topics before them."""
+        if self._changes is not None:
+            self._changes.clear()
 
     def on_unloaded(self) -> None:
         """Do nothing: there is no soft state."""

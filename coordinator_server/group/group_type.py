@@ -6,12 +6,14 @@ The shard has the offsets, because groups of any type may have some. Methods ref
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOf
+from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
@@ -100,6 +102,9 @@ class GroupType(Protocol):
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         """Return the timeline containers that ``digest_items`` reads besides ``tables``."""
 
+    def topics_changed(self, names: Collection[str]) -> None:
+        """Take note that these topics were created, deleted or extended. The topic image shows it already."""
+
     def on_loaded(self) -> None:
         """Build soft state and start sessions. Called when the log has been replayed."""
 
@@ -108,7 +113,8 @@ class GroupType(Protocol):
 
 
 class GroupContext(Struct, frozen=True):
-    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator.
+    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator,
+    the topics, and the settings of a group.
 
     ``member_memory`` and ``pass_times`` are common to all shards of a loop.
     """
@@ -121,6 +127,8 @@ class GroupContext(Struct, frozen=True):
     tell: Report
     member_memory: MemberMemory
     pass_times: PassTimes
+    topics: TopicImage
+    settings: SettingsOf
 
 
 class SharedTables(Struct, frozen=True):

@@ -8,7 +8,7 @@ tombstones of the group's records. All other joins, and commits by members of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -162,6 +162,9 @@ class ImportedType:
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         records = self.by_id.get_at(group_id, committed_offset)
         return () if records is None else (records,)
+
+    def topics_changed(self, names: Collection[str]) -> None:
+        """Do nothing: nothing here follows topics."""
 
     def on_loaded(self) -> None:
         """Do nothing: there is no soft state."""

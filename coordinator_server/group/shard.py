@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -16,6 +16,8 @@ from coordinator_server.group import delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit
+from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
+from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
@@ -86,9 +88,21 @@ class GroupShard:
         tell: Report = report_nothing,
         member_memory: MemberMemory | None = None,
         pass_times: PassTimes | None = None,
+        topics: TopicImage = NO_TOPICS,
+        settings: SettingsOf | None = None,
     ) -> None:
+
         self._context = context = GroupContext(
-            config, timer, clock, new_id, report, tell, member_memory or MemberMemory(), pass_times or PassTimes()
+            config,
+            timer,
+            clock,
+            new_id,
+            report,
+            tell,
+            member_memory or MemberMemory(),
+            pass_times or PassTimes(),
+            topics,
+            settings or SettingsOfGroups(config),
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
@@ -277,6 +291,13 @@ class GroupShard:
     def digest(self, committed_offset: int, max_items: int, with_parts: bool = True) -> StateDigest | None:
         """Return the digest of all groups, or None if more than about ``max_items`` items are left to hash: call again."""
         return self._digests.ask(committed_offset, max_items, with_parts)
+
+    # --- notices
+
+    def topics_changed(self, committed_offset: int, names: Collection[str]) -> None:
+        """Take note that these topics were created, deleted or extended, without answering anybody."""
+        for group_type in self.groups.types.values():
+            group_type.topics_changed(names)
 
     # --- replay and lifecycle
 

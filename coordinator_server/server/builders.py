@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOf
+from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
@@ -41,6 +44,11 @@ class Materials(NamedTuple):
     tell: Report = report_nothing
     # Raises CoordinatorError while there is none.
     new_producer_id: Callable[[], int] = _no_producer_ids
+    topics: TopicImage = NO_TOPICS
+    # Where the catalog notes the topics that its records change.
+    topic_changes: TopicChanges | None = None
+    # The settings of groups; without them, no group has settings of its own.
+    settings: SettingsOf | None = None
 
 
 class RuntimeSettings(NamedTuple):
@@ -62,6 +70,8 @@ class Builder(NamedTuple):
     operations: Mapping[str, NodeOperation] = {}
     # Run on every shard of the kind when topics have been deleted.
     topics_deleted: WriteOperation[Any, Sequence[DeletedTopic], None] | None = None
+    # A read operation that tells a shard of the kind which topics were created, deleted or extended.
+    topics_changed: Callable[[Any, int, Collection[str]], None] | None = None
     # The operations that messages from other shards may run (machine/outbox.py).
     asked: Sequence[Asked] = ()
 
@@ -77,6 +87,7 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
             timer=services.timer,
             new_topic_id=lambda: new_uuid().bytes,
             report=materials.report,
+            changes=materials.topic_changes,
         )
 
     return build
@@ -98,6 +109,8 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             tell=materials.tell,
             member_memory=member_memory,
             pass_times=pass_times,
+            topics=materials.topics,
+            settings=materials.settings,
         )
 
     return build
@@ -141,6 +154,7 @@ BUILDERS: Final[dict[str, Builder | None]] = {
         _group_settings,
         {"restore": answer_restore, "expiring": answer_expiring, "groups": answer_groups},
         WriteOperation("delete-topic-offsets", GroupShard.delete_topics),
+        GroupShard.topics_changed,
         asked=(MARKERS,),
     ),
     TRANSACTIONS.topic: Builder(

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import structlog
 
+from coordinator_server.catalog.topic_changes import TopicChanges
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.config_values import advertised_address
+from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.retention import History, Removed, Retention
@@ -63,6 +66,7 @@ from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
 from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
+from coordinator_server.server.topic_image import LoopTopics
 from coordinator_server.server.turns import Turns
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
@@ -146,16 +150,27 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     incidents = Incidents(services.clock.now_ms)
     producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
     tell = GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing
-    materials = Materials(config, services.clock, site.environment.new_uuid, incidents.report, tell, producer_ids.take)
+    topics = LoopTopics()
+    materials = Materials(
+        config,
+        services.clock,
+        site.environment.new_uuid,
+        incidents.report,
+        tell,
+        producer_ids.take,
+        topics,
+        topics.changes,
+        SettingsOfGroups(config, topics.settings, incidents.report),
+    )
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
-    catalog, feed = _catalog(site, services, runtimes[CATALOG.topic])
+    catalog, feed = _catalog(site, services, runtimes[CATALOG.topic], topics.changes)
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
     node: Node = _node(site, store, services, hosted, catalog, HandlerServices(producer_ids, Steps(turns), courier))
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
-    catalog.on_deleted = deletions.tell
-    catalog.on_changed = partial(hosted.use_listed, catalog.topic)
+    topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
+    _follow_topics(catalog, topics, hosted, deletions)
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
@@ -237,12 +252,40 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
     return False
 
 
+def _follow_topics(
+    catalog: OwnCatalog | CatalogReplica,
+    topics: LoopTopics,
+    hosted: Hosted,
+    deletions: TopicDeletions,
+) -> None:
+    """Connect the catalog's notices with all that follows them."""
+
+    def changed() -> None:
+        hosted.use_listed(catalog.topic)
+        topics.changed()
+
+    def deleted(gone: Sequence[DeletedTopic]) -> None:
+        deletions.tell(gone)
+        topics.deleted(gone)
+
+    catalog.on_changed, catalog.on_deleted = changed, deleted
+
+
+def _tell_changed(
+    runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder], names: Collection[str]
+) -> None:
+    """Tell all loaded shards which topics have changed. A shard that loads later looks at all topics."""
+    for kind, builder in builders.items():
+        if builder.topics_changed is not None:
+            runtimes[kind].read_all("topics-changed", builder.topics_changed, names)
+
+
 def _allocate(node: Node, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]) -> None:
     node.catalog.write(ALLOCATE_PRODUCER_IDS, node.ourselves, request, reply)
 
 
 def _catalog(
-    site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any]
+    site: Site, services: LoopServices, runtime: CoordinatorRuntime[Any], changes: TopicChanges
 ) -> tuple[OwnCatalog | CatalogReplica, FeedServer | FeedClient | None]:
     """Return the catalog and its feed: the own catalog on loop 0 and in a server with one loop, a replica on other loops."""
     place, call_later = site.place, asyncio.get_running_loop().call_later
@@ -251,7 +294,7 @@ def _catalog(
     if place.loop == CONTROLLER:
         own = OwnCatalog(runtime, services.store, call_later, place.serving)
         return own, FeedServer(site.data_dir, site.environment.sockets, own, has_provenance=site.config.log_provenance)
-    build = build_catalog(Materials(site.config, site.environment.clock, site.environment.new_uuid))
+    build = build_catalog(Materials(site.config, site.environment.clock, site.environment.new_uuid, topic_changes=changes))
     timer = ShardTimers(services.timers, services.clock, _run)
     replica = CatalogReplica(
         place.loop,

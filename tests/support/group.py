@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
@@ -32,6 +33,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.clock import ManualClock
+from tests.support.topics import FakeTopics
 
 Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorResult[Any]]
 Hard = dict[str, tuple[Message | None, dict[tuple[str, int], Any]]]
@@ -135,6 +137,10 @@ class GroupLog:
         self._ids = 0
         # The names of what the shard reported.
         self.reports: list[str] = []
+        self.topics = FakeTopics()
+        self.topics.tell = lambda names: self.shard.topics_changed(self.committed_offset, names)
+        # The own settings of groups, by group id.
+        self.own_settings: dict[str, dict[str, str]] = {}
         self._start([])
 
     @property
@@ -230,6 +236,8 @@ class GroupLog:
             clock=self.clock,
             new_id=self._new_id,
             report=self._report,
+            topics=self.topics,
+            settings=SettingsOfGroups(self.config, lambda group_id: self.own_settings.get(group_id, {}), self._report),
         )
 
     def _report(self, name: str, **fields: object) -> None:

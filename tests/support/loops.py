@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from itertools import count
 from operator import itemgetter
 from typing import Any
 
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
@@ -26,8 +28,10 @@ from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatal
 from coordinator_server.server.cluster.catalog_feed import Session
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.messages import Records
-from coordinator_server.server.cluster.operations import CREATE_TOPICS, DELETE_TOPICS
+from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
+from coordinator_server.server.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.record_batch import iter_records, read_header
@@ -112,6 +116,7 @@ class Loops:
         self.wires: dict[int, Wire] = {}
         self.sessions: dict[int, Session] = {}
         self.followers: dict[int, CatalogReplica] = {}
+        self._topics: dict[int, LoopTopics] = {}
         self.diverged: list[str] = []
         self._ids = count(1)
         self.owner = self.restart()
@@ -122,19 +127,26 @@ class Loops:
         timers = TimerQueue()
         flusher = Flusher(self.store, soon.append, lambda _failure: None)
         services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock), has_provenance=False)
-        runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, self._build, services, max_batch_bytes=1 << 20)
+        self._topics.pop(0, None)
+        build = partial(self._build, changes=self.topics_of(0).changes)
+        runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=1 << 20)
         runtime.load(PARTITION, 1)
         self._soon = soon
         self._run()
         self.owner = OwnCatalog(runtime, self.store, self._call_later, expected)
         return self.owner
 
+    def topics_of(self, loop: int) -> LoopTopics:
+        """The topics of a loop, without the catalog that a test gives them."""
+        return self._topics.setdefault(loop, LoopTopics())
+
     def follower(self, loop: int) -> CatalogReplica:
         """A loop that has not connected yet."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
 
         def new_shard() -> CatalogShard:
-            return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
+            changes = self.topics_of(loop).changes
+            return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers), changes=changes)
 
         made = CatalogReplica(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
         self.followers[loop] = made
@@ -187,6 +199,14 @@ class Loops:
         self._run()
         return outcome
 
+    def grow(self, name: str, partitions: int) -> Outcome:
+        """CreatePartitions at loop 0, up to so many."""
+        outcome = Outcome()
+        request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name, partitions, None)])
+        self.owner.write(CREATE_PARTITIONS, CONTEXT, request, outcome)
+        self._run()
+        return outcome
+
     def pass_time(self, seconds: float) -> None:
         """What was to be done later than that is not due yet."""
         due = [call for delay, call in self.later if delay <= seconds]
@@ -214,7 +234,10 @@ class Loops:
     def _call_later(self, delay: float, call: Callable[[], None]) -> None:
         self.later.append((delay, call))
 
-    def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
-        return CatalogShard(
-            config=Config(), registry=registry, timer=services.timer, new_topic_id=lambda: next(self._ids).to_bytes(16, "big")
-        )
+    def _build(
+        self, *, partition: int, registry: SnapshotRegistry, services: ShardServices, changes: TopicChanges
+    ) -> CatalogShard:
+        def new_topic_id() -> bytes:
+            return next(self._ids).to_bytes(16, "big")
+
+        return CatalogShard(config=Config(), registry=registry, timer=services.timer, new_topic_id=new_topic_id, changes=changes)

@@ -17,6 +17,15 @@ OF_KAFKA: dict[str, object] = {
     "auto.create.topics.enable": True,
     "connections.max.idle.ms": 600_000,
     "delete.topic.enable": True,
+    "group.consumer.assignment.interval.ms": 1000,
+    "group.consumer.heartbeat.interval.ms": 5000,
+    "group.consumer.max.assignment.interval.ms": 15_000,
+    "group.consumer.max.heartbeat.interval.ms": 15_000,
+    "group.consumer.max.session.timeout.ms": 60_000,
+    "group.consumer.min.assignment.interval.ms": 0,
+    "group.consumer.min.heartbeat.interval.ms": 5000,
+    "group.consumer.min.session.timeout.ms": 45_000,
+    "group.consumer.session.timeout.ms": 45_000,
     "group.coordinator.append.linger.ms": -1,
     "group.initial.rebalance.delay.ms": 3000,
     "group.max.session.timeout.ms": 1_800_000,
@@ -87,6 +96,15 @@ LIMITS: dict[str, tuple[int, int | None]] = {
     "connections.max.idle.ms": (-1, None),
     "fetch.max.bytes": (1024, None),
     "group.configs.max": (0, None),
+    "group.consumer.assignment.interval.ms": (0, INT_MAX),
+    "group.consumer.heartbeat.interval.ms": (1, INT_MAX),
+    "group.consumer.max.assignment.interval.ms": (0, INT_MAX),
+    "group.consumer.max.heartbeat.interval.ms": (1, INT_MAX),
+    "group.consumer.max.session.timeout.ms": (1, INT_MAX),
+    "group.consumer.min.assignment.interval.ms": (0, INT_MAX),
+    "group.consumer.min.heartbeat.interval.ms": (1, INT_MAX),
+    "group.consumer.min.session.timeout.ms": (1, INT_MAX),
+    "group.consumer.session.timeout.ms": (1, INT_MAX),
     "group.coordinator.append.linger.ms": (-1, None),
     "group.initial.rebalance.delay.ms": (0, INT_MAX),
     "group.max.bytes": (64 * KIB, None),
@@ -138,10 +156,11 @@ LIMITS: dict[str, tuple[int, int | None]] = {
 
 
 def is_taken(name: str, value: object) -> bool:
+    """Whether a property has the value alone: others may not go with it."""
     try:
         load({name: str(value)})
-    except ConfigError:
-        return False
+    except ConfigError as refused:
+        return "must" in str(refused)
     return True
 
 
@@ -176,6 +195,37 @@ def test_a_ratio_is_between_0_and_1() -> None:
     values = ("-0.01", "0", "1", "1.01")
 
     assert [is_taken("log.cleaner.min.cleanable.ratio", value) for value in values] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("what", ["assignment.interval.ms", "heartbeat.interval.ms", "session.timeout.ms"])
+def test_what_groups_have_is_between_the_minimum_and_the_maximum(what: str) -> None:
+    """Inclusive. The messages name both properties."""
+    least, most = f"group.consumer.min.{what}", f"group.consumer.max.{what}"
+    bounds = {least: 20_000, most: 40_000}
+    if not what.startswith("session"):
+        bounds |= {"group.consumer.session.timeout.ms": 50_000}
+
+    def loaded(**values: int) -> str | None:
+        try:
+            load({name: str(value) for name, value in (bounds | {f"group.consumer.{what}": 30_000} | values).items()})
+        except ConfigError as refused:
+            return str(refused)
+        return None
+
+    assert [loaded(**{f"group.consumer.{what}": value}) for value in (20_000, 40_000)] == [None, None]
+    low, high = (loaded(**{f"group.consumer.{what}": value}) for value in (19_999, 40_001))
+    assert low == f"{least}=20000 must not be greater than group.consumer.{what}=19999"
+    assert high == f"group.consumer.{what}=40001 must not be greater than {most}=40000"
+    assert loaded(**{least: 40_001}) == f"{least}=40001 must not be greater than {most}=40000"
+
+
+def test_a_session_is_longer_than_the_interval_of_its_heartbeats() -> None:
+    """As in Kafka, not as long."""
+    given = {"group.consumer.min.session.timeout.ms": "6000", "group.consumer.heartbeat.interval.ms": "6000"}
+
+    assert load({**given, "group.consumer.session.timeout.ms": "6001"}).group_consumer_session_timeout_ms == 6001
+    with pytest.raises(ConfigError, match=r"heartbeat\.interval\.ms=6000 must be less than .*session\.timeout\.ms=6000"):
+        load({**given, "group.consumer.session.timeout.ms": "6000"})
 
 
 @pytest.mark.parametrize("value", ["auto", 64])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -112,6 +112,9 @@ class ClassicType:
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         """Return none: records are replaced, never changed."""
         return ()
+
+    def topics_changed(self, names: Collection[str]) -> None:
+        """Do nothing: members of classic groups follow the topics themselves."""
 
     def on_loaded(self) -> None:
         self.groups.restore_members()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
@@ -101,6 +101,9 @@ class ConsumerType:
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         group = self.groups.by_id.get_at(group_id, committed_offset)
         return () if group is None else digest_containers(group)
+
+    def topics_changed(self, names: Collection[str]) -> None:
+        """Do nothing: there are no heartbeats yet that would look at the topics."""
 
     def on_loaded(self) -> None:
         """Do nothing: there is no soft state yet."""

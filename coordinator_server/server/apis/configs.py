@@ -16,7 +16,7 @@ import msgspec
 from coordinator_server.catalog.alter_configs import SETTINGS, Operation, ResourceType
 from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
-from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
+from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.config import Config, property_named
 from coordinator_server.machine.errors import CoordinatorError, fitting
@@ -122,7 +122,7 @@ def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> li
         case ResourceType.GROUP:
             if not name:
                 raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), Source.GROUP, {})
+            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), Source.GROUP, group_synonyms(node.config))
         case ResourceType.BROKER:
             return _broker_settings(node, name)
         case _:

@@ -53,6 +53,10 @@ class Catalog(Protocol):
     def is_current(self) -> bool:
         """Whether this loop has every answered change: a topic unknown here does not exist."""
 
+    @property
+    def version(self) -> int:
+        """The number of records of the catalog's log that the answers here contain."""
+
     def topic(self, name: str) -> Topic | None:
         """Return a committed topic by name, or None."""
 
@@ -117,6 +121,11 @@ class OwnCatalog:
     def is_current(self) -> bool:
         """Always true, because changes are made here."""
         return True
+
+    @property
+    def version(self) -> int:
+        """The number of durable records. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.version)
 
     def topic(self, name: str) -> Topic | None:
         """Return a committed topic by name, or None. Raises CoordinatorError while the catalog loads."""

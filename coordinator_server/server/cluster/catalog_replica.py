@@ -102,6 +102,11 @@ class CatalogReplica:
         """Whether loop 0 waits for this loop's acknowledgement before it answers a change."""
         return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
+    @property
+    def version(self) -> int:
+        """The number of records that the visible image contains."""
+        return self._known.next_offset
+
     def topic(self, name: str) -> Topic | None:
         """Return a topic by name, or None if it is unknown here."""
         return self._shard.topic(LATEST, name)

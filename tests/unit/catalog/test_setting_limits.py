@@ -8,6 +8,8 @@ from coordinator_server.catalog.alter_configs import Operation, ResourceType
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
 from coordinator_server.catalog.settings import Setting, SettingType, parse
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.config import Config
+from coordinator_server.config_values import load
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.incremental_alter_configs import (
@@ -92,11 +94,11 @@ def parsed(setting: Setting, text: str) -> ErrorCode:
     return OK
 
 
-def configured(name: str, value: int) -> ErrorCode:
+def configured(name: str, value: int, config: Config | None = None) -> ErrorCode:
     """What a group is told that sets it."""
     resource = AlterConfigsResource(ResourceType.GROUP, "g", [AlterableConfig(name, Operation.SET, str(value))])
     request = IncrementalAlterConfigsRequest([resource])
-    [told] = Catalog().run(CatalogShard.alter_configs, request, IncrementalAlterConfigsResponse).responses
+    [told] = Catalog(config).run(CatalogShard.alter_configs, request, IncrementalAlterConfigsResponse).responses
     return ErrorCode(told.error_code)
 
 
@@ -139,8 +141,24 @@ def test_a_group_has_the_limits_of_the_broker(name: str) -> None:
     assert [configured(name, value) for value in values] == [WRONG, OK, OK, WRONG]
 
 
-@pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
-def test_a_session_is_longer_than_the_interval_of_its_heartbeats(kind: str) -> None:
+@pytest.mark.parametrize("what", ["assignment.interval.ms", "heartbeat.interval.ms", "session.timeout.ms"])
+def test_the_limits_of_a_consumer_group_are_those_of_the_properties(what: str) -> None:
+    values = {f"group.consumer.{which}{what}": str(value) for which, value in (("min.", 20), ("", 30), ("max.", 40))}
+    config = load({"group.consumer.heartbeat.interval.ms": "2", "group.consumer.min.heartbeat.interval.ms": "1"} | values)
+
+    assert [configured(f"consumer.{what}", value, config) for value in (19, 20, 40, 41)] == [WRONG, OK, OK, WRONG]
+
+
+@pytest.mark.parametrize(("session_ms", "expected"), [(9_000, WRONG), (9_001, OK)])
+def test_a_session_is_longer_than_the_interval_of_its_heartbeats(session_ms: int, expected: ErrorCode) -> None:
+    """The interval is the server's here."""
+    config = load({"group.consumer.min.session.timeout.ms": "1", "group.consumer.heartbeat.interval.ms": "9000"})
+
+    assert configured("consumer.session.timeout.ms", session_ms, config) == expected
+
+
+@pytest.mark.parametrize("kind", ["share", "streams"])
+def test_the_sessions_of_other_groups_are_longer_than_their_intervals(kind: str) -> None:
     """Whatever a group sets. Kafka compares them; here the limits are fixed."""
     shortest_ms, _ = OF_GROUPS[f"{kind}.session.timeout.ms"]
     _, longest_ms = OF_GROUPS[f"{kind}.heartbeat.interval.ms"]

@@ -1,0 +1,33 @@
+"""TopicChanges: which topics the records of the catalog have created or extended, until a loop tells its shards."""
+
+from __future__ import annotations
+
+
+class TopicChanges:
+    """The changes that are replayed and not yet taken.
+
+    A change that was reverted stays until an offset after it is taken: a shard that is told of it finds nothing changed.
+    """
+
+    __slots__ = ("_changes",)
+
+    def __init__(self) -> None:
+        # The offset of the last record, the name, and whether the topic is new. The records of one topic follow each other.
+        self._changes: list[tuple[int, str, bool]] = []
+
+    def note(self, offset: int, name: str, *, is_new: bool) -> None:
+        """Add a change."""
+        changes = self._changes
+        if changes and changes[-1][1] == name:
+            is_new = changes.pop()[2] or is_new
+        changes.append((offset, name, is_new))
+
+    def take(self, end: int) -> tuple[list[str], bool]:
+        """Remove the changes before an offset. Return the names of the topics, and whether some were created."""
+        taken = [change for change in self._changes if change[0] < end]
+        self._changes = [change for change in self._changes if change[0] >= end]
+        return list(dict.fromkeys(name for _, name, _ in taken)), any(is_new for _, _, is_new in taken)
+
+    def clear(self) -> None:
+        """Forget all changes."""
+        self._changes.clear()

@@ -1,0 +1,98 @@
+"""The settings of one group: its own where it has some, otherwise the server's properties (Kafka's ``GroupConfigManager``).
+
+A group's own settings were within the server's bounds when they were set. The bounds may have changed since: a value outside of
+them counts as the nearest bound, and is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, bounds_of_groups
+from coordinator_server.catalog.settings import parse
+from coordinator_server.config import Config
+from coordinator_server.machine.shard import Report, report_nothing
+
+CONSUMER: Final = {
+    "session_timeout_ms": "consumer.session.timeout.ms",
+    "heartbeat_interval_ms": "consumer.heartbeat.interval.ms",
+    "assignment_interval_ms": "consumer.assignment.interval.ms",
+}
+"""The fields of ConsumerSettings, with the names of their settings."""
+
+
+class ConsumerSettings(Struct, frozen=True, gc=False):
+    """The settings of a consumer group (KIP-848; the assignment interval is KIP-1263's)."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    assignment_interval_ms: int
+
+
+class GroupSettings(Struct, frozen=True, gc=False):
+    """The settings of a group, for each type that it may have."""
+
+    consumer: ConsumerSettings
+
+
+SettingsOf = Callable[[str], GroupSettings]
+"""Returns the settings of a group id. Raises CoordinatorError while the catalog loads."""
+
+
+def _none(_group_id: str) -> Mapping[str, str]:
+    return {}
+
+
+class SettingsOfGroups:
+    """Returns the settings of groups. ``own`` returns the texts of a group's own settings: the same object until one changes."""
+
+    def __init__(self, config: Config, own: Callable[[str], Mapping[str, str]] = _none, report: Report = report_nothing) -> None:
+        self._own = own
+        self._report = report
+        self._bounds = bounds_of_groups(config)
+        self._defaults = settings_of_server(config)
+        # By group id: at most group.configs.max groups have settings of their own.
+        self._known: dict[str, tuple[Mapping[str, str], GroupSettings]] = {}
+
+    def __call__(self, group_id: str) -> GroupSettings:
+        own = self._own(group_id)
+        if not own:
+            if self._known:
+                self._known.pop(group_id, None)
+            return self._defaults
+        known = self._known.get(group_id)
+        if known is not None and known[0] is own:
+            return known[1]
+        found = GroupSettings(self._consumer(group_id, own))
+        self._known[group_id] = (own, found)
+        return found
+
+    def _consumer(self, group_id: str, own: Mapping[str, str]) -> ConsumerSettings:
+        defaults = self._defaults.consumer
+        values = {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in CONSUMER.items()}
+        return ConsumerSettings(**values)
+
+    def _number(self, group_id: str, name: str, own: Mapping[str, str], default: int) -> int:
+        if name not in own:
+            return default
+        value = parse(GROUP_SETTINGS[name], own[name])
+        assert isinstance(value, int)
+        least, most = self._bounds[name]
+        bounded = min(max(value, least), most)
+        if bounded != value:
+            self._report("group-setting-out-of-bounds", group_id=group_id, setting=name, value=value, used=bounded)
+        return bounded
+
+
+def settings_of_server(config: Config) -> GroupSettings:
+    """Return the settings of a group without settings of its own."""
+    return GroupSettings(
+        ConsumerSettings(
+            config.group_consumer_session_timeout_ms,
+            config.group_consumer_heartbeat_interval_ms,
+            config.group_consumer_assignment_interval_ms,
+        )
+    )

@@ -1,0 +1,50 @@
+"""The topic image: the topics as the groups of a loop see them (Kafka's ``CoordinatorMetadataImage``).
+
+All topics of the server are in it, internal ones too. It shows only what is durable, and what every serving loop has or is about
+to get. Shards are told which topics have changed (``GroupType.topics_changed``) when the image shows the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from coordinator_server.catalog.topics import Topic
+
+
+class TopicImage(Protocol):
+    """The present topics. All methods raise CoordinatorError while the catalog loads."""
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every change of the topics, and is the same in all loops."""
+
+    @property
+    def version_of_newest(self) -> int:
+        """The version in which topics were last created; the first version that this process knew if there was none since."""
+
+    def topic(self, name: str, /) -> Topic | None:
+        """Return the topic of this name, or None."""
+
+    def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
+        """Return the topic of this id, or None."""
+
+    def all_topics(self) -> Sequence[Topic]:
+        """Return every topic."""
+
+
+class _NoTopics:
+    version = version_of_newest = 0
+
+    def topic(self, _name: str, /) -> None:
+        return None
+
+    def topic_by_id(self, _topic_id: bytes, /) -> None:
+        return None
+
+    def all_topics(self) -> Sequence[Topic]:
+        return ()
+
+
+NO_TOPICS: Final[TopicImage] = _NoTopics()
+"""The image of a state machine that only replays."""

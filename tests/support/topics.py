@@ -1,0 +1,49 @@
+"""The topics that a shard under test sees: a test creates, extends and deletes them, and the shard is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from coordinator_server.catalog.topics import Topic
+
+
+class FakeTopics:
+    """A TopicImage. ``tell`` gets the names of each change, when the image shows it."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[Collection[str]], None] = lambda _names: None
+        self.version = 0
+        self.version_of_newest = 0
+        self._by_name: dict[str, Topic] = {}
+        self._ids = 0
+
+    def topic(self, name: str, /) -> Topic | None:
+        return self._by_name.get(name)
+
+    def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
+        return next((topic for topic in self._by_name.values() if topic.topic_id == topic_id), None)
+
+    def all_topics(self) -> list[Topic]:
+        return [self._by_name[name] for name in sorted(self._by_name)]
+
+    def create(self, **topics: int) -> None:
+        """Create topics with so many partitions, in one version. Their ids are 1, 2, 3 …"""
+        for name, partitions in topics.items():
+            self._ids += 1
+            self._by_name[name] = Topic(name, self._ids.to_bytes(16, "big"), partitions)
+        self.version_of_newest = self.version + 1
+        self._change(topics)
+
+    def extend(self, name: str, partitions: int) -> None:
+        """Give a topic more partitions."""
+        topic = self._by_name[name]
+        self._by_name[name] = Topic(name, topic.topic_id, partitions)
+        self._change([name])
+
+    def delete(self, name: str) -> None:
+        del self._by_name[name]
+        self._change([name])
+
+    def _change(self, names: Collection[str]) -> None:
+        self.version += 1
+        self.tell(list(names))

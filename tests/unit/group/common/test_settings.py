@@ -1,0 +1,59 @@
+"""The settings of a group: its own, the server's, and the bounds of both."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.config import Config
+from coordinator_server.config_values import load
+from coordinator_server.group.common.settings import ConsumerSettings, SettingsOfGroups
+
+SERVER = {"group.consumer.session.timeout.ms": "50000", "group.consumer.heartbeat.interval.ms": "7000"}
+
+
+def test_a_group_without_settings_has_the_servers() -> None:
+    settings = SettingsOfGroups(load({**SERVER, "group.consumer.assignment.interval.ms": "9"}))
+
+    assert settings("g").consumer == ConsumerSettings(50_000, 7_000, 9)
+
+
+def test_by_default_they_are_kafkas() -> None:
+    assert SettingsOfGroups(Config())("g").consumer == ConsumerSettings(45_000, 5_000, 1_000)
+
+
+def test_a_groups_own_setting_counts_and_the_others_are_the_servers() -> None:
+    own = {"g": {"consumer.session.timeout.ms": "55000", "share.session.timeout.ms": "46000"}}
+    settings = SettingsOfGroups(load(SERVER), lambda group_id: own.get(group_id, {}))
+
+    assert settings("g").consumer == ConsumerSettings(55_000, 7_000, 1_000)
+    assert settings("h").consumer == ConsumerSettings(50_000, 7_000, 1_000)
+
+
+def test_a_change_counts_at_once() -> None:
+    own = {"consumer.assignment.interval.ms": "0"}
+    held = [own]
+    settings = SettingsOfGroups(Config(), lambda _group_id: held[0])
+    before = settings("g")
+
+    assert settings("g") is before
+    held[0] = {"consumer.assignment.interval.ms": "15000"}
+    assert settings("g").consumer.assignment_interval_ms == 15_000
+    held[0] = {}
+    assert settings("g").consumer.assignment_interval_ms == 1_000
+    held[0] = own
+    assert settings("g").consumer.assignment_interval_ms == 0
+
+
+@pytest.mark.parametrize(("value", "used"), [("1", 45_000), ("44999", 45_000), ("60000", 60_000), ("70000", 60_000)])
+def test_a_value_outside_of_the_bounds_counts_as_the_nearest_one(value: str, used: int) -> None:
+    """The bounds were different when it was set. It is reported."""
+    reports: list[tuple[str, dict[str, object]]] = []
+
+    def report(name: str, **fields: object) -> None:
+        reports.append((name, fields))
+
+    settings = SettingsOfGroups(Config(), lambda _group_id: {"consumer.session.timeout.ms": value}, report)
+
+    assert settings("g").consumer.session_timeout_ms == used
+    fields = {"group_id": "g", "setting": "consumer.session.timeout.ms", "value": int(value), "used": used}
+    assert reports == ([] if int(value) == used else [("group-setting-out-of-bounds", fields)])
