@@ -77,7 +77,7 @@ RULES: Final[dict[str, Rule]] = {
             GroupState,
             GROUP_RECORDS,
             checkpoint=add_checkpoint,
-            tables=frozenset({"commits", "generations", "members", "assignments", "deletions", "markers"}),
+            tables=frozenset({"commits", "generations", "members", "assignments", "reconciliations", "deletions", "markers"}),
             is_exported=True,
         ),
         Rule(

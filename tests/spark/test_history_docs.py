@@ -19,8 +19,8 @@ import pandas as pd
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, PENDING_OFFSETS, view_sql
-from coordinator_server.pipeline.history.views import current_offsets, pending_offsets
+from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, PENDING_OFFSETS, WAITS, view_sql
+from coordinator_server.pipeline.history.views import current_offsets, pending_offsets, waits
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -38,6 +38,8 @@ from protocol.messages.offset_delete import (
 )
 from tests.support.asking import committed, must_commit
 from tests.support.client import Client
+from tests.support.consumer_history import history_of
+from tests.support.consumer_records import random_steps, rebalance
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.producer import Producer
@@ -241,6 +243,19 @@ def test_views_in_spark_are_what_the_server_answers(history: History, small_spar
         assert by_group(tuple(row) for row in found) == expected
 
 
+def test_who_waited_for_whom_in_spark(tmp_path: Path, small_spark: Any) -> None:
+    """As in Python. What both find is checked in unit/pipeline/history."""
+    out = history_of(tmp_path, [*([each] for each in random_steps(1, 60)), *rebalance("z")[:2]])
+
+    found = small_spark.sql(view_sql(WAITS, str(out), "spark")).toPandas()
+
+    expected = waits(out).to_pandas()
+    columns = [name for name in expected.columns if name not in ("since", "until")]
+    assert len(expected) > 5
+    pd.testing.assert_frame_equal(found[columns], expected[columns], check_dtype=False)
+    assert list(found["until"].isna()) == list(expected["until"].isna())
+
+
 def of_duckdb(history: History) -> list[list[tuple[Any, ...]]]:
     """The answers to the three questions."""
     files = {"'history/": f"'{history.out}/"}
@@ -376,7 +391,7 @@ def test_about_transactions(paid: Path, monkeypatch: pytest.MonkeyPatch) -> None
     """With the logs of two loops."""
     monkeypatch.chdir(paid)
 
-    timed_out, still_open, had = (duckdb.execute(query).fetchall() for query in blocks("sql")[3:])
+    timed_out, still_open, had = (duckdb.execute(query).fetchall() for query in blocks("sql")[3:6])
 
     waits = {group_id: (host, offsets) for _, host, group_id, offsets, waited in timed_out if waited > timedelta()}
     assert waits == {"billing": ("127.0.0.1", 3), "shipping": ("127.0.0.1", 1)}

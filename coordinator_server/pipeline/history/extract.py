@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.history.commits import Operations, commits_table, deletions_table, operations, split
+from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Columns, Irregular, map_file, read_columns
 from coordinator_server.pipeline.input.files import InputFile, read_batches
+from coordinator_server.pipeline.input.topic_names import TopicNames
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
 
@@ -24,7 +26,7 @@ ROWS_AT_ONCE: Final = 1 << 17
 Tables = dict[str, pa.Table]
 
 
-def tables_of(shard: int, file: InputFile, before: int) -> Iterator[tuple[int, Tables]]:
+def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> Iterator[tuple[int, Tables]]:
     """Return the rows of the records from ``file.from_offset`` up to ``before``, in pieces: the number of records, and their tables.
 
     Raises DamagedLog with file and position.
@@ -33,7 +35,7 @@ def tables_of(shard: int, file: InputFile, before: int) -> Iterator[tuple[int, T
     try:
         columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
     except Irregular:
-        yield _read_records(shard, file, before)
+        yield _read_records(shard, file, before, names)
         return
     is_wanted = (columns.offset >= file.from_offset) & (columns.offset < before)
     chosen = columns.take(is_wanted)
@@ -45,12 +47,12 @@ def tables_of(shard: int, file: InputFile, before: int) -> Iterator[tuple[int, T
         piece = slice(first, first + ROWS_AT_ONCE)
         part = chosen.take(piece)
         try:
-            yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]))
+            yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]), names)
         except DecodeError as error:
             raise DamagedLog(file.path, 0, f"a record that cannot be read: {error}") from error
 
 
-def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
+def _read_columns(shard: int, columns: Columns, by: Operations, names: TopicNames) -> Tables:
     is_commit, is_tombstone, keys, values = split(columns)
     rows = no_rows()
     data = columns.data
@@ -62,13 +64,14 @@ def _read_columns(shard: int, columns: Columns, by: Operations) -> Tables:
         index = int(by.which[row])
         position = LogPosition(shard, int(columns.offset[row]), int(columns.timestamp[row]))
         add_rows(position, key, value, UNKNOWN if index < 0 else by.found[index], rows)
+    name_topics(rows, names)
     tables = as_tables(rows)
     tables["commits"] = pa.concat_tables([commits_table(shard, columns, is_commit, keys, values, by), tables["commits"]])
     tables["deletions"] = pa.concat_tables([deletions_table(shard, columns, is_tombstone, keys, by), tables["deletions"]])
     return tables
 
 
-def _read_records(shard: int, file: InputFile, before: int) -> tuple[int, Tables]:
+def _read_records(shard: int, file: InputFile, before: int, names: TopicNames) -> tuple[int, Tables]:
     rows = no_rows()
     count = 0
     for data, position, header in read_batches(file):
@@ -78,6 +81,7 @@ def _read_records(shard: int, file: InputFile, before: int) -> tuple[int, Tables
         except DecodeError as error:
             raise DamagedLog(file.path, position, f"a record that cannot be read: {error}") from error
         count += len(records)
+    name_topics(rows, names)
     return count, as_tables(rows)
 
 

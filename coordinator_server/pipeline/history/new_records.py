@@ -20,6 +20,7 @@ from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.rules import rule_of
 
 
@@ -42,6 +43,7 @@ class NewRecords(Struct, frozen=True):
     """The new records of one shard.
 
     Of a shard of transactional ids: ``sealed_groups`` has the partitions of the groups' log, and how far each is sealed.
+    Of a shard of groups: ``catalog_to`` is how far the catalog is sealed.
     """
 
     directory: str
@@ -49,6 +51,7 @@ class NewRecords(Struct, frozen=True):
     to_offset: int
     gap: Gap | None = None
     sealed_groups: tuple[tuple[int, int], ...] = ()
+    catalog_to: int = 0
 
     @property
     def name(self) -> str:
@@ -72,12 +75,14 @@ def sealed_in_order(data_dir: Path, positions: Mapping[str, int], retries: Retri
 def new_records(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]) -> list[NewRecords]:
     """Return what was sealed of each shard since ``positions``. Raises CannotRun if it was removed and no layer has it."""
     found = []
+    catalog_to = sealed.get(CATALOG_SHARD, 0)
     groups = tuple((int(name.rpartition("-")[2]), end) for name, end in sealed.items() if topic_of(name) == GROUPS.topic)
     for path in shard_directories(data_dir):
         if rule_of(path.name).tables and path.name in sealed:
             of_shard = _new_of_shard(path, positions.get(path.name, 0), sealed[path.name])
             if of_shard is not None:
-                found.append(replace(of_shard, sealed_groups=groups) if topic_of(path.name) == TRANSACTIONS.topic else of_shard)
+                is_of_ids = topic_of(path.name) == TRANSACTIONS.topic
+                found.append(replace(of_shard, sealed_groups=groups) if is_of_ids else replace(of_shard, catalog_to=catalog_to))
     return found
 
 

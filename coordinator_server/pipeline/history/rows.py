@@ -7,14 +7,16 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from coordinator_server.group.classic.describe import GROUP_TYPE
 from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
+from coordinator_server.pipeline.history.consumer_rows import CONSUMER_KEYS, add_consumer_rows
 from coordinator_server.pipeline.states.changes import operation_name
 from coordinator_server.pipeline.states.groups import assigned_partitions
 from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE, KeyedSerde
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -27,6 +29,10 @@ from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
+# The record types that have rows. Those of other group types are not decoded.
+_SERDE: Final = KeyedSerde(
+    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS)
+)
 OUTCOMES: Final = {COMMIT: "committed", ABORT: "aborted"}
 NOBODY: Final[Row] = dict.fromkeys(("operation", "principal", "client_id", "client_host", "by_member_id", "by_instance_id"))
 
@@ -85,8 +91,8 @@ def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], ro
 
 
 def add_rows(position: LogPosition, key: bytes | None, value: bytes | None, by: Operation, rows: Rows) -> None:
-    """Add the rows of one record: none for a type that the classic group coordinator does not write. Raises DecodeError."""
-    record = CLASSIC_GROUP_SERDE.decode(key, value)
+    """Add the rows of one record: none for a type that has no table. Raises DecodeError."""
+    record = _SERDE.decode(key, value)
     match record and (record.key, record.value):
         case (GroupMetadataKey(group=group_id), GroupMetadataValue() as metadata):
             _add_generation(position, group_id, metadata, by, rows)
@@ -99,6 +105,8 @@ def add_rows(position: LogPosition, key: bytes | None, value: bytes | None, by: 
             offset = {"group_id": named.group, "topic": named.topic, "partition": named.partition}
             made = {"producer_id": position.producer_id, "reasons": by.reasons}
             rows["commits"].append(position.row() | offset | _committed(committed) | made | by.who)
+        case (other, other_value):
+            add_consumer_rows(position.row(), other, other_value, {"reasons": by.reasons} | by.who, rows)
 
 
 def _committed(value: Any) -> Row:
@@ -117,6 +125,7 @@ def _committed(value: Any) -> Row:
 def _add_generation(position: LogPosition, group_id: str, value: GroupMetadataValue, by: Operation, rows: Rows) -> None:
     common = position.row() | {"group_id": group_id, "generation": value.generation}
     of_generation = {
+        "group_type": GROUP_TYPE,
         "protocol_type": value.protocol_type or None,
         "protocol": value.protocol,
         "leader": value.leader,

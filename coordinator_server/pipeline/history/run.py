@@ -21,6 +21,7 @@ from coordinator_server.pipeline.history.new_records import Gap, NewRecords
 from coordinator_server.pipeline.history.output import Output, TableFile
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.history.transaction_tables import transaction_tables
+from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.locations import Url, make_parents, open_url, parse_location
 from coordinator_server.pipeline.progress import Progress
 
@@ -99,10 +100,11 @@ def write_task(task: HistoryTask) -> tuple[tuple[TableFile, ...], int]:
 
 
 def _tables_of(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tables]]:
+    names = TopicNames(Path(shards[0].directory).parent, max(shard.catalog_to for shard in shards))
     of_ids = [shard for shard in shards if topic_of(shard.name) == TRANSACTIONS.topic]
     for shard in shards:
         for part in shard.parts if shard not in of_ids else ():
-            yield from tables_of(shard.number, part.file, part.before)
+            yield from tables_of(shard.number, part.file, part.before, names)
     yield from transaction_tables(of_ids)
 
 

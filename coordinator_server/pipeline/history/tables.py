@@ -25,6 +25,9 @@ WHO: Final = [
 BY: Final = pa.struct(WHO[:4])
 """Who caused one of several records that a row is made of."""
 REASONS: Final = pa.list_(pa.struct([("why", pa.string()), ("whom", pa.string()), ("said", pa.string())]))
+PARTITIONS: Final = pa.list_(
+    pa.struct([("topic_id", pa.string()), ("topic", pa.string()), ("partition", pa.int32()), ("epoch", pa.int32())])
+)
 GROUPS: Final = pa.list_(pa.struct([("group_id", pa.string()), ("offsets", pa.int32()), ("since", TIME), ("until", TIME)]))
 
 SCHEMAS: Final[dict[str, pa.Schema]] = {
@@ -49,7 +52,9 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         [
             *_POSITION,
             ("group_id", pa.string()),
+            ("group_type", pa.string()),
             ("generation", pa.int32()),
+            ("assignment_epoch", pa.int32()),
             ("protocol_type", pa.string()),
             ("protocol", pa.string()),
             ("leader", pa.string()),
@@ -71,6 +76,9 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             ("session_timeout_ms", pa.int32()),
             ("rebalance_timeout_ms", pa.int32()),
             ("topics", pa.list_(pa.string())),
+            ("topic_regex", pa.string()),
+            ("rack_id", pa.string()),
+            ("assignor", pa.string()),
         ]
     ),
     "assignments": pa.schema(
@@ -81,6 +89,22 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             ("member_id", pa.string()),
             ("topic", pa.string()),
             ("partition", pa.int32()),
+            ("topic_id", pa.string()),
+        ]
+    ),
+    "reconciliations": pa.schema(
+        [
+            *_POSITION,
+            ("group_id", pa.string()),
+            ("member_id", pa.string()),
+            ("what", pa.string()),
+            ("state", pa.string()),
+            ("member_epoch", pa.int32()),
+            ("previous_epoch", pa.int32()),
+            ("partitions", PARTITIONS),
+            ("revoking", PARTITIONS),
+            ("reasons", REASONS),
+            *WHO,
         ]
     ),
     "deletions": pa.schema(

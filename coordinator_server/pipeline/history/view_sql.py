@@ -2,6 +2,9 @@
 
 Every change of an offset is a record: a commit, a restore, a tombstone. Of those that count, the last one of each offset is current.
 A commit in a transaction counts if the next marker of its producer in the shard says ``committed``. Without a marker it is pending.
+
+Of a consumer group (KIP-848), every record about a member is a step of its reconciliation. A member waits while its last step says
+that partitions of its target are unreleased, and another member's last step still has them.
 """
 
 from __future__ import annotations
@@ -11,21 +14,23 @@ from typing import Final, NamedTuple
 
 
 class _Dialect(NamedTuple):
-    """How a SQL engine names the files of a table, what quotes that name, and its type of times with a zone."""
+    """How a SQL engine names the files of a table, what quotes that name, its type of times with a zone, and how it unfolds a list."""
 
     files: str
     quote: str
     time: str
+    unfold: str
 
 
 CURRENT_OFFSETS: Final = "current_offsets"
 PENDING_OFFSETS: Final = "pending_offsets"
+WAITS: Final = "waits"
 DUCKDB: Final = "duckdb"
 DIALECTS: Final = {
-    DUCKDB: _Dialect("'{}/**/*.parquet'", "'", "timestamptz"),
-    "spark": _Dialect("parquet.`{}`", "`", "timestamp"),
+    DUCKDB: _Dialect("'{}/**/*.parquet'", "'", "timestamptz", "unnest({})"),
+    "spark": _Dialect("parquet.`{}`", "`", "timestamp", "explode({})"),
 }
-_READ: Final = ("commits", "deletions", "markers")
+_OF_OFFSETS: Final = ("commits", "deletions", "markers")
 
 _OUTCOMES: Final = """\
 of_producers as (
@@ -67,20 +72,70 @@ select c.* from commits as c join pending as p on p.shard = c.shard and p.log_of
 left join deleted as d on d.group_id = p.group_id and d.topic = p.topic and d.partition = p.partition
 where d.log_offset is null or d.log_offset < p.log_offset
 order by c.group_id, c.topic, c.partition, c.producer_id"""
-VIEWS: Final = {CURRENT_OFFSETS: _CURRENT, PENDING_OFFSETS: _PENDING}
+_WAITS: Final = """\
+steps as (  -- a step of a member is its state until its next one
+    select *, lead(log_offset) over mine as next_offset, lead(time) over mine as next_time
+    from reconciliations where what <> 'target'
+    window mine as (partition by shard, group_id, member_id order by log_offset)
+),
+targets as (
+    select *, lead(log_offset) over mine as next_offset from reconciliations where what = 'target'
+    window mine as (partition by shard, group_id, member_id order by log_offset)
+),
+owned as (select shard, log_offset, group_id, member_id, {owned} as p from steps),
+given as (
+    select shard, group_id, member_id, log_offset, time, next_offset, next_time, p.topic_id as topic_id, p.partition as partition
+    from (select *, {owned} as p from steps) as s
+    union
+    select shard, group_id, member_id, log_offset, time, next_offset, next_time, p.topic_id as topic_id, p.partition as partition
+    from (select *, {revoking} as p from steps) as s
+),
+wanted as (
+    select s.shard, s.group_id, s.member_id, s.member_epoch, s.log_offset, s.time, s.next_offset, s.next_time, t.p as p
+    from steps as s join (select *, {owned} as p from targets) as t
+    on t.shard = s.shard and t.group_id = s.group_id and t.member_id = s.member_id
+    and t.log_offset < s.log_offset and (t.next_offset is null or t.next_offset > s.log_offset)
+    where s.state = 'UnreleasedPartitions'
+),
+lacking as (
+    select w.* from wanted as w left join owned as o
+    on o.shard = w.shard and o.log_offset = w.log_offset and o.p.topic_id = w.p.topic_id and o.p.partition = w.p.partition
+    where o.shard is null
+),
+pieces as (  -- a wait, as long as neither of the two members has a new step
+    select w.shard, w.group_id, w.member_id, w.member_epoch, w.p.topic as topic, w.p.partition as partition,
+        w.p.topic_id as topic_id, g.member_id as holder,
+        greatest(w.log_offset, g.log_offset) as log_offset, case when w.log_offset > g.log_offset then w.time else g.time end as time,
+        w.next_offset is null and g.next_offset is null as is_open,
+        case when w.next_offset is null then g.next_time when g.next_offset is null then w.next_time
+            when w.next_offset < g.next_offset then w.next_time else g.next_time end as until
+    from lacking as w join given as g
+    on g.shard = w.shard and g.group_id = w.group_id and g.topic_id = w.p.topic_id and g.partition = w.p.partition
+    where g.member_id <> w.member_id
+    and (w.next_offset is null or g.log_offset < w.next_offset) and (g.next_offset is null or w.log_offset < g.next_offset)
+)
+select shard, min(log_offset) as log_offset, min_by(time, log_offset) as since, case when max(cast(is_open as int)) = 0 then max(until) end as until,
+    group_id, member_id, member_epoch, topic, partition, topic_id, holder
+from pieces group by shard, group_id, member_id, member_epoch, topic, partition, topic_id, holder
+order by group_id, log_offset, member_id, topic_id, partition, holder"""
+VIEWS: Final = {CURRENT_OFFSETS: _CURRENT, PENDING_OFFSETS: _PENDING, WAITS: _WAITS}
 
 
 def view_sql(view: str, directory: str, dialect: str = DUCKDB, at: datetime | str | None = None) -> str:
     """Return the query of a view over the tables in a directory or URL.
 
-    ``view`` is ``current_offsets`` or ``pending_offsets``, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what was appended
+    ``view`` is ``current_offsets``, ``pending_offsets`` or ``waits``, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what was appended
     until then is read; a time without a zone is UTC.
     """
     engine = DIALECTS[dialect]
     until = f" where time <= {engine.time} '{utc(at).isoformat(sep=' ', timespec='milliseconds')}'" if at is not None else ""
     where = directory.rstrip("/").replace(engine.quote, engine.quote * 2)
-    tables = [f"{name} as (select * from {engine.files.format(f'{where}/{name}')}{until})" for name in _READ]
-    return "with " + ",\n".join([*tables, _OUTCOMES, VIEWS[view]]) + "\n"
+    is_of_groups = view == WAITS
+    read = ("reconciliations",) if is_of_groups else _OF_OFFSETS
+    tables = [f"{name} as (select * from {engine.files.format(f'{where}/{name}')}{until})" for name in read]
+    unfolded = {"owned": engine.unfold.format("partitions"), "revoking": engine.unfold.format("revoking")}
+    steps = [VIEWS[view].format(**unfolded)] if is_of_groups else [_OUTCOMES, VIEWS[view]]
+    return "with " + ",\n".join([*tables, *steps]) + "\n"
 
 
 def utc(at: datetime | str) -> datetime:

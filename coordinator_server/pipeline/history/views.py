@@ -8,7 +8,7 @@ A group is in one shard, so the shard groups are read one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -23,12 +23,14 @@ from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.tables import SCHEMAS, TIME
 from coordinator_server.pipeline.history.view_sql import utc
+from coordinator_server.pipeline.history.waits import WAITS_SCHEMA, of_reconciliations
 from coordinator_server.pipeline.locations import Url, open_url, parse_location
 
 Ints = NDArray[np.int64]
 Tables = dict[str, pa.Table]
 
 _OFFSET: Final = ["group_id", "topic", "partition"]
+_OF_OFFSETS: Final = ("commits", "deletions", "markers")
 _SHARD_GROUP: Final = "shard_group="
 # A shard and a position in it as one number: a shard has far fewer than 2**48 records.
 _POSITION_BITS: Final = 48
@@ -52,18 +54,30 @@ def pending_offsets(directory: str | Path, at: datetime | str | None = None) -> 
     return _view(directory, at, _pending).sort_by([(name, "ascending") for name in (*_OFFSET, "producer_id")])
 
 
+def waits(directory: str | Path, at: datetime | str | None = None) -> pa.Table:
+    """Return who waited for whom in consumer groups: one row for each member, epoch, partition and holder of that partition.
+
+    Parameters and errors are those of ``current_offsets``.
+    """
+    found = [of_reconciliations(tables["reconciliations"]) for tables in _shard_groups(directory, at, ["reconciliations"])]
+    order = ("group_id", "log_offset", "member_id", "topic_id", "partition", "holder")
+    return pa.concat_tables([WAITS_SCHEMA.empty_table(), *found]).sort_by([(name, "ascending") for name in order])
+
+
 def _view(directory: str | Path, at: datetime | str | None, rows_of: Callable[[Tables], pa.Table]) -> pa.Table:
-    return pa.concat_tables([SCHEMAS["commits"].empty_table(), *(rows_of(tables) for tables in _shard_groups(directory, at))])
+    return pa.concat_tables(
+        [SCHEMAS["commits"].empty_table(), *(rows_of(tables) for tables in _shard_groups(directory, at, _OF_OFFSETS))]
+    )
 
 
-def _shard_groups(directory: str | Path, at: datetime | str | None) -> Iterator[Tables]:
+def _shard_groups(directory: str | Path, at: datetime | str | None, wanted: Sequence[str]) -> Iterator[Tables]:
     where = parse_location(str(directory))
     files, root = open_url(where) if isinstance(where, Url) else (LocalFileSystem(), str(where.absolute()))
     if files.get_file_info(root).type != FileType.Directory:
         raise CannotRun(f"{where} has no history: check the directory, or write it with coordinator-server history --out")
-    found = files.get_file_info(FileSelector(f"{root}/commits", allow_not_found=True))
+    found = files.get_file_info(FileSelector(f"{root}/{wanted[0]}", allow_not_found=True))
     for name in sorted(each.base_name for each in found if each.base_name.startswith(_SHARD_GROUP)):
-        yield {table: _read(files, f"{root}/{table}/{name}", table, at) for table in ("commits", "deletions", "markers")}
+        yield {table: _read(files, f"{root}/{table}/{name}", table, at) for table in wanted}
 
 
 def _read(files: FileSystem, folder: str, table: str, at: datetime | str | None) -> pa.Table:

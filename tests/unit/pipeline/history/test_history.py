@@ -36,6 +36,7 @@ from coordinator_server.pipeline.history.rows import UNKNOWN, operation_of
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Irregular
 from coordinator_server.pipeline.input.files import InputFile
+from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.progress import Progress
 from protocol.batch_builder import BatchBuilder
 from protocol.codec import encode
@@ -57,6 +58,7 @@ from tests.support.segments import (
 
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 ORIGIN = request_origin(8, 9, "client-1", "10.0.0.7", "User:jo")
+NO_NAMES = TopicNames(Path(), 0)
 NOTHING_SAID = Attribution(0, b"")
 BY_REQUEST = operation_headers(ORIGIN, speaking_for("member-1", None))
 AN_INSTANCE = speaking_for("", "instance-1")
@@ -104,10 +106,10 @@ def mixed_log(seed: int, batches: int = 60) -> Iterator[Batch]:
 
 def both_ways(path: Path, end: int, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     source = InputFile(str(path), 0, end, is_dense=True)
-    quick = rows_of([tables for _, tables in tables_of(3, source, end)])
+    quick = rows_of([tables for _, tables in tables_of(3, source, end, NO_NAMES)])
     with monkeypatch.context() as patch:
         patch.setattr(extract, "read_columns", refuse)
-        [(count, slow)] = tables_of(3, source, end)
+        [(count, slow)] = tables_of(3, source, end, NO_NAMES)
     assert count == end
     return quick, rows_of([slow])
 
@@ -151,7 +153,7 @@ def test_commits_and_tombstones_of_offsets_are_read_as_columns(tmp_path: Path, m
     end = write_segments(tmp_path, [Batch(tuple(records))], 1)
     monkeypatch.setattr(extract, "add_rows", refuse)
 
-    [(count, tables)] = tables_of(3, InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True), end)
+    [(count, tables)] = tables_of(3, InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True), end, NO_NAMES)
 
     assert (count, len(tables["commits"]), len(tables["deletions"])) == (end, end - 1, 1)
 
@@ -221,7 +223,7 @@ def test_commits_of_a_transaction_name_their_producer_and_its_end_is_told(tmp_pa
     path = tmp_path / f"{0:020d}.log"
     path.write_bytes(commit.finish() + marker.finish())
 
-    found = rows_of([tables for _, tables in tables_of(0, InputFile(str(path), 0, 2, is_dense=True), 2)])
+    found = rows_of([tables for _, tables in tables_of(0, InputFile(str(path), 0, 2, is_dense=True), 2, NO_NAMES)])
 
     assert [row["producer_id"] for row in found["commits"]] == [9]
     assert [(row["producer_id"], row["producer_epoch"], row["outcome"]) for row in found["markers"]] == [(9, 2, "committed")]
@@ -470,10 +472,10 @@ def test_a_record_that_cannot_be_read_stops_the_run(tmp_path: Path, monkeypatch:
     source = InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True)
 
     with pytest.raises(DamagedLog, match="a record that cannot be read"):
-        list(tables_of(3, source, end))
+        list(tables_of(3, source, end, NO_NAMES))
     monkeypatch.setattr(extract, "read_columns", refuse)
     with pytest.raises(DamagedLog, match="a record that cannot be read"):
-        list(tables_of(3, source, end))
+        list(tables_of(3, source, end, NO_NAMES))
 
 
 def test_a_damaged_run_file_stops_the_run(data_dir: Path, tmp_path: Path) -> None:

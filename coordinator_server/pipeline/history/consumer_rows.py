@@ -1,0 +1,101 @@
+"""Rows from the records of consumer groups (KIP-848). Topics have ids here; ``name_topics`` adds their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from coordinator_server.pipeline.input.topic_names import TopicNames
+from coordinator_server.pipeline.states.member_steps import MemberStep, Owned, StepKind, member_step
+from protocol.fields import Message, uuid_text
+from protocol.messages import consumer_group_records as consumer
+
+Row = dict[str, Any]
+GROUP_TYPE: Final = "consumer"
+CONSUMER_KEYS: Final = frozenset(
+    {
+        consumer.ConsumerGroupMetadataKey,
+        consumer.ConsumerGroupMemberMetadataKey,
+        consumer.ConsumerGroupTargetAssignmentMetadataKey,
+        consumer.ConsumerGroupTargetAssignmentMemberKey,
+        consumer.ConsumerGroupCurrentMemberAssignmentKey,
+    }
+)
+"""The record types that have rows."""
+_PROTOCOL_TYPE: Final = "consumer"
+
+
+def add_consumer_rows(common: Row, key: Message, value: Message | None, operation: Row, rows: dict[str, list[Row]]) -> None:
+    """Add the rows of a record. ``common`` is its position, ``operation`` has the columns of who wrote it and why."""
+    match key, value:
+        case consumer.ConsumerGroupMetadataKey(group_id=group_id), None:
+            rows["deletions"].append(common | {"group_id": group_id} | operation)
+        case consumer.ConsumerGroupMetadataKey(group_id=group_id), consumer.ConsumerGroupMetadataValue(epoch=epoch):
+            rows["generations"].append(common | _epoch(group_id, generation=epoch) | operation)
+        case (
+            consumer.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id),
+            consumer.ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=epoch),
+        ):
+            rows["generations"].append(common | _epoch(group_id, assignment_epoch=epoch) | operation)
+        case consumer.ConsumerGroupMemberMetadataKey() as named, consumer.ConsumerGroupMemberMetadataValue() as member:
+            rows["members"].append(common | _member(named.group_id, named.member_id, member))
+        case _ if (step := member_step(key, value)) is not None:
+            _add_step(common, step, operation, rows)
+
+
+def name_topics(rows: dict[str, list[Row]], names: TopicNames) -> None:
+    """Set the names of topics of which a row has only the id."""
+    for row in rows["assignments"]:
+        if row["topic"] is None:
+            row["topic"] = names.get(row["topic_id"])
+            row["topic_id"] = uuid_text(row["topic_id"])
+    for row in rows["reconciliations"]:
+        for each in (*row["partitions"], *row["revoking"]):
+            each["topic"] = names.get(each["topic_id"])
+            each["topic_id"] = uuid_text(each["topic_id"])
+
+
+def _epoch(group_id: str, generation: int | None = None, assignment_epoch: int | None = None) -> Row:
+    epochs = {"generation": generation, "assignment_epoch": assignment_epoch}
+    return {"group_id": group_id, "group_type": GROUP_TYPE, "protocol_type": _PROTOCOL_TYPE} | epochs
+
+
+def _member(group_id: str, member_id: str, value: consumer.ConsumerGroupMemberMetadataValue) -> Row:
+    classic = value.classic_member_metadata
+    return {
+        "group_id": group_id,
+        "member_id": member_id,
+        "group_instance_id": value.instance_id,
+        "client_id": value.client_id,
+        "client_host": value.client_host,
+        "session_timeout_ms": None if classic is None else classic.session_timeout_ms,
+        "rebalance_timeout_ms": value.rebalance_timeout_ms if value.rebalance_timeout_ms >= 0 else None,
+        "topics": sorted(value.subscribed_topic_names),
+        "topic_regex": value.subscribed_topic_regex or None,
+        "rack_id": value.rack_id,
+        "assignor": value.server_assignor,
+    }
+
+
+def _add_step(common: Row, step: MemberStep, operation: Row, rows: dict[str, list[Row]]) -> None:
+    of_member = common | {"group_id": step.group_id, "member_id": step.member_id}
+    rows["reconciliations"].append(
+        of_member
+        | {
+            "what": step.kind.value,
+            "state": step.state,
+            "member_epoch": step.member_epoch,
+            "previous_epoch": step.previous_epoch,
+            "partitions": list(_partitions(step.partitions)),
+            "revoking": list(_partitions(step.revoking)),
+        }
+        | operation
+    )
+    for each in step.partitions if step.kind is StepKind.ASSIGNED else ():
+        owned = {"topic": None, "partition": each.partition, "topic_id": each.topic_id}
+        rows["assignments"].append(of_member | {"generation": step.member_epoch} | owned)
+
+
+def _partitions(owned: tuple[Owned, ...]) -> Iterator[Row]:
+    for topic_id, partition, epoch in owned:
+        yield {"topic_id": topic_id, "topic": None, "partition": partition, "epoch": epoch}

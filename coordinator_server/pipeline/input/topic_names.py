@@ -1,0 +1,53 @@
+"""The names of topics by topic id, from the log of the catalog. Records of consumer groups have topic ids only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from coordinator_server.kinds import CATALOG
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.pipeline.input.files import batches_before, full_input, records_of
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE
+from protocol.errors import DecodeError
+from protocol.fields import uuid_text
+from protocol.messages.cluster_metadata import TopicRecord
+
+CATALOG_SHARD = f"{CATALOG.topic}-0"
+
+
+def read_topic_names(data_dir: Path, upto: int) -> dict[bytes, str]:
+    """Return the name of every topic that the catalog's log mentions before an offset, deleted topics too. Raises DamagedLog."""
+    shard_dir = data_dir / CATALOG_SHARD
+    names: dict[bytes, str] = {}
+    if upto <= 0 or not shard_dir.is_dir():
+        return names
+    try:
+        for data, position, header in batches_before(full_input(shard_dir, upto)[1], upto):
+            for record in records_of(data, position, header, with_headers=False) if not header.is_control else ():
+                decoded = CLUSTER_METADATA_SERDE.decode(record.key, record.value)
+                if decoded is not None and isinstance(decoded.key, TopicRecord):
+                    names[decoded.key.topic_id] = decoded.key.name
+    except DecodeError as error:
+        raise DamagedLog(CATALOG_SHARD, 0, f"a record that cannot be read: {error}") from error
+    return names
+
+
+def shown_topic(names: Mapping[bytes, str], topic_id: bytes) -> str:
+    """Return the name of a topic, or its id as Kafka's tools print it if its name is unknown."""
+    return names.get(topic_id) or uuid_text(topic_id)
+
+
+class TopicNames:
+    """The names, read when one is needed for the first time."""
+
+    def __init__(self, data_dir: Path, upto: int) -> None:
+        self._data_dir = data_dir
+        self._upto = upto
+        self._names: dict[bytes, str] | None = None
+
+    def get(self, topic_id: bytes, /) -> str | None:
+        """Return the name of a topic; None if it is unknown. Raises DamagedLog."""
+        if self._names is None:
+            self._names = read_topic_names(self._data_dir, self._upto)
+        return self._names.get(topic_id)

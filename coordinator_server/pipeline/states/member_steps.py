@@ -1,0 +1,200 @@
+"""The steps by which members of a consumer group (KIP-848) come to their assignments, as the log has them, and who waits for whom.
+
+A member's target is what the assignor gives it. The member first revokes what is not in its target, then adopts the target's epoch,
+and gets each partition when the members that had it have given it up. A member whose record has the state UNRELEASED_PARTITIONS
+waits for those members (``CurrentAssignmentBuilder`` in Kafka).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from protocol.fields import Message
+from protocol.messages.consumer_group_records import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupTargetAssignmentMemberValue,
+)
+
+STABLE: Final = "Stable"
+UNREVOKED: Final = "UnrevokedPartitions"
+UNRELEASED: Final = "UnreleasedPartitions"
+_STATES: Final = {0: STABLE, 1: UNREVOKED, 2: UNRELEASED}
+_UNKNOWN: Final = "Unknown"
+NO_EPOCH: Final = -1
+
+
+class StepKind(StrEnum):
+    """What a record says of a member."""
+
+    TARGET = "target"
+    ASSIGNED = "assigned"
+    LEFT = "left"
+
+
+class Owned(NamedTuple):
+    """A partition of an assignment. ``epoch`` is that in which the member got it; None if the record does not say it."""
+
+    topic_id: bytes
+    partition: int
+    epoch: int | None = None
+
+
+class MemberStep(Struct, frozen=True):
+    """One record about one member. ``partitions`` are its target, or what it has; ``revoking`` what it must give up and may still use."""
+
+    kind: StepKind
+    group_id: str
+    member_id: str
+    state: str | None = None
+    member_epoch: int | None = None
+    previous_epoch: int | None = None
+    partitions: tuple[Owned, ...] = ()
+    revoking: tuple[Owned, ...] = ()
+
+    @property
+    def held(self) -> set[tuple[bytes, int]]:
+        """Return the partitions that no other member gets before this one has given them up."""
+        return {each[:2] for each in (*self.partitions, *self.revoking)}
+
+
+def member_step(key: Message, value: Message | None) -> MemberStep | None:
+    """Return the step of a record; None for records of other types, and for the removal of a target."""
+    match key, value:
+        case (
+            ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id),
+            ConsumerGroupTargetAssignmentMemberValue() as target,
+        ):
+            return MemberStep(StepKind.TARGET, group_id, member_id, partitions=_owned(target.topic_partitions))
+        case (
+            ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id),
+            ConsumerGroupCurrentMemberAssignmentValue() as current,
+        ):
+            return MemberStep(
+                StepKind.ASSIGNED,
+                group_id,
+                member_id,
+                _STATES.get(current.state, _UNKNOWN),
+                current.member_epoch,
+                current.previous_member_epoch,
+                _owned(current.assigned_partitions),
+                _owned(current.partitions_pending_revocation),
+            )
+        case (ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id), None):
+            return MemberStep(StepKind.LEFT, group_id, member_id)
+    return None
+
+
+class Wait(Struct):
+    """A member waits in an epoch for a partition that another member still has, since a record, until a record or to the end."""
+
+    member_id: str
+    member_epoch: int
+    partition: tuple[bytes, int]
+    holder: str
+    since_offset: int
+    since_ms: int
+    until_ms: int | None = None
+
+
+class Waits:
+    """Who waits for whom in one group. ``found`` has every wait, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.found: list[Wait] = []
+        self._targets: dict[str, frozenset[tuple[bytes, int]]] = {}
+        self._held: dict[str, set[tuple[bytes, int]]] = {}
+        self._holders: dict[tuple[bytes, int], set[str]] = {}
+        # What each waiting member lacks, with its epoch.
+        self._lacking: dict[str, tuple[int, frozenset[tuple[bytes, int]]]] = {}
+        self._waiting: dict[tuple[bytes, int], set[str]] = {}
+        self._open: dict[tuple[str, tuple[bytes, int], str], Wait] = {}
+        # A member may come to wait again in the same epoch: that is the same wait.
+        self._known: dict[tuple[str, int, tuple[bytes, int], str], Wait] = {}
+
+    def add(self, step: MemberStep, offset: int, at_ms: int) -> None:
+        """Take the next record of the group."""
+        member_id = step.member_id
+        if step.kind is StepKind.TARGET:
+            self._targets[member_id] = frozenset(each[:2] for each in step.partitions)
+            return
+        before = self._held.pop(member_id, set())
+        held = step.held
+        if held:
+            self._held[member_id] = held
+        for partition in before - held:
+            self._drop(self._holders, partition, member_id)
+            for waiter in self._waiting.get(partition, ()):
+                self._end(waiter, partition, member_id, at_ms)
+        for partition in held - before:
+            self._holders.setdefault(partition, set()).add(member_id)
+        self._set_lacking(step, at_ms)
+        for partition in held - before:
+            for waiter in self._waiting.get(partition, ()):
+                self._begin(waiter, partition, member_id, offset, at_ms)
+        _, lacks = self._lacking.get(member_id, (NO_EPOCH, frozenset()))
+        for partition in lacks:
+            for holder in self._holders.get(partition, ()):
+                self._begin(member_id, partition, holder, offset, at_ms)
+
+    def of(self, member_id: str) -> list[Wait]:
+        """Return what a member waits for now."""
+        _, lacks = self._lacking.get(member_id, (NO_EPOCH, frozenset()))
+        holders = [(partition, holder) for partition in lacks for holder in self._holders.get(partition, ())]
+        return [self._open[member_id, *each] for each in sorted(holders) if (member_id, *each) in self._open]
+
+    def _set_lacking(self, step: MemberStep, at_ms: int) -> None:
+        """Note what the member of a record lacks, and end its waits for what it does not lack any longer."""
+        member_id = step.member_id
+        epoch, before = self._lacking.pop(member_id, (NO_EPOCH, frozenset()))
+        lacks: frozenset[tuple[bytes, int]] = frozenset()
+        member_epoch = NO_EPOCH if step.member_epoch is None else step.member_epoch
+        if step.state == UNRELEASED:
+            lacks = self._targets.get(member_id, frozenset()) - {each[:2] for each in step.partitions}
+        if lacks:
+            self._lacking[member_id] = member_epoch, lacks
+        for partition in before if epoch != member_epoch else before - lacks:
+            for holder in list(self._holders.get(partition, ())):
+                self._end(member_id, partition, holder, at_ms)
+        for partition in before - lacks:
+            self._drop(self._waiting, partition, member_id)
+        for partition in lacks - before:
+            self._waiting.setdefault(partition, set()).add(member_id)
+
+    def _begin(self, waiter: str, partition: tuple[bytes, int], holder: str, offset: int, at_ms: int) -> None:
+        if waiter == holder or (waiter, partition, holder) in self._open:
+            return
+        key = (waiter, self._lacking[waiter][0], partition, holder)
+        if key not in self._known:
+            self._known[key] = Wait(*key, offset, at_ms)
+            self.found.append(self._known[key])
+        self._known[key].until_ms = None
+        self._open[waiter, partition, holder] = self._known[key]
+
+    def _end(self, waiter: str, partition: tuple[bytes, int], holder: str, at_ms: int) -> None:
+        ended = self._open.pop((waiter, partition, holder), None)
+        if ended is not None:
+            ended.until_ms = at_ms
+
+    @staticmethod
+    def _drop(table: dict[tuple[bytes, int], set[str]], partition: tuple[bytes, int], member_id: str) -> None:
+        members = table[partition]
+        members.discard(member_id)
+        if not members:
+            del table[partition]
+
+
+def _owned(topics: Iterable[Any]) -> tuple[Owned, ...]:
+    return tuple(each for topic in topics for each in _of_topic(topic))
+
+
+def _of_topic(topic: Any) -> Iterable[Owned]:
+    epochs: Sequence[int] | None = getattr(topic, "assignment_epochs", None)
+    known = epochs if epochs and len(epochs) == len(topic.partitions) else [None] * len(topic.partitions)
+    owned = (Owned(topic.topic_id, partition, epoch) for partition, epoch in zip(topic.partitions, known, strict=True))
+    return sorted(owned, key=lambda each: each.partition)

@@ -1,0 +1,127 @@
+"""What the history says of consumer groups: epochs, members, steps of members, and who waited for whom."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from coordinator_server.pipeline.history.view_sql import WAITS, view_sql
+from coordinator_server.pipeline.history.views import waits
+from protocol.fields import uuid_text
+from tests.support.consumer_history import history_of
+from tests.support.consumer_records import ORDERS, group_epoch, random_steps, rebalance
+from tests.support.segments import START_MS
+from tests.support.server import ROOT
+
+DOC = (ROOT / "docs/history.md").read_text()
+
+
+def rows(out: Path, query: str) -> list[tuple[Any, ...]]:
+    return duckdb.execute(query.replace("from '", f"from '{out}/")).fetchall()
+
+
+def test_epochs_are_generations(tmp_path: Path) -> None:
+    """That of the group when it rises, that of the assignment when it is complete; the deletion of the group is a deletion."""
+    out = history_of(tmp_path, [*rebalance("g"), [group_epoch("g", None)]])
+
+    found = rows(out, "select generation, assignment_epoch, group_type from 'generations/**/*.parquet' order by log_offset")
+
+    assert found == [
+        (2, None, "consumer"),
+        (None, 2, "consumer"),
+        (3, None, "consumer"),
+        (None, 3, "consumer"),
+        (4, None, "consumer"),
+    ]
+    assert rows(out, "select group_id, topic from 'deletions/**/*.parquet'") == [("g", None)]
+
+
+def test_members_are_as_they_subscribe(tmp_path: Path) -> None:
+    out = history_of(tmp_path, rebalance("g"))
+
+    found = rows(
+        out,
+        "select member_id, client_host, topics, topic_regex, rack_id, assignor, rebalance_timeout_ms from 'members/**/*.parquet'",
+    )
+
+    assert found == [(name, "/10.0.0.7", ["orders"], None, "rack-1", "range", 45_000) for name in "ab"]
+
+
+def test_steps_of_members_name_topics_that_the_catalog_ever_had(tmp_path: Path) -> None:
+    """What a member has, what it must give up, and in which epoch it got each partition."""
+    out = history_of(tmp_path, rebalance("g"))
+
+    found = rows(
+        out,
+        "select member_id, what, state, member_epoch, [p.topic || '-' || p.partition || '@' || coalesce(p.epoch, 0) for p in partitions],"
+        " [p.partition for p in revoking] from 'reconciliations/**/*.parquet' order by log_offset",
+    )
+
+    assert found == [
+        ("a", "target", None, None, ["orders-0@0", "orders-1@0"], []),
+        ("a", "assigned", "Stable", 2, ["orders-0@2", "orders-1@2"], []),
+        ("a", "target", None, None, ["orders-0@0"], []),
+        ("b", "target", None, None, ["orders-1@0"], []),
+        ("b", "assigned", "UnreleasedPartitions", 3, [], []),
+        ("a", "assigned", "UnrevokedPartitions", 2, ["orders-0@2"], [1]),
+        ("a", "assigned", "Stable", 3, ["orders-0@3"], []),
+        ("b", "assigned", "Stable", 3, ["orders-1@3"], []),
+        ("a", "left", None, None, [], []),
+    ]
+    assigned = rows(out, "select member_id, generation, topic, partition from 'assignments/**/*.parquet' where log_offset > 10")
+    assert sorted(assigned) == [("a", 2, "orders", 0), ("a", 3, "orders", 0), ("b", 3, "orders", 1)]
+
+
+def test_a_member_waits_for_the_one_that_has_its_partition(tmp_path: Path) -> None:
+    """From its record until the holder has given it up, however many steps that takes."""
+    [wait] = waits(history_of(tmp_path, rebalance("g"))).to_pylist()
+
+    assert (wait["member_id"], wait["holder"], wait["topic"], wait["partition"], wait["member_epoch"]) == (
+        "b",
+        "a",
+        "orders",
+        1,
+        3,
+    )
+    assert wait["topic_id"] == uuid_text(ORDERS)
+    assert [wait[name].timestamp() * 1000 - START_MS for name in ("since", "until")] == [1000, 3000]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_waits_in_sql_are_those_of_python(tmp_path: Path, seed: int) -> None:
+    """Whatever members do, also if it makes no sense."""
+    out = history_of(tmp_path, [*([each] for each in random_steps(seed, 150)), *rebalance("z")[:2]])
+
+    found = duckdb.connect().query(view_sql(WAITS, str(out))).to_arrow_table()
+
+    expected = waits(out)
+    assert expected.num_rows > 10
+    assert None in expected["until"].to_pylist()
+    assert found.column_names == expected.column_names
+    assert pa.Table.from_pylist(found.to_pylist(), expected.schema).to_pylist() == expected.to_pylist()
+    assert {each["topic"] for each in expected.to_pylist()} == {"orders", None}
+
+
+def test_the_queries_of_the_documentation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are printed there, with the same answers but for the times."""
+    history_of(tmp_path, rebalance("shipments")).rename(tmp_path / "history")
+    monkeypatch.chdir(tmp_path)
+    section = DOC.partition("## Questions about consumer groups")[2].partition("## The tables")[0]
+    python, sql = (re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL) for language in ("python", "sql"))
+    scope: dict[str, pd.DataFrame] = {}
+
+    exec(python[0], scope)
+    steps = duckdb.execute(sql[0]).fetchall()
+
+    [wait] = scope["found"][["member_epoch", "member_id", "topic", "partition", "holder"]].itertuples(index=False)
+    assert tuple(wait) == (3, "b", "orders", 1, "a")
+    assert scope["found"].waited.item().total_seconds() == 2
+    printed = [line.split()[2:] for line in section.partition("```\n\n    time ")[2].splitlines()[1:7]]
+    told = [[each[1], *map(str, filter(None, each[2:5])), f"[{', '.join(each[5])}]", f"[{', '.join(each[6])}]"] for each in steps]
+    assert [" ".join(words) for words in printed] == [" ".join(words) for words in told]
