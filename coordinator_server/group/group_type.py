@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.member_memory import MemberMemory
@@ -116,7 +117,7 @@ class GroupContext(Struct, frozen=True):
     """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator,
     the topics, and the settings of a group.
 
-    ``member_memory`` and ``pass_times`` are common to all shards of a loop.
+    ``member_memory``, ``pass_times`` and ``topic_hashes`` are common to all shards of a loop.
     """
 
     config: Config
@@ -128,6 +129,7 @@ class GroupContext(Struct, frozen=True):
     member_memory: MemberMemory
     pass_times: PassTimes
     topics: TopicImage
+    topic_hashes: TopicHashes
     settings: SettingsOf
 
 

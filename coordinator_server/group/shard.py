@@ -16,6 +16,7 @@ from coordinator_server.group import delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit
+from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
@@ -89,6 +90,7 @@ class GroupShard:
         member_memory: MemberMemory | None = None,
         pass_times: PassTimes | None = None,
         topics: TopicImage = NO_TOPICS,
+        topic_hashes: TopicHashes | None = None,
         settings: SettingsOf | None = None,
     ) -> None:
 
@@ -102,6 +104,7 @@ class GroupShard:
             member_memory or MemberMemory(),
             pass_times or PassTimes(),
             topics,
+            topic_hashes or TopicHashes(topics),
             settings or SettingsOfGroups(config),
         )
         self.groups = Groups(context, registry)
@@ -296,6 +299,7 @@ class GroupShard:
 
     def topics_changed(self, committed_offset: int, names: Collection[str]) -> None:
         """Take note that these topics were created, deleted or extended, without answering anybody."""
+        self._context.topic_hashes.forget(names)
         for group_type in self.groups.types.values():
             group_type.topics_changed(names)
 

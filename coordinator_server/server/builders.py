@@ -10,6 +10,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
@@ -95,7 +96,7 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
 
 def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     """Return a builder of group shards, which give members random ids."""
-    member_memory, pass_times = MemberMemory(), PassTimes()
+    member_memory, pass_times, topic_hashes = MemberMemory(), PassTimes(), TopicHashes(materials.topics)
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         new_uuid = materials.new_uuid
@@ -110,6 +111,7 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             member_memory=member_memory,
             pass_times=pass_times,
             topics=materials.topics,
+            topic_hashes=topic_hashes,
             settings=materials.settings,
         )
 

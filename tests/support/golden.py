@@ -1,7 +1,7 @@
 """What Kafka's own classes say, stored; ``python -m tests.support.golden`` asks them again.
 
 Golden vectors: what its generated classes make of every message. Share states: what its share coordinator makes of records.
-Assignments: what its assignors make of groups.
+Assignments: what its assignors make of groups. Topic hashes: what its group coordinator makes of topics.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.assignor_groups import random_groups
+from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
 
 PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
 STORED_ASSIGNMENTS = STORED.with_name("assignments.jsonl.xz")
+STORED_TOPIC_HASHES = STORED.with_name("topic_hashes.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
 RANDOM_VALUES = 200
 SHARE_LOGS = 500
@@ -44,6 +46,12 @@ def run_assignors(jars: Path) -> bytes:
     lines = _java(jars, "Assignors", given=groups.encode()).splitlines(keepends=True)
     # Between them the assignors log that members claim the same partitions.
     return b"".join(line for line in lines if line.startswith(b"{"))
+
+
+def run_topic_hashes(jars: Path) -> bytes:
+    """A line for each random group: its topics, and the hashes of them and of the group."""
+    groups = "".join(json.dumps(group) + "\n" for group in random_topics())
+    return _java(jars, "TopicHashes", given=groups.encode())
 
 
 def _java(jars: Path, program: str, *arguments: str, given: bytes = b"") -> bytes:
@@ -76,3 +84,4 @@ if __name__ == "__main__":
     store(run(bring_kafka_jars()))
     store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)
     store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)
+    store(run_topic_hashes(bring_kafka_jars()), STORED_TOPIC_HASHES)
