@@ -1,7 +1,8 @@
 """What Kafka's own classes say, stored; ``python -m tests.support.golden`` asks them again.
 
 Golden vectors: what its generated classes make of every message. Share states: what its share coordinator makes of records.
-Assignments: what its assignors make of groups. Topic hashes: what its group coordinator makes of topics.
+Assignments: what the assignors of its client make of groups. Topic hashes: what its group coordinator makes of topics. Targets:
+what the assignors of its group coordinator make of lives of groups.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.assignor_groups import random_groups
+from tests.support.assignor_sequences import random_lives
 from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
@@ -23,6 +25,7 @@ PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
 STORED_ASSIGNMENTS = STORED.with_name("assignments.jsonl.xz")
 STORED_TOPIC_HASHES = STORED.with_name("topic_hashes.jsonl.xz")
+STORED_TARGETS = STORED.with_name("targets.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
 RANDOM_VALUES = 200
 SHARE_LOGS = 500
@@ -52,6 +55,12 @@ def run_topic_hashes(jars: Path) -> bytes:
     """A line for each random group: its topics, and the hashes of them and of the group."""
     groups = "".join(json.dumps(group) + "\n" for group in random_topics())
     return _java(jars, "TopicHashes", given=groups.encode())
+
+
+def run_server_assignors(jars: Path, *lives: dict[str, Any]) -> list[dict[str, Any]]:
+    """The lives with the targets that Kafka's coordinator computes."""
+    given = "".join(json.dumps(life) + "\n" for life in lives)
+    return [json.loads(line) for line in _java(jars, "ServerAssignors", given=given.encode()).splitlines()]
 
 
 def _java(jars: Path, program: str, *arguments: str, given: bytes = b"") -> bytes:
@@ -85,3 +94,5 @@ if __name__ == "__main__":
     store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)
     store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)
     store(run_topic_hashes(bring_kafka_jars()), STORED_TOPIC_HASHES)
+    targets = run_server_assignors(bring_kafka_jars(), *random_lives())
+    store("".join(json.dumps(life, separators=(",", ":")) + "\n" for life in targets).encode(), STORED_TARGETS)
