@@ -150,6 +150,32 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
         Millis, FromKafka("The longest interval between assignments that a consumer group may have.")
     ] = 15_000
 
+    group_consumer_max_size: Annotated[
+        Positive, FromKafka("The maximum number of members of a consumer group.", unit="members")
+    ] = UNLIMITED
+    group_consumer_assignors: Annotated[
+        str,
+        FromKafka(
+            "The assignors that the members of consumer groups may ask for. A member that asks for none gets the first one.",
+            form="uniform and range, one or both, separated by a comma",
+        ),
+    ] = "uniform,range"
+    group_consumer_migration_policy: Annotated[
+        Literal["bidirectional", "upgrade", "downgrade", "disabled"],
+        FromKafka(
+            "Which groups with members may change their protocol: classic groups become consumer groups when a member of the new "
+            "protocol joins (upgrade), consumer groups become classic when only members of the old one are left (downgrade)."
+        ),
+    ] = "bidirectional"
+    group_consumer_regex_refresh_interval_ms: Annotated[
+        int,
+        Meta(ge=10_000, le=UNLIMITED),
+        FromKafka(
+            "The time after which the topics that match the regular expressions of a consumer group are found anew, also if none was "
+            "created."
+        ),
+    ] = 600_000
+
     # Offsets and their expiry.
     offset_metadata_max_bytes: Annotated[Count, FromKafka("The maximum size of the metadata of a committed offset.")] = 4096
     offsets_retention_minutes: Annotated[

@@ -8,13 +8,33 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from coordinator_server.config import LAST_PORT, MAX_LOOPS, UNLIMITED, Config, ConfigError, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.topic_names import name_problem
+
+CONSUMER_ASSIGNORS: Final = ("uniform", "range")
+
+
+class MigrationPolicy(NamedTuple):
+    """Which groups with members may change their protocol (Kafka's ``ConsumerGroupMigrationPolicy``).
+
+    ``upgrade`` is from the classic protocol to the consumer protocol, ``downgrade`` is back.
+    """
+
+    upgrade: bool
+    downgrade: bool
+
+
+_POLICIES: Final = {
+    "bidirectional": MigrationPolicy(upgrade=True, downgrade=True),
+    "upgrade": MigrationPolicy(upgrade=True, downgrade=False),
+    "downgrade": MigrationPolicy(upgrade=False, downgrade=True),
+    "disabled": MigrationPolicy(upgrade=False, downgrade=False),
+}
 
 
 def load(properties: Mapping[str, str]) -> Config:
@@ -23,16 +43,22 @@ def load(properties: Mapping[str, str]) -> Config:
         check_name(name)
     for name, value in properties.items():
         try:
-            msgspec.convert({name: value}, Config, strict=False)
+            msgspec.convert(_as_written({name: value}), Config, strict=False)
         except msgspec.ValidationError:
             raise ConfigError(f"{name} takes {property_named(name).accepted}, not {value!r}") from None
-    config = msgspec.convert(dict(properties), Config, strict=False)
+    config = msgspec.convert(_as_written(properties), Config, strict=False)
     declared_topics(config)
     loop_count(config)
     advertised_address(config)
     connection_overrides(config)
     check_order(config)
+    consumer_assignors(config)
     return config
+
+
+def _as_written(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties with the words that Kafka reads in any case as they are declared."""
+    return {name: value.lower() if name == "group.consumer.migration.policy" else value for name, value in properties.items()}
 
 
 def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
@@ -97,6 +123,26 @@ def connection_overrides(config: Config) -> dict[str, int]:
             raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
         overrides[host] = int(limit)
     return overrides
+
+
+def consumer_assignors(config: Config) -> list[str]:
+    """Return the ``group.consumer.assignors`` property as names; the first one is the default. Raises ConfigError."""
+    text = config.group_consumer_assignors
+    names = [name.strip() for name in text.split(",")]
+    problem = None
+    for name in names:
+        if name not in CONSUMER_ASSIGNORS:
+            problem = f"{name!r} is not one of {', '.join(CONSUMER_ASSIGNORS)}; classes of one's own are not supported"
+        elif names.count(name) > 1:
+            problem = f"{name} is named twice"
+    if problem is not None:
+        raise ConfigError(f"group.consumer.assignors={text}: {problem}")
+    return names
+
+
+def migration_policy(config: Config) -> MigrationPolicy:
+    """Return what the ``group.consumer.migration.policy`` property allows."""
+    return _POLICIES[config.group_consumer_migration_policy]
 
 
 # The first property of a pair must not be greater than the second one (Kafka's ``GroupCoordinatorConfig``).

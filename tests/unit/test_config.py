@@ -13,9 +13,11 @@ from coordinator_server.config import MAX_LOOPS, Config, ConfigError
 from coordinator_server.config_values import (
     advertised_address,
     connection_overrides,
+    consumer_assignors,
     declared_topics,
     load,
     loop_count,
+    migration_policy,
     parse_overrides,
     with_loops,
 )
@@ -78,6 +80,43 @@ def test_an_override_is_name_equals_value(override: str) -> None:
 def test_topics_are_declared_with_or_without_a_partition_count() -> None:
     assert declared_topics(Config(topics="orders:6, payments")) == {"orders": 6, "payments": None}
     assert declared_topics(Config()) == {}
+
+
+@pytest.mark.parametrize(("text", "names"), [("range", ["range"]), ("range, uniform", ["range", "uniform"])])
+def test_assignors_are_names_in_an_order(text: str, names: list[str]) -> None:
+    assert consumer_assignors(load({"group.consumer.assignors": text})) == names
+
+
+def test_by_default_the_assignors_are_kafkas() -> None:
+    assert consumer_assignors(Config()) == ["uniform", "range"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "'' is not one of uniform, range"),
+        ("range,", "'' is not one of uniform, range"),
+        ("sticky", "'sticky' is not one of uniform, range"),
+        ("range,range", "range is named twice"),
+    ],
+)
+def test_other_assignors_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"group.consumer.assignors={text}: {problem}")):
+        load({"group.consumer.assignors": text})
+
+
+@pytest.mark.parametrize("text", ["upgrade", "Upgrade", "UPGRADE"])
+def test_a_migration_policy_is_read_in_any_case(text: str) -> None:
+    """As in Kafka."""
+    assert load({"group.consumer.migration.policy": text}).group_consumer_migration_policy == "upgrade"
+
+
+@pytest.mark.parametrize(
+    ("policy", "allowed"),
+    [("bidirectional", (True, True)), ("upgrade", (True, False)), ("downgrade", (False, True)), ("disabled", (False, False))],
+)
+def test_a_migration_policy_allows_upgrades_and_downgrades(policy: str, allowed: tuple[bool, bool]) -> None:
+    assert migration_policy(load({"group.consumer.migration.policy": policy})) == allowed
 
 
 @pytest.mark.parametrize("topics", ["orders:x", ":3", "orders:0", "orders:-1", "orders:", "orders:2147483648"])

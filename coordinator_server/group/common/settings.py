@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, bounds_of_groups
 from coordinator_server.catalog.settings import parse
@@ -21,15 +22,20 @@ CONSUMER: Final = {
     "heartbeat_interval_ms": "consumer.heartbeat.interval.ms",
     "assignment_interval_ms": "consumer.assignment.interval.ms",
 }
-"""The fields of ConsumerSettings, with the names of their settings."""
+"""The fields of ConsumerSettings that a group may set, with the names of the settings."""
 
 
 class ConsumerSettings(Struct, frozen=True, gc=False):
-    """The settings of a consumer group (KIP-848; the assignment interval is KIP-1263's)."""
+    """The settings of a consumer group (KIP-848; the assignment interval is KIP-1263's).
+
+    A group cannot have its own ``max_size`` and ``regex_refresh_interval_ms``.
+    """
 
     session_timeout_ms: int
     heartbeat_interval_ms: int
     assignment_interval_ms: int
+    max_size: int
+    regex_refresh_interval_ms: int
 
 
 class GroupSettings(Struct, frozen=True, gc=False):
@@ -73,7 +79,7 @@ class SettingsOfGroups:
     def _consumer(self, group_id: str, own: Mapping[str, str]) -> ConsumerSettings:
         defaults = self._defaults.consumer
         values = {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in CONSUMER.items()}
-        return ConsumerSettings(**values)
+        return replace(defaults, **values)
 
     def _number(self, group_id: str, name: str, own: Mapping[str, str], default: int) -> int:
         if name not in own:
@@ -94,5 +100,7 @@ def settings_of_server(config: Config) -> GroupSettings:
             config.group_consumer_session_timeout_ms,
             config.group_consumer_heartbeat_interval_ms,
             config.group_consumer_assignment_interval_ms,
+            config.group_consumer_max_size,
+            config.group_consumer_regex_refresh_interval_ms,
         )
     )

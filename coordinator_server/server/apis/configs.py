@@ -67,6 +67,8 @@ UNITS_PER_RESOURCE: Final = 100
 US_PER_NAME: Final = 1
 # The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
+# Properties whose text is a list in Kafka.
+_LISTS: Final = {"group.consumer.assignors"}
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
 
 
@@ -162,6 +164,8 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
     if value != default:
         synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
+    if name in _LISTS:
+        kind = SettingType.LIST
     if kind is SettingType.INT and name.startswith("log."):
         kind = SettingType.LONG  # as nearly all of these in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)

@@ -11,22 +11,27 @@ from coordinator_server.group.common.settings import ConsumerSettings, SettingsO
 SERVER = {"group.consumer.session.timeout.ms": "50000", "group.consumer.heartbeat.interval.ms": "7000"}
 
 
+def consumer(session_timeout_ms: int, heartbeat_interval_ms: int, assignment_interval_ms: int) -> ConsumerSettings:
+    """The settings with what a group cannot set."""
+    return ConsumerSettings(session_timeout_ms, heartbeat_interval_ms, assignment_interval_ms, 2**31 - 1, 600_000)
+
+
 def test_a_group_without_settings_has_the_servers() -> None:
     settings = SettingsOfGroups(load({**SERVER, "group.consumer.assignment.interval.ms": "9"}))
 
-    assert settings("g").consumer == ConsumerSettings(50_000, 7_000, 9)
+    assert settings("g").consumer == consumer(50_000, 7_000, 9)
 
 
 def test_by_default_they_are_kafkas() -> None:
-    assert SettingsOfGroups(Config())("g").consumer == ConsumerSettings(45_000, 5_000, 1_000)
+    assert SettingsOfGroups(Config())("g").consumer == consumer(45_000, 5_000, 1_000)
 
 
 def test_a_groups_own_setting_counts_and_the_others_are_the_servers() -> None:
     own = {"g": {"consumer.session.timeout.ms": "55000", "share.session.timeout.ms": "46000"}}
     settings = SettingsOfGroups(load(SERVER), lambda group_id: own.get(group_id, {}))
 
-    assert settings("g").consumer == ConsumerSettings(55_000, 7_000, 1_000)
-    assert settings("h").consumer == ConsumerSettings(50_000, 7_000, 1_000)
+    assert settings("g").consumer == consumer(55_000, 7_000, 1_000)
+    assert settings("h").consumer == consumer(50_000, 7_000, 1_000)
 
 
 def test_a_change_counts_at_once() -> None:
