@@ -2,9 +2,10 @@
 
 | the group | an offset expires `offsets.retention.minutes` after |
 |---|---|
-| has no members | the group became empty (or its own commit, if the group's record is too old to have that time) |
+| is classic and has no members | the group became empty (or its own commit, if the group's record is too old to have that time) |
 | is simple: no protocol type | its commit |
-| is a stable consumer group | its commit, if no member is subscribed to its topic |
+| is a stable consumer group of the classic protocol | its commit, if no member is subscribed to its topic |
+| is a group of the consumer protocol (KIP-848), with or without members | its commit, if no member is subscribed to its topic |
 | anything else | never |
 
 An offset with a pending change in an open transaction does not expire. OffsetCommit versions 2-4 may set an expiry time, which

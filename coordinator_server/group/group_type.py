@@ -33,6 +33,10 @@ Replay = Callable[[int, Any, Any], None]
 """Applies one record, given its offset, key, and value or None."""
 
 
+CheckPartition = Callable[[bytes, int], None]
+"""Refuses to commit the offset of a partition, given its topic's id, by raising CoordinatorError."""
+
+
 class ExpiryRule(NamedTuple):
     """The expiry rule of one group's offsets: ``offsets.retention.minutes`` after ``since_ms``, or after the commit if None."""
 
@@ -61,8 +65,13 @@ class GroupType(Protocol):
     def __contains__(self, group_id: str, /) -> bool:
         """Return whether the group has records of this type, committed or not."""
 
-    def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        """Refuse an invalid commit. A transactional commit may be without a member."""
+    def admit_commit(
+        self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool
+    ) -> CheckPartition | None:
+        """Refuse an invalid commit. A transactional commit may be without a member.
+
+        Return None if all partitions are accepted, otherwise the check of each. If it refuses one, the whole commit is refused.
+        """
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
         """Refuse a read of offsets if the requesting member is invalid."""

@@ -15,7 +15,7 @@ from coordinator_server.config import Config
 from coordinator_server.group import delete, describe, restore
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.commit import admit
+from coordinator_server.group.commit import admit, check_partitions, check_plain
 from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
@@ -51,6 +51,7 @@ from coordinator_server.offsets.fetch import fetch_offsets
 from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -147,8 +148,10 @@ class GroupShard:
         groups = self.groups
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
-        admit(groups, request, context.api_version)
+        check = admit(groups, request, context.api_version)
         own = self._context
+        if check is not None:
+            check_partitions(request, check, own.config.offset_metadata_max_bytes)
         return commit_records(groups.offsets, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
     def commit_plain(
@@ -156,7 +159,9 @@ class GroupShard:
     ) -> CoordinatorResult[AcceptedCommit]:
         """Commit the offsets of a plain request, whose topics are known."""
         groups = self.groups
-        admit(groups, request.shape, context.api_version)
+        check = admit(groups, request.shape, context.api_version)
+        if check is not None:
+            check_plain(request.shape, check)
         return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
 
     def commit_in_transaction(
@@ -265,6 +270,10 @@ class GroupShard:
     def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""
         return describe.describe_group(self.groups, committed_offset, group_id)
+
+    def describe_consumer_group(self, committed_offset: int, group_id: str) -> ConsumerGroupDescription:
+        """Return the ConsumerGroupDescribe answer for a group. Raises GROUP_ID_NOT_FOUND."""
+        return describe.describe_consumer_group(self.groups, committed_offset, group_id)
 
     def list_groups(
         self, committed_offset: int, wanted: GroupFilter = EVERY_GROUP, group_ids: Iterable[str] | None = None

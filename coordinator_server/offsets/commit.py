@@ -56,7 +56,7 @@ def commit_records(
         for partition in partitions:
             metadata = partition.committed_metadata
             if metadata:
-                if _is_too_long(metadata, metadata_max):
+                if is_too_long(metadata, metadata_max):
                     is_refused = True
                     answer.append(OffsetCommitResponsePartition(partition.partition_index, _METADATA_TOO_LARGE))
                     continue
@@ -86,7 +86,8 @@ def _expiring(record: CoordinatorRecord, expires_ms: int) -> CoordinatorRecord:
     return CoordinatorRecord(record.key, replace(record.value, expire_timestamp=expires_ms), VALUE_VERSION_WITH_EXPIRY)
 
 
-def _is_too_long(text: str, most: int) -> bool:
+def is_too_long(text: str, most: int) -> bool:
+    """Return whether metadata has more than ``most`` UTF-16 units."""
     return len(text) * 2 > most and _utf16_length(text) > most
 
 

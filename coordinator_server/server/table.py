@@ -12,6 +12,7 @@ from coordinator_server.server.api_row import ApiRow, serve_row
 from coordinator_server.server.apis import (
     brokers,
     configs,
+    consumer_group_describe,
     deletion,
     groups,
     offset_commit,
@@ -40,6 +41,7 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     groups.LEAVE_GROUP_API,
     groups.DESCRIBE_GROUPS_API,
     groups.LIST_GROUPS_API,
+    consumer_group_describe.CONSUMER_GROUP_DESCRIBE_API,
     deletion.DELETE_GROUPS_API,
     deletion.OFFSET_DELETE_API,
     offset_commit.OFFSET_COMMIT_API,

@@ -13,6 +13,7 @@ TESTS: Final = Path(__file__).parents[1]
 ELSEWHERE: Final = {
     "AlterConfigs": "integration/test_configs.py",
     "ApiVersions": "unit/protocol/test_api.py",
+    "ConsumerGroupDescribe": "integration/test_groups.py",
     "DescribeCluster": "integration/test_cluster.py",
     "DescribeTopicPartitions": "integration/test_topics.py",
     "Fetch": "integration/test_internal_topics.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from tests.support.asking import describe_group
 from tests.support.client import Client
@@ -16,6 +17,7 @@ HEARTBEAT_VERSIONS = range(5)
 LEAVE_VERSIONS = range(6)
 DESCRIBE_VERSIONS = range(7)
 LIST_VERSIONS = range(6)
+CONSUMER_DESCRIBE_VERSIONS = range(2)
 
 Address = tuple[str, int]
 
@@ -135,3 +137,19 @@ def test_list_groups(address: Address, client: Client, fresh_name: str, version:
     }
 
     assert groups[fresh_name] == "consumer"
+
+
+@pytest.mark.parametrize("version", CONSUMER_DESCRIBE_VERSIONS)
+def test_what_is_no_consumer_group_is_not_found(address: Address, client: Client, fresh_name: str, version: int) -> None:
+    """A classic group, no group, and no name."""
+    form_group(address, fresh_name, 1)
+    request = ConsumerGroupDescribeRequest([fresh_name, f"{fresh_name}-2", ""], include_authorized_operations=True)
+
+    groups = client.ask(request, version, ConsumerGroupDescribeResponse).groups
+
+    assert [(group.group_id, group.error_code, group.error_message) for group in groups] == [
+        (fresh_name, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {fresh_name} is not a consumer group."),
+        (f"{fresh_name}-2", ErrorCode.GROUP_ID_NOT_FOUND, f"Group {fresh_name}-2 not found."),
+        ("", ErrorCode.INVALID_GROUP_ID, None),
+    ]
+    assert {group.authorized_operations for group in groups} == {-(2**31)}

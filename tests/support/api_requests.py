@@ -14,6 +14,7 @@ from protocol.messages.add_partitions_to_txn import (
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
@@ -58,6 +59,7 @@ _NEWEST: Final[dict[str, Message]] = {
         AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("p", 1, 0, topics=_PARTITIONS)]),
         AlterConfigsRequest([ReplacedResource(2, "t")]),
         ApiVersionsRequest("tests", "1"),
+        ConsumerGroupDescribeRequest(["g"]),
         CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]),
         CreateTopicsRequest([CreatableTopic("t")]),
         DeleteGroupsRequest(["g"]),

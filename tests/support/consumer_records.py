@@ -9,6 +9,8 @@ from typing import Final
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadataKey,
@@ -49,11 +51,20 @@ def target_epoch(group_id: str, epoch: int | None) -> Pair:
     return pair(ConsumerGroupTargetAssignmentMetadataKey(group_id), value)
 
 
-def member(group_id: str, member_id: str, topics: Sequence[str] | None = ("orders",)) -> Pair:
+def member(
+    group_id: str,
+    member_id: str,
+    topics: Sequence[str] | None = ("orders",),
+    *,
+    assignor: str | None = "range",
+    is_classic: bool = False,
+) -> Pair:
     value = None
     if topics is not None:
+        classic = ClassicMemberMetadata(30_000, [ClassicProtocol("range", b"")]) if is_classic else None
+        client_id = f"client of {member_id}"
         value = ConsumerGroupMemberMetadataValue(
-            None, "rack-1", f"client of {member_id}", "/10.0.0.7", list(topics), "", 45_000, "range", None
+            None, "rack-1", client_id, "/10.0.0.7", list(topics), "", 45_000, assignor, classic
         )
     return pair(ConsumerGroupMemberMetadataKey(group_id, member_id), value)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from coordinator_server.config_values import consumer_assignors
+from coordinator_server.group.consumer import offsets
+from coordinator_server.group.consumer.describe import describe_group
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.records import group_tombstones
 from coordinator_server.group.consumer.state import group_state
-from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
+from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
+from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -31,34 +35,31 @@ class ConsumerType:
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
         self.groups = ConsumerGroups(tables.registry)
+        self._topics = context.topics
+        self._default_assignor = consumer_assignors(context.config)[0]
         self.replay: dict[type[Message], Replay] = self.groups.replay
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
 
     def __contains__(self, group_id: str, /) -> bool:
         return group_id in self.groups.by_id
 
-    def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> None:
-        """Accept commits of administrators while the group is empty, and transactional commits without a member.
-
-        Refuse commits of members: their epochs are not served yet.
-        """
-        generation_id = request.generation_id_or_member_epoch
-        if generation_id < 0 and not self._has_members(request.group_id):
-            return
-        is_anonymous = generation_id < 0 and not request.member_id and request.group_instance_id is None
-        if not (is_transactional and is_anonymous):
-            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+    def admit_commit(
+        self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool
+    ) -> CheckPartition | None:
+        group = self.groups.by_id[request.group_id]
+        return offsets.admit_commit(group, request, api_version, is_transactional=is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Accept every request: member epochs are not served yet."""
+        group = self.groups.by_id.get_at(request.group_id, committed_offset)
+        if group is not None:
+            offsets.admit_fetch(group, request, committed_offset)
 
     def admit_delete(self, group_id: str) -> None:
         if self._has_members(group_id):
             raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP)
 
     def admit_offset_delete(self, group_id: str) -> None:
-        """Refuse if the group has members."""
-        self.admit_delete(group_id)
+        """Accept: the subscriptions of all members are known."""
 
     def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
         """Return the tombstones of an empty group, which a classic group of this id replaces."""
@@ -82,8 +83,11 @@ class ConsumerType:
         return topic in self.groups.by_id[group_id].subscribed_topics
 
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
-        """Return None: the offsets do not expire yet."""
-        return None
+        """Return the rule. Members or not, an offset that no subscription covers expires by its own commit."""
+        group = self.groups.by_id.get(group_id)
+        if group is None:
+            return None
+        return ExpiryRule(group.subscribed_topics.__contains__, None, is_ending=not group.members)
 
     def listed(self, group_id: str, committed_offset: int) -> ListedGroup | None:
         group = self.groups.by_id.get_at(group_id, committed_offset)
@@ -93,6 +97,12 @@ class ConsumerType:
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
+
+    def described_consumer(self, group_id: str, committed_offset: int) -> ConsumerGroupDescription:
+        """Return the ConsumerGroupDescribe answer for a group."""
+        group = self.groups.by_id.get_at(group_id, committed_offset)
+        assert group is not None
+        return describe_group(group, committed_offset, self._topics, self._default_assignor)
 
     def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
         group = self.groups.by_id.get_at(group_id, committed_offset)

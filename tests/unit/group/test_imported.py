@@ -113,7 +113,7 @@ def test_an_empty_group_is_taken_over(keys: tuple[Message, ...]) -> None:
 
 def test_its_offsets_do_not_expire() -> None:
     """Who uses them is unknown."""
-    log = log_of(*EMPTY_CONSUMER)
+    log = log_of(*EMPTY_STREAMS)
     log.run(GroupShard.commit_offsets, commit(), version=9)
 
     assert log.shard.expiring(log.end_offset, "g") == []
@@ -175,7 +175,7 @@ def test_an_empty_group_can_be_deleted(keys: tuple[Message, ...]) -> None:
     assert not log.shard.groups.classic.exists("g")
 
 
-@pytest.mark.parametrize("kind", WITH_MEMBER)
+@pytest.mark.parametrize("kind", ["streams", "share"])
 def test_a_group_with_members_cannot(kind: str) -> None:
     """Nor can its offsets: what its members consume is not known here."""
     log = log_of(*WITH_MEMBER[kind])
@@ -190,7 +190,7 @@ def test_a_group_with_members_cannot(kind: str) -> None:
 
 def test_offsets_of_an_empty_group_can_be_deleted_and_do_not_expire() -> None:
     """The group itself stays."""
-    log = log_of(*EMPTY_CONSUMER)
+    log = log_of(*EMPTY_STREAMS)
     log.shard.on_loaded()
     log.run(GroupShard.commit_offsets, commit(), version=9)
     log.advance(30 * 24 * 3600 * 1000)
@@ -201,7 +201,7 @@ def test_offsets_of_an_empty_group_can_be_deleted_and_do_not_expire() -> None:
     assert before is not None
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
     assert "g" not in log.shard.groups.offsets.by_group
-    assert listed(log) == [("g", "Empty", "consumer")]
+    assert listed(log) == [("g", "Empty", "streams")]
 
 
 RESTORE = Restore("g", [RestoredOffset("orders", 3, 7)], "then")

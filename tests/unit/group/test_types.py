@@ -14,7 +14,7 @@ from coordinator_server.group.types import CLASSIC, GROUP_TYPES
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.messages import consumer_group_records as consumer
+from protocol.messages import streams_group_records as streams
 from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitKey
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -133,10 +133,10 @@ def test_a_commit_of_a_transaction_to_no_group() -> None:
 
 
 def test_a_commit_of_a_transaction_to_an_imported_group() -> None:
-    """As of a served one, but that no member is known."""
+    """No member is known."""
     log = GroupLog()
     log.shard.replay(
-        0, CoordinatorRecord(consumer.ConsumerGroupMemberMetadataKey("g", "m"), consumer.ConsumerGroupMemberMetadataValue())
+        0, CoordinatorRecord(streams.StreamsGroupMemberMetadataKey("g", "m"), streams.StreamsGroupMemberMetadataValue())
     )
     group_type = log.shard.groups.type_of("g")
 

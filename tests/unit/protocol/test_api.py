@@ -12,6 +12,7 @@ SERVED = {
     "AddPartitionsToTxn",
     "AlterConfigs",
     "ApiVersions",
+    "ConsumerGroupDescribe",
     "CreatePartitions",
     "CreateTopics",
     "DeleteGroups",

@@ -33,6 +33,7 @@ OPERATIONS: Final[dict[str, Any]] = {
     "Heartbeat": {**OPERATION_ERRORS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: ErrorCode.NONE},
     "LeaveGroup": OPERATION_ERRORS,
     "DescribeGroups": OPERATION_ERRORS,
+    "ConsumerGroupDescribe": OPERATION_ERRORS,
     "ListGroups": OPERATION_ERRORS,
     "DeleteGroups": OPERATION_ERRORS,
     "OffsetDelete": OPERATION_ERRORS,
