@@ -6,6 +6,8 @@ come first, in order of their instance ids, so that a restart moves nothing. The
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from coordinator_server.group.assign.order import buckets_of_capacity, spread_topic_id
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions, Subscription
 
@@ -15,23 +17,33 @@ def assign_ranges(group: GroupSpec) -> dict[str, Partitions]:
     if not group.members:
         return {}
     members = sorted(group.members, key=_rank)
-    if group.is_homogeneous:
-        # Kafka reads the subscription of one member only.
-        places = [members[0].subscription] * len(members)
-    else:
-        places = [member.subscription for member in members]
-    orders = [_order(subscription, group.is_homogeneous) for subscription in group.subscriptions]
+    return _assign_alike(group, members) if group.is_homogeneous else _assign_each(group, members)
+
+
+def _assign_alike(group: GroupSpec, members: list[Member]) -> dict[str, Partitions]:
+    """Assign to members that subscribe to the same topics: Kafka reads the subscription of the first one only."""
+    subscription = group.subscriptions[members[0].subscription]
+    targets: dict[str, Partitions] = {member.member_id: {} for member in members}
+    in_order = list(targets.values())
+    for topic_id in _order(subscription, len(subscription.topic_ids)):
+        for target, mine in zip(in_order, _ranges(group, topic_id, len(members)), strict=False):
+            target[topic_id] = list(mine)
+    return targets
+
+
+def _assign_each(group: GroupSpec, members: list[Member]) -> dict[str, Partitions]:
+    orders = [_order(subscription, subscription.name_count) for subscription in group.subscriptions]
     subscribers: dict[bytes, int] = {}
-    for place in places:
-        for topic_id in orders[place]:
+    for member in members:
+        for topic_id in orders[member.subscription]:
             subscribers[topic_id] = subscribers.get(topic_id, 0) + 1
-    ranges = {topic_id: _ranges(group, topic_id, count) for topic_id, count in subscribers.items()}
+    ranges = {topic_id: iter(_ranges(group, topic_id, count)) for topic_id, count in subscribers.items()}
     targets: dict[str, Partitions] = {}
-    for member, place in zip(members, places, strict=True):
+    for member in members:
         target: Partitions = {}
-        for topic_id in orders[place]:
-            # A topic with fewer partitions than members has an empty range for the last ones.
-            if mine := ranges[topic_id].pop():
+        for topic_id in orders[member.subscription]:
+            mine = next(ranges[topic_id], None)
+            if mine is not None:
                 target[topic_id] = list(mine)
         targets[member.member_id] = target
     return targets
@@ -45,18 +57,16 @@ def _rank(member: Member) -> tuple[bool, bytes]:
 
 
 def _ranges(group: GroupSpec, topic_id: bytes, members: int) -> list[range]:
-    """Return the ranges of a topic, the last one first."""
+    """Return the ranges of a topic. There are fewer than members if the topic has fewer partitions."""
     count = group.partition_counts.get(topic_id)
     if count is None:
         raise CannotAssign("Member is subscribed to a non-existent topic")
     least, extra = divmod(count, members)
-    ends = [(i + 1) * least + min(i + 1, extra) for i in range(members)]
-    starts = [0, *ends[:-1]]
-    return [range(start, end) for start, end in zip(reversed(starts), reversed(ends), strict=True)]
+    starts = [i * least + min(i, extra) for i in range(min(members, count) + 1)]
+    return [range(start, end) for start, end in pairwise(starts)]
 
 
-def _order(subscription: Subscription, is_homogeneous: bool) -> list[bytes]:
-    """Return the order of the topics in a member's new HashMap, which Kafka sizes for the topics or for their names."""
-    topics = len(subscription.topic_ids) if is_homogeneous else subscription.name_count
+def _order(subscription: Subscription, topics: int) -> list[bytes]:
+    """Return the order of the topics in a member's new HashMap that Kafka makes for ``topics`` keys."""
     mask = buckets_of_capacity(topics * 4 // 3 + 1) - 1
     return sorted(subscription.topic_ids, key=lambda topic_id: spread_topic_id(topic_id) & mask)
