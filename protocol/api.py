@@ -17,6 +17,7 @@ from protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, A
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
@@ -123,6 +124,7 @@ APIS: Final[dict[int, Api]] = {
         _api(OffsetDeleteRequest, OffsetDeleteResponse),
         _api(DescribeProducersRequest, DescribeProducersResponse),
         _api(DescribeClusterRequest, DescribeClusterResponse),
+        _api(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
     )
 }
 

@@ -13,8 +13,9 @@ from itertools import chain
 from typing import Any
 
 from coordinator_server.group.classic.type import ClassicType
+from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, Replay, SharedTables
-from coordinator_server.group.types import CLASSIC, GROUP_TYPES
+from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -26,7 +27,7 @@ from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitK
 class Groups:
     """The groups of one shard."""
 
-    __slots__ = ("classic", "classic_context", "offsets", "others", "pending", "types")
+    __slots__ = ("classic", "classic_context", "consumer", "consumer_context", "offsets", "others", "pending", "types")
 
     def __init__(self, context: GroupContext, registry: SnapshotRegistry) -> None:
         self.offsets = OffsetStore(registry)
@@ -39,6 +40,10 @@ class Groups:
         # For operations of classic groups, and for commits, without a lookup in the table of types.
         self.classic = classic.groups
         self.classic_context = classic.context
+        consumer = self.types[CONSUMER]
+        assert isinstance(consumer, ConsumerType)
+        self.consumer = consumer.groups
+        self.consumer_context = consumer.context
 
     def type_of(self, group_id: str) -> GroupType:
         """Return the type of a group in the latest state, committed or not."""

@@ -19,11 +19,15 @@ from coordinator_server.group.commit import admit, check_partitions, check_plain
 from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
+from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
+from coordinator_server.group.consumer.leave import leave as leave_consumer_group
+from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.group.migration import admit_consumer_member
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
@@ -51,7 +55,9 @@ from coordinator_server.offsets.fetch import fetch_offsets
 from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -66,6 +72,7 @@ from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
+OnAppend = Callable[[ErrorCode | None], None]
 
 MANY_UNPREPARED: Final = 5_000
 """The number of offsets that a read may convert in one step: 4 ms."""
@@ -134,6 +141,21 @@ class GroupShard:
     ) -> CoordinatorResult[HeartbeatResponse]:
         """Refresh a member's session. The answer never waits for records of other groups, nor for offsets."""
         return heartbeat.heartbeat(self._classic, request)
+
+    def consumer_group_heartbeat(
+        self, context: RequestContext, request: ConsumerGroupHeartbeatRequest, reply: Reply[ConsumerGroupHeartbeatResponse]
+    ) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
+        """Join a consumer group, stay in it, or leave it. Answered when the records of the group are durable."""
+        consumer, group_id = self.groups.consumer_context, request.group_id
+        validate(request, context.api_version, consumer.assignors)
+        group = self.groups.consumer.by_id.get(group_id)
+        if group is None:
+            first = admit_consumer_member(self.groups, group_id, request.member_epoch)
+            result = join_or_stay(consumer, context, request, self.groups.consumer.absent(group_id), first)
+            return replace(result, on_append=_both(result.on_append, self.groups.ending([group_id]))) if first else result
+        if request.member_epoch < 0:
+            return leave_consumer_group(consumer, group, request)
+        return join_or_stay(consumer, context, request, group)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
@@ -351,6 +373,15 @@ class GroupShard:
         for group_type in self.groups.types.values():
             group_type.on_unloaded()
         self.groups.offsets.close()
+
+
+def _both(one: OnAppend | None, other: OnAppend) -> OnAppend:
+    def call(error: ErrorCode | None) -> None:
+        other(error)
+        if one is not None:
+            one(error)
+
+    return call
 
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:

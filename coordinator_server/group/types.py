@@ -16,10 +16,11 @@ from coordinator_server.group.group_type import GroupContext, GroupType, SharedT
 from coordinator_server.group.imported import SHARE_RECORDS, STREAMS_RECORDS, ImportedType
 
 CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
 
 GROUP_TYPES: Final[dict[str, Callable[[GroupContext, SharedTables], GroupType]]] = {
     CLASSIC: ClassicType,
-    "consumer": ConsumerType,
+    CONSUMER: ConsumerType,
     "share": partial(ImportedType, SHARE_RECORDS),
     "streams": partial(ImportedType, STREAMS_RECORDS),
 }

@@ -23,3 +23,9 @@ class Why(StrEnum):
     OFFSETS_EXPIRED = "offsets-expired"  # and the group, if these were its last
     OFFSETS_RESTORED = "offsets-restored"  # to those of an earlier time, which is in ``said``
     TOPIC_DELETED = "topic-deleted"  # its committed offsets are deleted; the topics are in ``said``
+    STATIC_MEMBER_AWAY = "static-member-away"  # it left for a while, and keeps its partitions (KIP-848)
+    SUBSCRIPTION_CHANGED = "subscription-changed"
+    TOPICS_CHANGED = "topics-changed"  # partitions of subscribed topics, or the topics that match a regular expression
+    REVOCATION_TIMEOUT = "revocation-timeout"  # the member did not give up partitions within its rebalance timeout
+    ASSIGNMENT_DUE = "assignment-due"  # of an earlier change, which waited for the assignment interval
+    RECONCILED = "reconciled"  # the member came nearer to its target assignment

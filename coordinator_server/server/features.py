@@ -1,7 +1,7 @@
 """The features that ApiVersions names: those of a Kafka 4.3.1 cluster that change what clients do here.
 
-A client that finds a finalized feature uses what belongs to it. So ``group.version``, ``share.version`` and ``streams.version`` follow
-with the APIs of those groups.
+A client that finds a finalized feature uses what belongs to it. So ``share.version`` and ``streams.version`` follow with the APIs of
+those groups.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ FEATURES: Final = (
     Feature("metadata.version", 7, 30, 30),
     # Each end of a transaction takes an epoch (KIP-890). Without it, Java clients use the first version of transactions.
     Feature("transaction.version", 0, 2, 2),
+    # The consumer protocol (KIP-848).
+    Feature("group.version", 0, 1, 1),
 )
-EPOCH: Final = 1
+EPOCH: Final = 2
 """Clients believe the features with the largest epoch that they have seen: increase it with each change of the table."""
 
 FIRST_WITH_LEVEL_0: Final = 4

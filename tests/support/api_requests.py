@@ -15,6 +15,7 @@ from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
@@ -60,6 +61,7 @@ _NEWEST: Final[dict[str, Message]] = {
         AlterConfigsRequest([ReplacedResource(2, "t")]),
         ApiVersionsRequest("tests", "1"),
         ConsumerGroupDescribeRequest(["g"]),
+        ConsumerGroupHeartbeatRequest("g", "m", 0, None, None, 60_000, ["t"], None, None, []),
         CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]),
         CreateTopicsRequest([CreatableTopic("t")]),
         DeleteGroupsRequest(["g"]),

@@ -11,9 +11,10 @@ nobody else gets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.consumer.member import (
     NO_ASSIGNMENT,
     NO_METADATA,
@@ -53,7 +54,7 @@ class TargetAssignment(NamedTuple):
     """The target of one member: its record, and the same by topic."""
 
     value: ConsumerGroupTargetAssignmentMemberValue
-    partitions: Mapping[TopicId, frozenset[int]]
+    partitions: Partitions
 
 
 NO_COUNT = SubscriptionCount()
@@ -148,7 +149,7 @@ class ConsumerGroup:
         member_id = None if instance_id is None else self.static_members.get(instance_id)
         return None if member_id is None else self.members.get(member_id)
 
-    def target(self, member_id: str) -> Mapping[TopicId, frozenset[int]]:
+    def target(self, member_id: str) -> Partitions:
         """Return the target assignment of a member; empty if it has none."""
         return self.targets.get(member_id, NO_TARGET).partitions
 
@@ -192,7 +193,7 @@ class ConsumerGroup:
     def put_target(self, member_id: str, value: ConsumerGroupTargetAssignmentMemberValue | None) -> None:
         """Set or remove a member's target assignment."""
         if value is not None:
-            partitions = {topic.topic_id: frozenset(topic.partitions) for topic in value.topic_partitions}
+            partitions = {topic.topic_id: topic.partitions for topic in value.topic_partitions}
             self.targets[member_id] = TargetAssignment(value, partitions)
         else:
             self.targets.pop(member_id, None)

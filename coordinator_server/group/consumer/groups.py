@@ -40,6 +40,10 @@ class ConsumerGroups:
         """Return the groups that name a topic, or have a regular expression that matches it, in the latest state."""
         return self._by_topic.get(topic, ())
 
+    def absent(self, group_id: str) -> ConsumerGroup:
+        """Return an empty group that is not in the table, for an operation that creates it by its records."""
+        return ConsumerGroup(group_id, self._registry, self._by_topic)
+
     @property
     def replay(self) -> dict[type[Message], Replay]:
         """The replay functions, by type of the record key."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -98,6 +98,13 @@ class ConsumerGroupMember(Struct, frozen=True):
         assigned = _by_topic(current.assigned_partitions, epoch)
         pending = _by_topic(current.partitions_pending_revocation, epoch)
         return ConsumerGroupMember(self.member_id, self.metadata, current, assigned, pending)
+
+
+class MemberChange(NamedTuple):
+    """A member before and after the change of its metadata that a request makes. Before a join it has none."""
+
+    before: ConsumerGroupMember
+    after: ConsumerGroupMember
 
 
 def current_assignment(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.consumer import offsets
+from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import describe_group
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
+from coordinator_server.group.consumer.freshness import topics_changed
 from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.leave import expire_revocation, expire_session
 from coordinator_server.group.consumer.records import group_tombstones
+from coordinator_server.group.consumer.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.consumer.state import group_state
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.errors import CoordinatorError
@@ -37,6 +42,9 @@ class ConsumerType:
         self.groups = ConsumerGroups(tables.registry)
         self._topics = context.topics
         self._default_assignor = consumer_assignors(context.config)[0]
+        self.context = ConsumerContext(self.groups, context)
+        self.context.on_session_end = partial(expire_session, self.context)
+        self.context.on_revocation_end = partial(expire_revocation, self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
 
@@ -113,13 +121,14 @@ class ConsumerType:
         return () if group is None else digest_containers(group)
 
     def topics_changed(self, names: Collection[str]) -> None:
-        """Do nothing: there are no heartbeats yet that would look at the topics."""
+        topics_changed(self.context, names)
 
     def on_loaded(self) -> None:
-        """Do nothing: there is no soft state yet."""
+        start_all_sessions(self.context)
 
     def on_unloaded(self) -> None:
-        """Do nothing: no requests wait."""
+        """Stop the sessions. No requests wait."""
+        end_all_sessions(self.context)
 
     def _has_members(self, group_id: str) -> bool:
         group = self.groups.by_id.get(group_id)

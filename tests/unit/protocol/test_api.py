@@ -13,6 +13,7 @@ SERVED = {
     "AlterConfigs",
     "ApiVersions",
     "ConsumerGroupDescribe",
+    "ConsumerGroupHeartbeat",
     "CreatePartitions",
     "CreateTopics",
     "DeleteGroups",

@@ -34,6 +34,7 @@ OPERATIONS: Final[dict[str, Any]] = {
     "LeaveGroup": OPERATION_ERRORS,
     "DescribeGroups": OPERATION_ERRORS,
     "ConsumerGroupDescribe": OPERATION_ERRORS,
+    "ConsumerGroupHeartbeat": OPERATION_ERRORS,
     "ListGroups": OPERATION_ERRORS,
     "DeleteGroups": OPERATION_ERRORS,
     "OffsetDelete": OPERATION_ERRORS,

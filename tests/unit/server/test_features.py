@@ -19,6 +19,7 @@ from protocol.messages.api_versions import (
 
 METADATA = SupportedFeatureKey("metadata.version", 7, 30)
 TRANSACTION = SupportedFeatureKey("transaction.version", 0, 2)
+GROUP = SupportedFeatureKey("group.version", 0, 1)
 
 
 def answer(version: int) -> ApiVersionsResponse:
@@ -30,7 +31,7 @@ def answer(version: int) -> ApiVersionsResponse:
     return decode(ApiVersionsResponse, version, encode(answers[0], version))
 
 
-@pytest.mark.parametrize(("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION])])
+@pytest.mark.parametrize(("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION, GROUP])])
 def test_a_client_is_told_the_features_that_it_understands(version: int, supported: list[SupportedFeatureKey]) -> None:
     """Those that begin at level 0 from version 4 on, as a broker does."""
     assert answer(version).supported_features == supported
@@ -44,6 +45,7 @@ def test_transactions_of_version_2_are_in_use(version: int) -> None:
     assert found.finalized_features == [
         FinalizedFeatureKey("metadata.version", 30, 30),
         FinalizedFeatureKey("transaction.version", 2, 2),
+        FinalizedFeatureKey("group.version", 1, 1),
     ]
     assert found.finalized_features_epoch >= 0
     assert not found.zk_migration_ready

@@ -144,7 +144,7 @@ def test_every_order_of_the_last_records_is_the_same_group() -> None:
     for order in permutations(last):
         group = Log(*order).group
         assert (group.group_epoch, group.metadata_hash, group.assignment_epoch, group.assignment_timestamp) == (3, 77, 3, 1000)
-        assert group.target("m") == {T: frozenset({0})}
+        assert group.target("m") == {T: [0]}
         assert group.subscribed_topics == {"a": SubscriptionCount(1, 1), "b": SubscriptionCount(0, 1)}
         assert (group.regex_members, group.server_assignors) == ({"r": 1}, {"range": 1})
         assert group.partition_epoch(T, 0) == 3

@@ -171,7 +171,8 @@ def test_offsets_of_topics_that_nobody_consumes_can_be_deleted() -> None:
 def test_offsets_expire_by_their_commit_unless_their_topic_is_subscribed() -> None:
     """The group ends with its last offset when it has no members."""
     log = log_of(*group_of(), config=Config(offsets_retention_minutes=60, offsets_retention_check_interval_ms=60_000))
-    log.shard.on_loaded()
+    # The sessions of the members do not end here.
+    log.shard.expiry.start()
     log.run(GroupShard.commit_offsets, commit(7, ("orders", 0), ("payments", 2)), version=9)
     assert [each.topic for each in log.shard.expiring(log.end_offset, "g")] == ["payments"]
 

@@ -1,0 +1,78 @@
+"""The context of the operations on consumer groups in one shard, and their soft state.
+
+Soft state is lost when the shard is unloaded: the sessions of members, and for each group the epoch for which its topics were
+compared with the topic image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from coordinator_server.config_values import consumer_assignors
+from coordinator_server.group.assign.assignors import ASSIGNORS
+from coordinator_server.group.assign.spec import Assignor
+from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.resolver import RegexResolver, TimerResolver
+from coordinator_server.group.group_type import GroupContext
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+
+NO_RESPONSE = ConsumerGroupHeartbeatResponse(member_epoch=-1)
+
+
+class Session:
+    """The timers of one member, and its last answer without an assignment, so that a steady heartbeat allocates little."""
+
+    __slots__ = ("expire", "key", "rebalance_key", "response")
+
+    def __init__(self, group_id: str, member_id: str, expire: Callable[[], CoordinatorResult[Any]]) -> None:
+        self.key: Hashable = ("consumer-session", group_id, member_id)
+        self.rebalance_key: Hashable = ("consumer-rebalance", group_id, member_id)
+        self.expire = expire
+        self.response = NO_RESPONSE
+
+
+class ConsumerContext:
+    """The consumer groups of a shard, and the services that operations use."""
+
+    __slots__ = (
+        "assignors",
+        "clock",
+        "compared",
+        "config",
+        "groups",
+        "hashes",
+        "new_id",
+        "on_revocation_end",
+        "on_session_end",
+        "regexes",
+        "report",
+        "sessions",
+        "settings",
+        "tell",
+        "timer",
+        "topics",
+    )
+
+    def __init__(self, groups: ConsumerGroups, context: GroupContext, regexes: RegexResolver | None = None) -> None:
+        self.groups = groups
+        self.config = context.config
+        # The first one is the default.
+        self.assignors: dict[str, Assignor] = {name: ASSIGNORS[name] for name in consumer_assignors(context.config)}
+        self.timer = context.timer
+        self.clock = context.clock
+        self.new_id = context.new_id
+        self.report = context.report
+        self.tell = context.tell
+        self.topics = context.topics
+        self.settings = context.settings
+        self.hashes = context.topic_hashes
+        self.regexes: RegexResolver = regexes or TimerResolver(context.topics, context.timer)
+        # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
+        self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
+        self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
+        # The epoch for which the topics of a group were compared with the image. A lower epoch of the group is one whose record failed.
+        self.compared: dict[str, int] = {}
+        # By group id and member id.
+        self.sessions: dict[str, dict[str, Session]] = {}

@@ -1,0 +1,43 @@
+"""The group's epoch: it rises when a subscription changes, and when the topics that the group consumes do (KIP-848)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coordinator_server.group.consumer.context import ConsumerContext
+from coordinator_server.group.consumer.freshness import compared, hash_of, is_compared
+from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.member import MemberChange
+from coordinator_server.group.consumer.records import epoch_record, partition_metadata_tombstone
+from coordinator_server.group.consumer.subscriptions import is_homogeneous, regexes_after, topics_after
+from protocol.coordinator_records import CoordinatorRecord
+
+
+class EpochUpdate(NamedTuple):
+    """The group's epoch with a request, and its records. ``is_alike``: all members subscribe to the same topics; None as before."""
+
+    epoch: int
+    is_alike: bool | None
+    records: Sequence[CoordinatorRecord]
+
+
+def update_epoch(
+    consumer: ConsumerContext, group: ConsumerGroup, change: MemberChange, has_new_subscription: bool
+) -> EpochUpdate:
+    """Return the group's epoch after a member's change: a new one if its subscription is new, or a topic has changed."""
+    if not has_new_subscription and is_compared(consumer, group):
+        return EpochUpdate(group.group_epoch, None, ())
+    old, new = change.before.metadata, change.after.metadata
+    topics = topics_after(group, old, new)
+    metadata_hash = hash_of(consumer, topics)
+    epoch, records = group.group_epoch, []
+    if has_new_subscription or metadata_hash != group.metadata_hash:
+        epoch += 1
+        records.append(epoch_record(group.group_id, epoch, metadata_hash))
+    compared(consumer, group.group_id, epoch)
+    if group.has_partition_metadata:
+        records.append(partition_metadata_tombstone(group.group_id))
+    is_new = change.after.member_id not in group.members and change.after.instance_id not in group.static_members
+    is_alike = is_homogeneous(regexes_after(group, old, new), topics, len(group.members) + is_new)
+    return EpochUpdate(epoch, is_alike, records)

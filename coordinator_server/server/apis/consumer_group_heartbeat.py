@@ -1,0 +1,34 @@
+"""ConsumerGroupHeartbeat (68)."""
+
+from __future__ import annotations
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import OPERATION_ERRORS
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+
+CONSUMER_HEARTBEAT = WriteOperation("consumer-group-heartbeat", GroupShard.consumer_group_heartbeat)
+
+
+def consumer_group_heartbeat(
+    node: Node,
+    context: RequestContext,
+    request: ConsumerGroupHeartbeatRequest,
+    reply: PendingReply[ConsumerGroupHeartbeatResponse],
+) -> None:
+    node.groups.write(node.partition_of(request.group_id), CONSUMER_HEARTBEAT, context, request, reply)
+
+
+CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    consumer_group_heartbeat,
+    error_only(ConsumerGroupHeartbeatResponse, OPERATION_ERRORS),
+    Order.WRITE,
+)
