@@ -9,14 +9,16 @@ from coordinator_server.cli.output import counted
 from coordinator_server.cli.times import shown
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
+from coordinator_server.pipeline.replay.consumer_events import DELETED, EPOCH, LEFT, SETTLED, TARGET, MemberChanges
 from coordinator_server.pipeline.replay.group_timeline import (
     COMMITTED,
     CREATED,
-    DELETED,
     EMPTY,
     GENERATION,
     OFFSETS_DELETED,
     OFFSETS_RESTORED,
+    TO_CLASSIC,
+    TO_CONSUMER,
     Event,
 )
 from coordinator_server.pipeline.states.changes import Change
@@ -29,6 +31,11 @@ _SENTENCES: Final = {
     COMMITTED: "{offsets} committed, the last one now; no generation in this history",
     OFFSETS_DELETED: "{offsets} deleted",
     OFFSETS_RESTORED: "{offsets} restored",
+    EPOCH: "epoch {epoch}, {members}",
+    TARGET: "target of epoch {epoch} after {seconds:.1f} s",
+    SETTLED: "settled in epoch {epoch} after {seconds:.1f} s",
+    TO_CLASSIC: TO_CLASSIC,
+    TO_CONSUMER: TO_CONSUMER,
 }
 _CAUSES: Final[Mapping[str, str]] = {
     Why.GROUP_CREATED: "a first member came",
@@ -46,23 +53,67 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.OFFSETS_EXPIRED: "they expired",
     Why.OFFSETS_RESTORED: "a restore to {said}",
     Why.TOPIC_DELETED: "topic {said} was deleted",
+    Why.STATIC_MEMBER_AWAY: "{whom} left for a while",
+    Why.SUBSCRIPTION_CHANGED: "{whom} changed its subscription",
+    Why.TOPICS_CHANGED: "its topics changed",
+    Why.REVOCATION_TIMEOUT: "{whom} did not give up its partitions in time",
+    Why.ASSIGNMENT_DUE: "an earlier change had waited for the assignment interval",
 }
 """By the name of a reason. Logs of later versions may have others."""
 MOST_TOPICS: Final = 3
+MOST_PARTITIONS: Final = 8
+# The epoch of a static member of the consumer protocol that has left for a while.
+AWAY: Final = -2
 _SAYS_MORE: Final = (Why.OFFSETS_RESTORED, Why.TOPIC_DELETED)
 
 
 def event_line(event: Event) -> str:
     """Return the line of an event."""
-    causes = "; ".join(_cause(each) for each in event.by.reasons) if event.by is not None else ""
-    maker = _maker(event.what, event.by) if event.by is not None else ""
+    # A step names its member, and the epoch that it belongs to has the causes.
+    by = None if event.member is not None or event.what == SETTLED else event.by
+    causes = "; ".join(_cause(each) for each in by.reasons) if by is not None else ""
+    maker = _maker(event.what, by) if by is not None else ""
     return f"{shown(event.at_ms)}  {_what(event)}" + (f": {causes}" if causes else "") + (f" ({maker})" if maker else "")
 
 
 def _what(event: Event) -> str:
+    if event.member is not None:
+        return _step(event.what, event.member)
+    if event.what == EMPTY and event.epoch is not None:
+        return f"epoch {event.epoch}, empty"
     sentence = _SENTENCES[event.what]
     offsets = f"{counted(event.offsets, 'offset')}{_of(event.topics)}"
-    return sentence.format(generation=event.generation, members=counted(event.members or 0, "member"), offsets=offsets)
+    return sentence.format(
+        generation=event.generation,
+        members=counted(event.members or 0, "member"),
+        offsets=offsets,
+        epoch=event.epoch,
+        seconds=(event.after_ms or 0) / 1000,
+    )
+
+
+def _step(what: str, member: MemberChanges) -> str:
+    """Return what a member of the consumer protocol gave up, gets and waits for."""
+    if what == LEFT:
+        freed = f", {_some(member.gave_up)} {'is' if len(member.gave_up) == 1 else 'are'} free" if member.gave_up else ""
+        return f"{member.member_id} is gone{freed}"
+    changes = [
+        f"{verb} {_some(partitions)}"
+        for verb, partitions in (
+            ("has given up", member.gave_up),
+            ("gets", member.gets),
+            ("must give up", member.gives_up),
+            *((f"waits for {each.member_id} to give up", each.partitions) for each in member.waits_for),
+        )
+        if partitions
+    ]
+    epoch = "is away" if member.epoch == AWAY else f"in epoch {member.epoch}"
+    return f"{member.member_id} {epoch}{': ' if changes else ''}{'; '.join(changes)}"
+
+
+def _some(partitions: Sequence[str]) -> str:
+    more = len(partitions) - MOST_PARTITIONS
+    return ", ".join(partitions[:MOST_PARTITIONS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _of(topics: Sequence[str]) -> str:
@@ -87,6 +138,11 @@ def _maker(what: str, by: Change) -> str:
     words = ["stored by leader" if what == GENERATION else f"{by.operation} of"]
     words += [by.member_id or by.client_id or "a client without a name"]
     return " ".join([*words, *([f"at {by.client_host}"] if by.client_host else [])])
+
+
+def partitions_text(assignment: Mapping[str, Sequence[int]]) -> str:
+    """Return an assignment as text."""
+    return "; ".join(f"{topic} {','.join(map(str, partitions))}" for topic, partitions in assignment.items()) or "no partitions"
 
 
 def changes_ahead(changes: Iterator[tuple[int | None, int | None]], members: int) -> str:

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from coordinator_server.cli.engines import add_no_wait_argument, retries_of
-from coordinator_server.cli.group_words import changes_ahead, event_line
+from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
 from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
 from coordinator_server.cli.output import counted, note
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server, seal
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.group_timeline import GroupAt, events, group_at, shard_of
-from coordinator_server.pipeline.states.groups import Offset
+from coordinator_server.pipeline.states.shown_group import Member, Offset
 
 EPILOG = """\
 examples:
@@ -64,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _why(options: argparse.Namespace) -> None:
     shard = shard_of(options.data_dir, options.group)
-    found = events(shard, options.group, _sealed(options, shard))
+    sealed_to, names = _sealed(options, shard)
+    found = events(shard, options.group, sealed_to, names)
     if not found and not options.json:
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
     print_answer(options, found, map(event_line, found))
@@ -126,12 +128,14 @@ _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
     shard = shard_of(options.data_dir, options.group)
-    sealed_to = _sealed(options, shard)
-    return [group_at(shard, options.group, at_ms, sealed_to) for at_ms in times_ms]
+    sealed_to, names = _sealed(options, shard)
+    return [group_at(shard, options.group, at_ms, sealed_to, names) for at_ms in times_ms]
 
 
-def _sealed(options: argparse.Namespace, shard: Path) -> int:
-    return seal(options.data_dir, retries_of(options)).get(shard.name, 0)
+def _sealed(options: argparse.Namespace, shard: Path) -> tuple[int, TopicNames]:
+    """Seal all shards. Return how far the group's shard is sealed, and the names of topics."""
+    sealed = seal(options.data_dir, retries_of(options))
+    return sealed.get(shard.name, 0), TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0))
 
 
 def _group_text(then: GroupAt) -> Iterator[str]:
@@ -140,11 +144,22 @@ def _group_text(then: GroupAt) -> Iterator[str]:
     if group.generation is not None:
         protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
         yield f"group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
+    elif group.epoch is not None:
+        target = "" if group.assignment_epoch == group.epoch else f", target of epoch {group.assignment_epoch}"
+        yield f"group {group.group_id}: epoch {group.epoch}{target}, {group.state}, members {len(group.members)}"
     else:
         yield f"group {group.group_id}: offsets only"
-    yield from (f"member {member.member_id} of {member.client_id} at {member.client_host}" for member in group.members)
+    yield from map(_member_text, group.members)
     rows = [("topic", "partition", "offset", "committed"), *(_position(each) for each in group.offsets)]
     yield from columns(rows)
+
+
+def _member_text(member: Member) -> str:
+    text = f"member {member.member_id} of {member.client_id} at {member.client_host}"
+    if member.epoch is None:
+        return text
+    revoking = f"; gives up {partitions_text(member.revoking)}" if member.revoking else ""
+    return f"{text}: epoch {member.epoch}, {member.state}, {partitions_text(member.assignment or {})}{revoking}"
 
 
 def _position(each: Offset) -> tuple[str, ...]:

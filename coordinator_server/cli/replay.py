@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from coordinator_server.cli.engines import add_log_argument, retries_of
+from coordinator_server.cli.group_words import partitions_text
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
@@ -22,7 +23,7 @@ from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
-from coordinator_server.pipeline.states.groups import Group, Offset
+from coordinator_server.pipeline.states.shown_group import Group, Offset
 
 EPILOG = """\
 examples:
@@ -113,7 +114,10 @@ def _table(states: list[ShardState]) -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    if group.type != "classic":
+    if group.epoch is not None:
+        target = f"target of epoch {group.assignment_epoch}"
+        yield f"  group {group.group_id}: epoch {group.epoch}, {target}, {group.state}, members {len(group.members)}"
+    elif group.type != "classic":
         yield f"  group {group.group_id}: {group.type}, not served, records {len(group.records)}"
     elif group.generation is None:
         yield f"  group {group.group_id}: offsets only"
@@ -124,8 +128,10 @@ def _group(group: Group) -> Iterator[str]:
         yield f"    since {shown(group.changed.at_ms)}: {group.changed}"
     for member in group.members:
         role = " (leader)" if member.member_id == group.leader else ""
-        owned = "assignment in the members' own format" if member.assignment is None else _partitions(member.assignment)
-        yield f"    member {member.member_id}{role} at {member.client_host}: {owned}"
+        owned = "assignment in the members' own format" if member.assignment is None else partitions_text(member.assignment)
+        epoch = "" if member.epoch is None else f"epoch {member.epoch}, {member.state}, "
+        revoking = f"; gives up {partitions_text(member.revoking)}" if member.revoking else ""
+        yield f"    member {member.member_id}{role} at {member.client_host}: {epoch}{owned}{revoking}"
     names = ["topic", "partition", "offset", "metadata"]
     if any(offset.changed is not None for offset in group.offsets):
         names.append("changed")
@@ -139,7 +145,3 @@ def _offset(offset: Offset, names: list[str]) -> tuple[str, ...]:
     if len(names) > 4:
         cells.append("" if offset.changed is None else f"{shown(offset.changed.at_ms)} {offset.changed}")
     return tuple(cells)
-
-
-def _partitions(assignment: dict[str, list[int]]) -> str:
-    return "; ".join(f"{topic} {','.join(map(str, partitions))}" for topic, partitions in assignment.items()) or "no partitions"

@@ -12,16 +12,6 @@ from protocol.messages import consumer_group_records as consumer
 
 Row = dict[str, Any]
 GROUP_TYPE: Final = "consumer"
-CONSUMER_KEYS: Final = frozenset(
-    {
-        consumer.ConsumerGroupMetadataKey,
-        consumer.ConsumerGroupMemberMetadataKey,
-        consumer.ConsumerGroupTargetAssignmentMetadataKey,
-        consumer.ConsumerGroupTargetAssignmentMemberKey,
-        consumer.ConsumerGroupCurrentMemberAssignmentKey,
-    }
-)
-"""The record types that have rows."""
 _PROTOCOL_TYPE: Final = "consumer"
 
 

@@ -11,12 +11,12 @@ from coordinator_server.group.classic.describe import GROUP_TYPE
 from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
-from coordinator_server.pipeline.history.consumer_rows import CONSUMER_KEYS, add_consumer_rows
+from coordinator_server.pipeline.history.consumer_rows import add_consumer_rows
 from coordinator_server.pipeline.states.changes import operation_name
 from coordinator_server.pipeline.states.groups import assigned_partitions
+from coordinator_server.pipeline.states.member_steps import HISTORY_SERDE
 from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE, KeyedSerde
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -29,10 +29,6 @@ from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 
-# The record types that have rows. Those of other group types are not decoded.
-_SERDE: Final = KeyedSerde(
-    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS)
-)
 OUTCOMES: Final = {COMMIT: "committed", ABORT: "aborted"}
 NOBODY: Final[Row] = dict.fromkeys(("operation", "principal", "client_id", "client_host", "by_member_id", "by_instance_id"))
 
@@ -92,7 +88,7 @@ def rows_of_batch(shard: int, header: BatchHeader, records: Iterable[Record], ro
 
 def add_rows(position: LogPosition, key: bytes | None, value: bytes | None, by: Operation, rows: Rows) -> None:
     """Add the rows of one record: none for a type that has no table. Raises DecodeError."""
-    record = _SERDE.decode(key, value)
+    record = HISTORY_SERDE.decode(key, value)
     match record and (record.key, record.value):
         case (GroupMetadataKey(group=group_id), GroupMetadataValue() as metadata):
             _add_generation(position, group_id, metadata, by, rows)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.input.files import batches_before, full_input, records_of
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 from protocol.errors import DecodeError
-from protocol.fields import uuid_text
 from protocol.messages.cluster_metadata import TopicRecord
 
 CATALOG_SHARD = f"{CATALOG.topic}-0"
@@ -33,11 +32,6 @@ def read_topic_names(data_dir: Path, upto: int) -> dict[bytes, str]:
     return names
 
 
-def shown_topic(names: Mapping[bytes, str], topic_id: bytes) -> str:
-    """Return the name of a topic, or its id as Kafka's tools print it if its name is unknown."""
-    return names.get(topic_id) or uuid_text(topic_id)
-
-
 class TopicNames:
     """The names, read when one is needed for the first time."""
 
@@ -51,3 +45,7 @@ class TopicNames:
         if self._names is None:
             self._names = read_topic_names(self._data_dir, self._upto)
         return self._names.get(topic_id)
+
+
+NO_NAMES: Final = TopicNames(Path(), 0)
+"""Knows no topic."""

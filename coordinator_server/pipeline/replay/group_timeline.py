@@ -6,7 +6,7 @@ Only batches that contain the group's id are decoded. All segments that are left
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,11 +27,21 @@ from coordinator_server.pipeline.input.files import (
     input_after_loss,
     stands_for_lost,
 )
+from coordinator_server.pipeline.input.topic_names import NO_NAMES, TopicNames
+from coordinator_server.pipeline.replay.consumer_events import (
+    DELETED,
+    EPOCH,
+    ConsumerEvent,
+    ConsumerEvents,
+    MemberChanges,
+)
 from coordinator_server.pipeline.states.changes import Change, change_of
-from coordinator_server.pipeline.states.groups import Group, empty_shard, groups_of
+from coordinator_server.pipeline.states.groups import empty_shard, groups_of
+from coordinator_server.pipeline.states.member_steps import HISTORY_SERDE
+from coordinator_server.pipeline.states.shown_group import Group
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.partitioner import partition_for
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey
 from protocol.record_batch import BatchHeader, iter_records
@@ -39,9 +49,10 @@ from protocol.record_batch import BatchHeader, iter_records
 CREATED: Final = "created"
 GENERATION: Final = "generation"
 EMPTY: Final = "empty"
-DELETED: Final = "deleted"
 OFFSETS_DELETED: Final = "offsets deleted"
 OFFSETS_RESTORED: Final = "offsets restored"
+TO_CLASSIC: Final = "converted to the classic protocol"
+TO_CONSUMER: Final = "converted to the consumer protocol"
 COMMITTED: Final = "offsets committed"
 """The one event of a group with offsets of which the history has no generation."""
 
@@ -56,6 +67,10 @@ class Event(Struct, omit_defaults=True):
     offsets: int = 0
     topics: tuple[str, ...] = ()
     by: Change | None = None
+    # Of a group of the consumer protocol: its epoch, what a step changes for a member, and how long the group took to settle.
+    epoch: int | None = None
+    member: MemberChanges | None = None
+    after_ms: int | None = None
 
 
 class GroupAt(Struct):
@@ -76,46 +91,61 @@ def shard_of(data_dir: Path, group_id: str) -> Path:
     return data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}"
 
 
-def events(shard_dir: Path, group_id: str, upto: int) -> list[Event]:
+def events(shard_dir: Path, group_id: str, upto: int, names: TopicNames = NO_NAMES) -> list[Event]:
     """Return the generations, deletions and restores of a group, with who made them and why. Raises DamagedLog, PipelineError.
+
+    Of a group of the consumer protocol: its epochs, and the steps of its members. ``names`` has the names of their topics.
 
     A group of which there are only commits has one event, the last of them.
     """
     _check_dir(shard_dir, group_id)
     found: list[Event] = []
+    of_consumers = ConsumerEvents(names)
     committed: set[tuple[str, int]] = set()
     last: tuple[int, Change | None] = 0, None
     for data, position, header in batches_before(full_input(shard_dir, upto)[1], upto):
         if header.is_control or not _mentions(group_id.encode(), data, position, header):
             continue
         for record, provenance in attributed(iter_records(data, position, header)):
-            decoded = CLASSIC_GROUP_SERDE.decode(record.key, record.value)
-            if decoded is None or getattr(decoded.key, "group", None) != group_id:
+            decoded = HISTORY_SERDE.decode(record.key, record.value)
+            if decoded is None or group_id not in (getattr(decoded.key, "group", None), getattr(decoded.key, "group_id", None)):
                 continue
             by = None if provenance is None else change_of(record.offset, record.timestamp, provenance)
             _add_event(found, record.timestamp, decoded.key, decoded.value, by)
+            for event in of_consumers.add(decoded.key, decoded.value, record.offset, record.timestamp):
+                _add(found, _event(event, record.timestamp, by))
             if isinstance(decoded.key, OffsetCommitKey) and decoded.value is not None:
                 committed.add((decoded.key.topic, decoded.key.partition))
                 last = record.timestamp, by
-    if committed and all(event.generation is None for event in found):
+    if committed and all(event.generation is None and event.epoch is None for event in found):
         topics = tuple(sorted({topic for topic, _ in committed}))
         found.append(Event(last[0], COMMITTED, offsets=len(committed), topics=topics, by=last[1]))
     return found
 
 
-def group_at(shard_dir: Path, group_id: str, at_ms: int, upto: int) -> GroupAt:
+def group_at(shard_dir: Path, group_id: str, at_ms: int, upto: int, names: TopicNames = NO_NAMES) -> GroupAt:
     """Return the group after all records before the first one that was appended after ``at_ms``.
 
     Raises CannotRun for a time before the history.
     """
     _check_dir(shard_dir, group_id)
-    found = _group_at(full_input(shard_dir, upto), shard_dir.name, group_id, at_ms, upto)
+    where = _Where(shard_dir.name, group_id, names)
+    found = _group_at(full_input(shard_dir, upto), where, at_ms, upto)
     behind = input_after_loss(shard_dir, found.lost_to, found.offset) if found.lost_to else None
-    return found if behind is None else _group_at(behind, shard_dir.name, group_id, at_ms, found.offset)
+    return found if behind is None else _group_at(behind, where, at_ms, found.offset)
 
 
-def _group_at(source: tuple[Layer | None, list[InputFile]], name: str, group_id: str, at_ms: int, upto: int) -> GroupAt:
+class _Where(NamedTuple):
+    """The shard and the group that are looked for."""
+
+    name: str
+    group_id: str
+    names: TopicNames
+
+
+def _group_at(source: tuple[Layer | None, list[InputFile]], where: _Where, at_ms: int, upto: int) -> GroupAt:
     layer, files = source
+    name, group_id, names = where
     shard = empty_shard()
     replay = BatchReplay(GROUP_SERDE, shard).replay
     offset: int | None = None
@@ -136,7 +166,7 @@ def _group_at(source: tuple[Layer | None, list[InputFile]], name: str, group_id:
             f"the history of {name} begins at offset {layer.to_offset}: what was before is kept compacted only"
             " (log.history.retention.ms says how long segments are kept)"
         )
-    found = [group for group in groups_of(shard) if group.group_id == group_id]
+    found = [group for group in groups_of(shard, names=names) if group.group_id == group_id]
     return GroupAt(found[0] if found else None, name, upto if offset is None else offset, lost_to)
 
 
@@ -149,13 +179,32 @@ def _add_event(found: list[Event], at_ms: int, key: object, value: object, by: C
     match key, value:
         case GroupMetadataKey(), GroupMetadataValue(generation=generation, members=members):
             what = CREATED if generation == 0 else GENERATION if members else EMPTY
-            found.append(Event(at_ms, what, generation, len(members), by=by))
+            _add(found, Event(at_ms, what, generation, len(members), by=by))
         case GroupMetadataKey(), None:
             found.append(Event(at_ms, DELETED, by=by))
         case OffsetCommitKey(topic=topic), None:
             _count(found, Event(at_ms, OFFSETS_DELETED, offsets=1, topics=(topic,), by=by))
         case OffsetCommitKey(topic=topic), _ if by is not None and any(each.why == Why.OFFSETS_RESTORED for each in by.reasons):
             _count(found, Event(at_ms, OFFSETS_RESTORED, offsets=1, topics=(topic,), by=by))
+
+
+def _event(event: ConsumerEvent, at_ms: int, by: Change | None) -> Event:
+    what = (EPOCH if event.members else EMPTY) if event.what == EPOCH else event.what
+    return Event(at_ms, what, members=event.members, by=by, epoch=event.epoch, member=event.member, after_ms=event.after_ms)
+
+
+def _add(found: list[Event], event: Event) -> None:
+    """Add an event. If the operation has also deleted the group's records of another protocol, it has converted the group."""
+    last = found[-1] if found else None
+    if (
+        last is not None
+        and last.what == DELETED
+        and event.what != DELETED
+        and last.at_ms == event.at_ms
+        and _is_same(last.by, event.by)
+    ):
+        last.what = TO_CLASSIC if event.epoch is None else TO_CONSUMER
+    found.append(event)
 
 
 def _count(found: list[Event], event: Event) -> None:

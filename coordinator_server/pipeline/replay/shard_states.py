@@ -26,7 +26,7 @@ from coordinator_server.pipeline.input.sealing import open_unless_served
 from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.changes import LastChanges
-from coordinator_server.pipeline.states.groups import Group
+from coordinator_server.pipeline.states.shown_group import Group
 from coordinator_server.pipeline.states.state import replay_into
 from protocol.errors import DecodeError
 

@@ -9,7 +9,8 @@ from msgspec import Struct
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
 from protocol.api import APIS
-from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
 from protocol.record_batch import iter_records, read_header
 
@@ -57,6 +58,10 @@ class LastChanges:
         """Return who wrote the GroupMetadata record at ``record_offset``."""
         return self._find(CoordinatorRecord(GroupMetadataKey(group_id), None), record_offset)
 
+    def of_consumer_group(self, group_id: str) -> Change | None:
+        """Return who wrote the last ConsumerGroupMetadata record of a group: its epoch. These are in no transaction."""
+        return self._changes.get(GROUP_SERDE.encode_key(CoordinatorRecord(ConsumerGroupMetadataKey(group_id), None)))
+
     def of_offset(self, group_id: str, topic: str, partition: int, record_offset: int) -> Change | None:
         """Return who wrote the OffsetCommit record at ``record_offset``."""
         return self._find(CoordinatorRecord(OffsetCommitKey(group_id, topic, partition), None), record_offset)
@@ -68,7 +73,7 @@ class LastChanges:
             self._changes[key] = change_of(offset, at_ms, provenance)
 
     def _find(self, record: CoordinatorRecord, record_offset: int) -> Change | None:
-        change = self._changes.get(CLASSIC_GROUP_SERDE.encode_key(record))
+        change = self._changes.get(GROUP_SERDE.encode_key(record))
         # A later record may belong to an aborted transaction, which changed nothing.
         return change if change is not None and change.offset == record_offset else None
 

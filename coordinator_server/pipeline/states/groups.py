@@ -6,14 +6,16 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.group.classic.subscription import CONSUMER
+from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.states.changes import Change, LastChanges
+from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.consumer_groups import fill_group
+from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics, Offset
 from coordinator_server.pipeline.states.state import NoTime, no_id, replay_into
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
@@ -22,49 +24,8 @@ from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 
 _VERSION_BYTES: Final = 2
-
-
-class Member(Struct):
-    """A member of a group. ``assignment`` is None unless the protocol is the one of Kafka's consumers."""
-
-    member_id: str
-    client_id: str
-    client_host: str
-    session_timeout_ms: int
-    assignment: dict[str, list[int]] | None
-    group_instance_id: str | None = None
-
-
-class Offset(Struct):
-    """A committed offset."""
-
-    topic: str
-    partition: int
-    offset: int
-    leader_epoch: int
-    metadata: str
-    commit_timestamp_ms: int
-    # Who committed it, if requested and recorded in the log.
-    changed: Change | None = None
-
-
-class Group(Struct):
-    """One group. A classic group without a generation is a simple group: it has offsets only."""
-
-    group_id: str
-    type: str = "classic"
-    generation: int | None = None
-    protocol_type: str | None = None
-    protocol: str | None = None
-    leader: str | None = None
-    members: list[Member] = []
-    offsets: list[Offset] = []
-    # For a group type that is not served: the hash of each record, by name.
-    records: dict[str, str] = {}
-    # The digest that the running server would answer for the group.
-    digest: str = ""
-    # Who made the current generation and why, if requested and recorded in the log.
-    changed: Change | None = None
+NO_NAMES: Final[NamesOfTopics] = {}
+"""Knows no topic."""
 
 
 class GroupState:
@@ -113,8 +74,8 @@ def digest_of(shard: GroupShard) -> StateDigest:
     return found
 
 
-def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Group]:
-    """Return all groups of a shard's hard state, by group id."""
+def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: NamesOfTopics = NO_NAMES) -> list[Group]:
+    """Return all groups of a shard's hard state, by group id. Topics of consumer groups have ids, or names if ``names`` has some."""
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.groups_at(LATEST)}
     for group_id, stored in shard.groups.classic.stored.items():
         value = stored.value
@@ -127,6 +88,10 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None) -> list[Gro
     for group_id, group_type in shard.groups.others.items():
         group = groups.setdefault(group_id, Group(group_id))
         group.type = group_type.name
+        if isinstance(group_type, ConsumerType):
+            fill_group(group, group_type.groups.by_id[group_id], names)
+            if changes is not None:
+                group.changed = changes.of_consumer_group(group_id)
         group.records = {name: digest_text(item) for name, item in sorted(group_type.digest_items(group_id, LATEST).items())}
     for group_id in shard.groups.offsets.groups_at(LATEST):
         offsets = shard.groups.offsets.of_group_at(group_id, LATEST)
@@ -163,8 +128,10 @@ def _member(protocol_type: str | None, member: Any) -> Member:
 
 
 def _items(group: Group) -> dict[str, Any]:
-    """Return the fields, offsets, members and records of a group, by key."""
+    """Return the fields, offsets, members and records of a group, by key. Records say all of a group that has some."""
     plain = msgspec.to_builtins(group)
+    if group.records:
+        plain |= dict.fromkeys(("epoch", "assignment_epoch", "state")) | {"members": []}
     offsets = {f"offset {each['topic']}-{each['partition']}": each for each in plain.pop("offsets")}
     members = {f"member {each['member_id']}": each for each in plain.pop("members")}
     records = {f"record {name}": digest for name, digest in plain.pop("records").items()}

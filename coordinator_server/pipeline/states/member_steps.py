@@ -13,19 +13,36 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE, KeyedSerde
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMetadataKey,
     ConsumerGroupTargetAssignmentMemberKey,
     ConsumerGroupTargetAssignmentMemberValue,
+    ConsumerGroupTargetAssignmentMetadataKey,
 )
 
+CONSUMER_KEYS: Final = frozenset(
+    {
+        ConsumerGroupMetadataKey,
+        ConsumerGroupMemberMetadataKey,
+        ConsumerGroupTargetAssignmentMetadataKey,
+        ConsumerGroupTargetAssignmentMemberKey,
+        ConsumerGroupCurrentMemberAssignmentKey,
+    }
+)
+HISTORY_SERDE: Final = KeyedSerde(
+    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS)
+)
+"""The record types of groups that have a history. Those of other group types are unknown to it."""
 STABLE: Final = "Stable"
 UNREVOKED: Final = "UnrevokedPartitions"
 UNRELEASED: Final = "UnreleasedPartitions"
-_STATES: Final = {0: STABLE, 1: UNREVOKED, 2: UNRELEASED}
-_UNKNOWN: Final = "Unknown"
+STATES: Final = {0: STABLE, 1: UNREVOKED, 2: UNRELEASED}
+UNKNOWN_STATE: Final = "Unknown"
 NO_EPOCH: Final = -1
 
 
@@ -79,7 +96,7 @@ def member_step(key: Message, value: Message | None) -> MemberStep | None:
                 StepKind.ASSIGNED,
                 group_id,
                 member_id,
-                _STATES.get(current.state, _UNKNOWN),
+                STATES.get(current.state, UNKNOWN_STATE),
                 current.member_epoch,
                 current.previous_member_epoch,
                 _owned(current.assigned_partitions),

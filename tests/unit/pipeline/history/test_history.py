@@ -36,7 +36,7 @@ from coordinator_server.pipeline.history.rows import UNKNOWN, operation_of
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Irregular
 from coordinator_server.pipeline.input.files import InputFile
-from coordinator_server.pipeline.input.topic_names import TopicNames
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.progress import Progress
 from protocol.batch_builder import BatchBuilder
 from protocol.codec import encode
@@ -58,7 +58,6 @@ from tests.support.segments import (
 
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 ORIGIN = request_origin(8, 9, "client-1", "10.0.0.7", "User:jo")
-NO_NAMES = TopicNames(Path(), 0)
 NOTHING_SAID = Attribution(0, b"")
 BY_REQUEST = operation_headers(ORIGIN, speaking_for("member-1", None))
 AN_INSTANCE = speaking_for("", "instance-1")

@@ -23,7 +23,8 @@ from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker
 from coordinator_server.pipeline.kafka.topics import read_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
-from coordinator_server.pipeline.states.groups import Group, groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import groups_of, replay_batches
+from coordinator_server.pipeline.states.shown_group import Group
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
