@@ -2,9 +2,10 @@
 
 A subclass says what the members of a group tell each other, and what the leader makes of it. The base class finds the coordinator,
 joins and rejoins, sends heartbeats, and leaves. Its owner calls ``ensure_active_group`` again and again, or ``run``; all callbacks
-but ``metadata`` and ``perform_assignment`` run inside these calls, and never two at a time:
+but ``metadata`` and those of the group's leader run inside these calls, and never two at a time:
 
     on_join_prepare ── metadata ── perform_assignment (leader) ── on_join_complete      each rebalance
+    on_join_prepare ── metadata ── on_assignment_kept (leader) ── on_join_complete      a static leader has returned
     on_lost ── on_join_prepare ── …                                                     after the membership was lost
     on_leave_prepare                                                                    at close
 """
@@ -83,6 +84,11 @@ class Coordinator(ABC):
     @abstractmethod
     def on_join_complete(self, generation: int, member_id: str, protocol: str, assignment: bytes) -> Awaitable[None] | None:
         """Take an assignment. If this raises or is cancelled, it is called again with the same assignment before anything else."""
+
+    def on_assignment_kept(  # noqa: B027 - nothing by default
+        self, leader_id: str, protocol: str, members: Sequence[GroupMember]
+    ) -> Awaitable[None] | None:
+        """Lead, and assign nothing: this member is a static leader that has returned, and all keep what they have (KIP-814)."""
 
     def on_join_prepare(self, generation: int, member_id: str) -> Awaitable[None] | None:  # noqa: B027 - nothing by default
         """Clean up before a rebalance, of which this generation (-1 for none) is the last one. Not called again if it raises."""
@@ -299,7 +305,7 @@ class Coordinator(ABC):
         self._join = None
 
     def _new_join(self) -> asyncio.Task[bytes]:
-        callbacks = (self._metadata, self._perform_assignment)
+        callbacks = (self._metadata, self._perform_assignment, self._keep_assignment)
         rebalance = Rebalance(self._member, self._timer, self._link, self.protocol_type, callbacks)
         run = rebalance.run(self.group, self.connection, self.environment)
         return asyncio.create_task(run, name=f"join of {self.group.group_id}")
@@ -317,6 +323,9 @@ class Coordinator(ABC):
 
     async def _perform_assignment(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> Mapping[str, bytes]:
         return await callback_result(self.perform_assignment(leader_id, protocol, members))
+
+    async def _keep_assignment(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> None:
+        await callback_result(self.on_assignment_kept(leader_id, protocol, members))
 
     async def _notify_loss(self) -> None:
         if (lost := self._member.take_loss()) is not None:

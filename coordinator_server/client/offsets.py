@@ -40,6 +40,13 @@ T = TypeVar("T")
 _STABLE_OFFSETS = 7
 _MANY_GROUPS = 8
 _FIND_AGAIN = {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR, ErrorCode.REQUEST_TIMED_OUT}
+# The last one says that the whole group was removed (as of version 9).
+_NO_MEMBER = {
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.FENCED_INSTANCE_ID,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+}
 
 
 class TopicPartition(NamedTuple):
@@ -143,7 +150,7 @@ class Offsets:
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
             member.request_rejoin("offset commit failed since group is already rebalancing")
             return RebalanceInProgress("the group is rebalancing: call ensure_active_group, then commit again", code)
-        if code in {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.FENCED_INSTANCE_ID}:
+        if code in _NO_MEMBER:
             if member.generation != sent and member.state is MemberState.PREPARING_REBALANCE:
                 return RebalanceInProgress("the commit was of a generation that is over", code)
             error = MembershipLost(f"encountered {code.name} from OffsetCommit response", code)

@@ -31,6 +31,7 @@ _FIND_AGAIN: Final = {ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDIN
 
 Protocols = Sequence[tuple[str, bytes]]
 Assign = Callable[[str, str, Sequence[GroupMember]], Coroutine[Any, Any, Mapping[str, bytes]]]
+Keep = Callable[[str, str, Sequence[GroupMember]], Coroutine[Any, Any, None]]
 
 
 class JoinAgain(RetriableError):
@@ -38,7 +39,7 @@ class JoinAgain(RetriableError):
 
 
 class Rebalance:
-    """Takes a member through a rebalance. ``protocols`` and ``assign`` are the owner's callbacks."""
+    """Takes a member through a rebalance. The callbacks are the owner's: its metadata, and what it does as the leader."""
 
     def __init__(
         self,
@@ -46,13 +47,13 @@ class Rebalance:
         timer: HeartbeatTimer,
         link: GroupLink,
         protocol_type: str,
-        callbacks: tuple[Callable[[], Coroutine[Any, Any, Protocols]], Assign],
+        callbacks: tuple[Callable[[], Coroutine[Any, Any, Protocols]], Assign, Keep],
     ) -> None:
         self._member = member
         self._timer = timer
         self._link = link
         self._protocol_type = protocol_type
-        self._protocols, self._assign = callbacks
+        self._protocols, self._assign, self._keep = callbacks
 
     async def run(self, group: GroupSettings, connection: ConnectionSettings, environment: Environment) -> bytes:
         """Join and sync; return the assignment. Raises ClientError, and what the callbacks raise."""
@@ -102,9 +103,12 @@ class Rebalance:
 
     async def _assignments(self, answer: JoinGroupResponse) -> Mapping[str, bytes]:
         """Return what the leader assigns. Nothing if the coordinator keeps the assignment that it has (KIP-814)."""
-        if not self._member.is_leader or answer.skip_assignment:
+        if not self._member.is_leader:
             return {}
         members = [GroupMember(each.member_id, each.group_instance_id, each.metadata) for each in answer.members]
+        if answer.skip_assignment:
+            await self._keep(answer.leader, answer.protocol_name or "", members)
+            return {}
         return await self._assign(answer.leader, answer.protocol_name or "", members)
 
     def _sync_request(self, group: GroupSettings, assignments: Mapping[str, bytes]) -> SyncGroupRequest:

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator, Container, Iterable, Mapping, Sequenc
 from typing import Final, NamedTuple
 
 from coordinator_server.client.background import KeptMember, Latest
-from coordinator_server.client.consumer.group_consumer import GroupConsumer
-from coordinator_server.client.consumer.subscription import Subscription, decode_subscription, encode_assignment
+from coordinator_server.client.consumer.assignors import Assignment, Assignor
+from coordinator_server.client.consumer.group_consumer import GroupConsumer, subscriptions_of
+from coordinator_server.client.consumer.sticky import CooperativeStickyAssignor, divide
+from coordinator_server.client.consumer.subscription import Subscription, encode_assignment
 from coordinator_server.client.environment import SYSTEM, Environment
 from coordinator_server.client.errors import Closed, InvalidSettings, MembershipLost, RebalanceInProgress, Refused
 from coordinator_server.client.generation import GroupMember
@@ -53,9 +55,12 @@ class WorkSharing(KeptMember):
     Checkpoints are offsets of the partitions of ``topic``, one for each item: at most ``capacity`` items at a time, if this client
     creates the topic. To finish the work on items that are revoked, override ``on_revoked``, in which checkpoints still succeed; at
     ``close`` all items are.
+
+    With ``cooperative=False`` everybody stops before each rebalance: all items are revoked, and then assigned, most of them to the
+    member that had them. An item that moves does so in one rebalance and not in two. All members choose alike.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - settings with defaults, by name
         self,
         connection: ConnectionSettings | str,
         group: GroupSettings | str,
@@ -63,6 +68,7 @@ class WorkSharing(KeptMember):
         *,
         topic: str | None = None,
         capacity: int = CAPACITY,
+        cooperative: bool = True,
         environment: Environment = SYSTEM,
     ) -> None:
         if capacity < 1:
@@ -72,7 +78,8 @@ class WorkSharing(KeptMember):
         self._checkpoints: dict[str, Checkpoint | None] = {}
         # When each item was assigned: one that goes and comes back is a different one.
         self._numbers: dict[str, int] = {}
-        self._member = _Worker(connection, settings, items, topic or f"{settings.group_id}-checkpoints", environment)
+        self._member = _Worker(connection, settings, items, COOPERATIVE if cooperative else EAGER, environment)
+        self._member.topic = topic or f"{settings.group_id}-checkpoints"
         self._member.capacity = capacity
         self._member.owner = self
         super().__init__(self._member, self._latest)
@@ -140,6 +147,23 @@ class WorkSharing(KeptMember):
             raise MembershipLost(f"this member does not own {item!r}")
 
 
+class _EagerSticky:
+    """Divides as the cooperative assignor does, and lets items move at once: nobody has any while the group rebalances."""
+
+    name: Final = "eager-sticky"
+    is_cooperative: Final = False
+
+    def user_data(self, generation_id: int) -> bytes | None:
+        return None
+
+    def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
+        return divide(partitions, subscriptions)[0]
+
+
+COOPERATIVE: Final[Assignor] = CooperativeStickyAssignor()
+EAGER: Final[Assignor] = _EagerSticky()
+
+
 class _Worker(GroupConsumer):
     """Divides items as Kafka's consumers divide partitions: an item is a topic, and its slot is the partition that it has.
 
@@ -147,18 +171,19 @@ class _Worker(GroupConsumer):
     """
 
     owner: WorkSharing
+    topic: str
     capacity = CAPACITY
+    _last: frozenset[TopicPartition] = frozenset()
 
     def __init__(
         self,
         connection: ConnectionSettings | str,
         group: GroupSettings,
         items: Iterable[str],
-        topic: str,
+        assignor: Assignor,
         environment: Environment,
     ) -> None:
-        super().__init__(connection, group, items, environment=environment)
-        self._topic = topic
+        super().__init__(connection, group, items, assignors=[assignor], environment=environment)
 
     @property
     def protocol_type(self) -> str:
@@ -166,23 +191,35 @@ class _Worker(GroupConsumer):
 
     async def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> Mapping[str, bytes]:
         """Divide the items; a slot stays with its item."""
-        subscriptions = {each.member_id: decode_subscription(each.metadata, each.group_instance_id) for each in members}
+        subscriptions = subscriptions_of(members)
         slots = await self._slots(subscriptions)
         ones = {
             key: Subscription(each.topics, tuple(TopicPartition(item, 0) for item, _ in each.owned), each.generation_id)
             for key, each in subscriptions.items()
         }
-        assignment = self._assignor(protocol).assign(dict.fromkeys(slots, 1), ones)
+        assignment = self._assign(protocol, dict.fromkeys(slots, 1), ones)
         return {
             key: encode_assignment(TopicPartition(item, slots[item]) for item, _ in assigned)
             for key, assigned in assignment.items()
         }
 
+    async def on_join_complete(self, generation: int, member_id: str, protocol: str, assignment: bytes) -> None:
+        await super().on_join_complete(generation, member_id, protocol, assignment)
+        self._last = self.assignment
+
+    async def on_lost(self, generation: int, member_id: str, reason: MembershipLost) -> None:
+        self._last = frozenset()
+        await super().on_lost(generation, member_id, reason)
+
+    def _claims(self) -> tuple[TopicPartition, ...]:
+        """An eager member has nothing while it joins; it tells what it had, so that it gets that again."""
+        return super()._claims() if self._is_cooperative else tuple(each for each in self._last if each.topic in self.topics)
+
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:
         """Take what is new. If this failed before, ``partitions`` is empty, and some of it is still to be taken."""
         new = {item: slot for item, slot in self.assignment if item not in self.owner.owned}
         if new:
-            found = await self.committed(TopicPartition(self._topic, slot) for slot in new.values())
+            found = await self.committed(TopicPartition(self.topic, slot) for slot in new.values())
             kept = {key.partition: each for key, each in found.items()}
             self.owner.take({item: _read(kept.get(slot), item) for item, slot in new.items()})
 
@@ -204,7 +241,7 @@ class _Worker(GroupConsumer):
         row = Committed(checkpoint.value, json.dumps([item, checkpoint.text], ensure_ascii=False))
         while True:
             try:
-                await self.commit({TopicPartition(self._topic, slots[item]): row})
+                await self.commit({TopicPartition(self.topic, slots[item]): row})
             except RebalanceInProgress:
                 if self.is_closing:
                     raise
@@ -217,17 +254,20 @@ class _Worker(GroupConsumer):
     async def _slots(self, subscriptions: Mapping[str, Subscription]) -> dict[str, int]:
         """Return a slot for each item: the one that its owner has, that of its checkpoint, or a free one."""
         items = sorted({item for each in subscriptions.values() for item in each.topics})
-        count = await self.ensure_topic(self._topic, max(self.capacity, len(items)))
+        count = await self.ensure_topic(self.topic, max(self.capacity, len(items)))
         if len(items) > count:
-            reason = f"{len(items)} items are more than the {count} partitions of {self._topic!r}"
+            reason = f"{len(items)} items are more than the {count} partitions of {self.topic!r}"
             raise Refused(reason, ErrorCode.INVALID_PARTITIONS)
-        kept = {key.partition: each for key, each in (await self.committed()).items() if key.topic == self._topic}
+        kept = {key.partition: each for key, each in (await self.committed()).items() if key.topic == self.topic}
         newest_first = sorted(subscriptions.values(), key=lambda each: -each.generation_id)
         claims = [*((item, slot) for each in newest_first for item, slot in each.owned), *sorted(_claims(kept))]
         return divide_slots(items, claims, count, kept)
 
-    async def _look_for_changes(self) -> None:
+    async def _watch(self, subscriptions: Mapping[str, Subscription]) -> None:
         """Items are no topics: there is nothing to look for."""
+
+    async def _look_for_changes(self) -> None:
+        """Nor here."""
 
 
 def divide_slots(items: Sequence[str], claims: Iterable[tuple[str, int]], count: int, kept: Container[int]) -> dict[str, int]:

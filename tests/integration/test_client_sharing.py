@@ -22,9 +22,9 @@ class Noting(WorkSharing):
             await self.checkpoint(item, (last.value if last else 0) + 100, "revoked")
 
 
-def sharing(address: Address, group: str, items: list[str] = ITEMS, instance: str | None = None) -> Noting:
-    settings = GroupSettings(group, group_instance_id=instance, session_timeout_s=20, heartbeat_interval_s=0.05)
-    return Noting(f"{address[0]}:{address[1]}", settings, items)
+def sharing(address: Address, group: str, items: list[str] = ITEMS, *, cooperative: bool = True) -> Noting:
+    settings = GroupSettings(group, session_timeout_s=20, heartbeat_interval_s=0.05)
+    return Noting(f"{address[0]}:{address[1]}", settings, items, cooperative=cooperative)
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -61,6 +61,24 @@ async def test_items_are_divided_and_go_on_where_they_stopped(address: Address, 
             await second.checkpoint(moved, 1000)
         await until(lambda: len(first.owned) == len(ITEMS))
         assert first.checkpoint_of(moved) == Checkpoint(1100, "revoked")
+
+
+async def test_an_eager_member_gives_up_everything_and_gets_it_again(address: Address, fresh_name: str) -> None:
+    """In one rebalance: items that do not move go to the member that had them."""
+    async with sharing(address, fresh_name, cooperative=False) as first:
+        await until(lambda: len(first.owned) == len(ITEMS))
+        generation = first._member.generation.generation_id
+        async with sharing(address, fresh_name, cooperative=False) as second:
+            await until(lambda: len(second.owned) == 3 and len(first.owned) == 4)
+
+            assert first._member.generation.generation_id == generation + 1
+            assert first.owned | second.owned == set(ITEMS)
+            # Both had to finish what they had.
+            assert {first.checkpoint_of(item) for item in first.owned} == {Checkpoint(100, "revoked")}
+            kept = first.owned
+            async with sharing(address, fresh_name, cooperative=False) as third:
+                await until(lambda: sorted(map(len, (first.owned, second.owned, third.owned))) == [2, 2, 3])
+                assert first.owned <= kept
 
 
 async def test_changes_are_told_in_order(address: Address, fresh_name: str) -> None:

@@ -60,6 +60,7 @@ class ClientsPlay(LoopsPlay):
         self.settled_s = 0.0
         self._is_deleting = own.random() < 0.5
         self._count = own.choice((2, 3, 3, 4))
+        self._is_cooperative = own.random() < 0.75
         self._slots: list[Participant | None] = [None] * self._count
         self._lives = 0
         self._empty_until_us = 0
@@ -91,7 +92,8 @@ class ClientsPlay(LoopsPlay):
         program = Program(self.world, f"p{slot}/{self._lives}", clocks, self.broken.append)
         program.network_at = self._network_at
         bootstrap = ",".join(f"127.0.0.1:{PORT + loop}" for loop in range(self.loops))
-        participant = Participant(program, self.ledger, bootstrap, f"i{slot}" if slot % 3 == 0 else None)
+        instance = f"i{slot}" if slot % 3 == 0 else None
+        participant = Participant(program, self.ledger, bootstrap, instance, is_cooperative=self._is_cooperative)
         self._tell(-1, f"{program.name} starts")
         participant.start()
         return participant
@@ -139,8 +141,10 @@ class ClientsPlay(LoopsPlay):
     async def _delete(self, group_id: str) -> None:
         if self.is_calm:
             return
+        self.ledger.deletions += group_id == ELECTION
         client = Client(self._machine_of(group_id).network, "administrator", lambda _: None, lambda _: None)
         answer = await client.ask(DeleteGroupsRequest([group_id]), 2, DeleteGroupsResponse)
+        self.ledger.deletions -= group_id == ELECTION
         code = answer.results[0].error_code if answer is not None else None
         client.close()
         if code == ErrorCode.NONE:

@@ -55,6 +55,8 @@ class Ledger:
         self.saves = 0
         self.checkpoints = 0
         self.highest_token = 0
+        self.deletions = 0
+        """How many requests to delete the election's group are under way: what it has may be gone before one is answered."""
         self._token_us = 0
         self._now_us = now_us
         self._forgotten_us = -1
@@ -97,7 +99,7 @@ class Ledger:
 
     def see_token(self, committed: int | None) -> None:
         """The coordinator has this token, now."""
-        if self._token_us > self._forgotten_us and (committed or 0) < self.highest_token:
+        if not self.deletions and self._token_us > self._forgotten_us and (committed or 0) < self.highest_token:
             self.wrong.append(f"a later token was overwritten: {self.highest_token} by {committed}")
 
     def _check_alone(self, who: Participant) -> None:
@@ -109,7 +111,7 @@ class Ledger:
         if term.saved not in self._tried:
             self.wrong.append(f"{who.name} read {term.saved!r}, which nobody saved")
         last = max((save for when_us, save in self._acknowledged if when_us > self._forgotten_us), default=None)
-        if last is not None and (not term.saved or save_of(term.saved) < last):
+        if not self.deletions and last is not None and (not term.saved or save_of(term.saved) < last):
             self.wrong.append(f"a saved text is lost: {who.name} read {term.saved!r} after {text_of(last)!r}")
 
     # The work.
@@ -149,7 +151,7 @@ class Ledger:
 class Participant:
     """What one program does, from its start to its end."""
 
-    def __init__(self, program: Program, ledger: Ledger, bootstrap: str, instance: str | None) -> None:
+    def __init__(self, program: Program, ledger: Ledger, bootstrap: str, instance: str | None, *, is_cooperative: bool) -> None:
         self.program = program
         self.name = program.name
         self.election: Election | None = None
@@ -159,6 +161,7 @@ class Participant:
         self._ledger = ledger
         self._settings = ConnectionSettings(bootstrap, client_id=program.name, **CONNECTION)  # type: ignore[arg-type]
         self._instance = instance
+        self._is_cooperative = is_cooperative
         self._stop = asyncio.Event()
         ledger.participants.append(self)
 
@@ -175,12 +178,10 @@ class Participant:
         times = {"session_timeout_s": SESSION_S, "heartbeat_interval_s": HEARTBEAT_S}
         election = ElectionSettings(ELECTION, candidate=self.name, **times)  # type: ignore[arg-type]
         group = {"max_poll_interval_s": 2 * SESSION_S, **times}
-        # A static member that dies between two rebalances of a cooperative group comes back without the second one: items may be
-        # without an owner until the next rebalance, in Java's consumers as here. So only this group has static members.
-        static = GroupSettings(NOTING, group_instance_id=self._instance, **group)
+        work, noting = (GroupSettings(name, group_instance_id=self._instance, **group) for name in (WORK, NOTING))
         self.election = Election(self._settings, election, environment=environment)
-        self.work = WorkSharing(self._settings, GroupSettings(WORK, **group), ITEMS, environment=environment)  # type: ignore[arg-type]
-        self.noting = RecordingCoordinator(self._settings, static, environment=environment)
+        self.work = WorkSharing(self._settings, work, ITEMS, cooperative=self._is_cooperative, environment=environment)
+        self.noting = RecordingCoordinator(self._settings, noting, environment=environment)
         self.events = self.noting.events
         async with self.election, self.work, self.noting:
             lives = self._lead(self.election), self._work(self.work), self._watch(self.work), self.noting.run()

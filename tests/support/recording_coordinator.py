@@ -40,6 +40,9 @@ class RecordingCoordinator(Coordinator):
         self._note("perform_assignment", leader_id, protocol)
         return {each.member_id: b"for " + each.member_id.encode() for each in members}
 
+    async def on_assignment_kept(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> None:
+        self._note("on_assignment_kept", leader_id, protocol, len(members))
+
     def on_join_prepare(self, generation: int, member_id: str) -> None:
         self._note("on_join_prepare", generation, member_id)
 

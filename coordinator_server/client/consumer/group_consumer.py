@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Final
 
-from coordinator_server.client.consumer.assignors import Assignor
+from coordinator_server.client.consumer.assignors import Assignment, Assignor
 from coordinator_server.client.consumer.sticky import CooperativeStickyAssignor
 from coordinator_server.client.consumer.subscription import (
     Subscription,
@@ -30,6 +31,10 @@ class GroupConsumer(Coordinator):
 
     With cooperative assignors only, it keeps its partitions while the group rebalances, and gives up those that move; with any
     other one it gives up all of them before each rebalance. Override ``on_revoked``, ``on_assigned`` and ``on_partitions_lost``.
+
+    In a cooperative group, a partition that moves has no owner until the second rebalance, which its last owner begins. A static
+    member that dies before it does so comes back without a rebalance. So the leader begins the second one if nobody has done so within
+    a session. A static leader that comes back does not know whether one is due, and begins one.
     """
 
     def __init__(
@@ -51,6 +56,9 @@ class GroupConsumer(Coordinator):
         self._owned_since = NO_GENERATION.generation_id
         self._counts: dict[str, int] = {}
         self._watched: tuple[str, ...] = ()
+        self._assigned_in = NO_GENERATION.generation_id
+        self._moved_by_s = math.inf
+        self._has_returned = False
 
     # What a subclass says.
 
@@ -86,15 +94,21 @@ class GroupConsumer(Coordinator):
             self.request_rejoin("the subscription has changed")
 
     async def wait_for_rejoin(self, timeout_s: float | None = None) -> bool:
-        """Wait as the base class does. The leader also looks for changed numbers of partitions, every five minutes."""
-        until_s = None if timeout_s is None else self.environment.now_s() + timeout_s
+        """Wait as the base class does.
+
+        The leader also looks for changed numbers of partitions, every five minutes, and for partitions that nobody was given.
+        """
+        until_s = math.inf if timeout_s is None else self.environment.now_s() + timeout_s
         while True:
-            left_s = METADATA_MAX_AGE_S if until_s is None else min(METADATA_MAX_AGE_S, until_s - self.environment.now_s())
-            if await super().wait_for_rejoin(max(0.0, left_s)):
+            left_s = min(until_s, self._moved_by_s) - self.environment.now_s()
+            if await super().wait_for_rejoin(max(0.0, min(METADATA_MAX_AGE_S, left_s))):
                 return True
-            if until_s is not None and self.environment.now_s() >= until_s:
+            if self.environment.now_s() >= self._moved_by_s:
+                self._end_move()
+            elif self.environment.now_s() >= until_s:
                 return False
-            await self._look_for_changes()
+            else:
+                await self._look_for_changes()
 
     # The group protocol.
 
@@ -103,18 +117,21 @@ class GroupConsumer(Coordinator):
         return "consumer"
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
-        owned = tuple(self._assignment) if self._is_cooperative else ()
+        claims = self._claims()
         return [
-            (name, encode_subscription(Subscription(self._topics, owned, self._owned_since, each.user_data(self._owned_since))))
+            (name, encode_subscription(Subscription(self._topics, claims, self._owned_since, each.user_data(self._owned_since))))
             for name, each in self._assignors.items()
         ]
 
     async def perform_assignment(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> Mapping[str, bytes]:
-        subscriptions = {each.member_id: decode_subscription(each.metadata, each.group_instance_id) for each in members}
-        self._watched = tuple(sorted({topic for each in subscriptions.values() for topic in each.topics}))
-        self._counts = await self.partition_counts(self._watched)
-        assignment = self._assignor(protocol).assign(self._counts, subscriptions)
+        subscriptions = subscriptions_of(members)
+        await self._watch(subscriptions)
+        assignment = self._assign(protocol, self._counts, subscriptions)
         return {member_id: encode_assignment(partitions) for member_id, partitions in assignment.items()}
+
+    async def on_assignment_kept(self, leader_id: str, protocol: str, members: Sequence[GroupMember]) -> None:
+        await self._watch(subscriptions_of(members))
+        self._has_returned = True
 
     async def on_join_prepare(self, generation: int, member_id: str) -> None:
         if self._is_cooperative:
@@ -139,6 +156,9 @@ class GroupConsumer(Coordinator):
                 failure = error
             self.request_rejoin("need to revoke partitions and re-join")
         self._assignment = new
+        if self._has_returned and self._is_cooperative:
+            self.request_rejoin("a static leader has returned: partitions may have been on their way")
+        self._has_returned = False
         await callback_result(self.on_assigned(added))
         if failure is not None:
             raise failure
@@ -160,6 +180,30 @@ class GroupConsumer(Coordinator):
             finally:
                 self._assignment -= partitions
 
+    def _claims(self) -> tuple[TopicPartition, ...]:
+        """Return what this member tells the leader that it has."""
+        return tuple(self._assignment) if self._is_cooperative else ()
+
+    def _assign(self, protocol: str, counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
+        """Divide the partitions, and note whether some of them are nobody's until the next rebalance."""
+        assignment = self._assignor(protocol).assign(counts, subscriptions)
+        self._assigned_in = self.generation.generation_id
+        is_moving = sum(map(len, assignment.values())) < sum(counts.values())
+        self._moved_by_s = self.environment.now_s() + self.group.session_timeout_s if is_moving else math.inf
+        return assignment
+
+    def _end_move(self) -> None:
+        """Begin the rebalance that their last owner did not begin: it may have died, and come back as a static member does."""
+        self._moved_by_s = math.inf
+        stable = self.generation_if_stable
+        if self.is_leader and stable is not None and stable.generation_id == self._assigned_in:
+            self.request_rejoin("partitions that were revoked have no owner yet")
+
+    async def _watch(self, subscriptions: Mapping[str, Subscription]) -> None:
+        """Note the topics of all members, and how many partitions they have now."""
+        self._watched = tuple(sorted({topic for each in subscriptions.values() for topic in each.topics}))
+        self._counts = await self.partition_counts(self._watched)
+
     async def _look_for_changes(self) -> None:
         if self.is_leader and self.generation_if_stable is not None:
             try:
@@ -174,3 +218,8 @@ class GroupConsumer(Coordinator):
             reason = f"the coordinator chose the assignor {protocol!r}, which this member does not have"
             raise Refused(reason, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         return self._assignors[protocol]
+
+
+def subscriptions_of(members: Sequence[GroupMember]) -> dict[str, Subscription]:
+    """Return what each member wants and has, by member id. Raises Refused if the bytes are invalid."""
+    return {each.member_id: decode_subscription(each.metadata, each.group_instance_id) for each in members}

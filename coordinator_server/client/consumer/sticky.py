@@ -32,15 +32,21 @@ class CooperativeStickyAssignor:
         return _GENERATION.pack(generation_id)
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
-        topics = wanted_topics(partitions, subscriptions)
-        claims = _Claims({topic: partitions[topic] for topic in topics}, subscriptions)
-        if len({frozenset(each.topics) for each in subscriptions.values()}) == 1:
-            assignment, moved = _Equal(claims).assign()
-        else:
-            assignment, moved = _assign_unequal(claims, subscriptions)
+        assignment, moved = divide(partitions, subscriptions)
         for partition, member_id in moved:
             assignment[member_id].remove(partition)
         return assignment
+
+
+def divide(
+    partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
+) -> tuple[Assignment, list[tuple[TopicPartition, str]]]:
+    """Return a balanced assignment in which members keep what they have, and which partitions of it others have to give up first."""
+    topics = wanted_topics(partitions, subscriptions)
+    claims = _Claims({topic: partitions[topic] for topic in topics}, subscriptions)
+    if len({frozenset(each.topics) for each in subscriptions.values()}) == 1:
+        return _Equal(claims).assign()
+    return _assign_unequal(claims, subscriptions)
 
 
 class _Claims:

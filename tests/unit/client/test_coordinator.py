@@ -205,7 +205,9 @@ async def test_a_leader_that_is_told_to_skips_the_assignment(server: ScriptedCoo
 
     await member.ensure_active_group()
 
-    assert [name for name, *_ in member.events] == ["on_join_prepare", "metadata", "metadata", "on_join_complete"]
+    told = [name for name, *_ in member.events]
+    assert told == ["on_join_prepare", "metadata", "metadata", "on_assignment_kept", "on_join_complete"]
+    assert member.events[3] == ("on_assignment_kept", "member-1", "first", 1)
     assert member.events[-1][-1] == b"kept"
     assert server.asked(SyncGroupRequest)[0].assignments == []
     assert member.is_leader
@@ -587,7 +589,7 @@ def test_close_may_be_cancelled_anywhere(turns: int) -> None:
         for _ in range(turns):
             await asyncio.sleep(0)
         closing.cancel()
-        await asyncio.wait({closing, waiting})
+        await asyncio.gather(closing, waiting, return_exceptions=True)
 
         assert not server.connections or turns == 0
 
@@ -646,18 +648,24 @@ async def test_commits_carry_the_generation(server: ScriptedCoordinator, member:
     assert (partition.committed_offset, partition.committed_metadata) == (7, "text")
 
 
-@in_virtual_time()
-async def test_who_is_no_member_commits_nothing(server: ScriptedCoordinator, member: RecordingCoordinator) -> None:
-    with pytest.raises(MembershipLost):
-        await member.commit({POSITION: 7})
-    await member.ensure_active_group()
-    server.script[OffsetCommitRequest].append(lambda request: committed(request, ErrorCode.UNKNOWN_MEMBER_ID))
-    with pytest.raises(MembershipLost):
-        await member.commit({POSITION: 7})
+@pytest.mark.parametrize("code", [ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND])
+def test_who_is_no_member_commits_nothing(code: ErrorCode) -> None:
+    """The whole group may be gone: it was empty, and was deleted."""
 
-    assert member.generation == NO_GENERATION
-    await member.ensure_active_group()
-    assert ("on_lost", 1, "member-1", "UNKNOWN_MEMBER_ID") in member.events
+    @in_virtual_time()
+    async def play(server: ScriptedCoordinator, member: RecordingCoordinator) -> None:
+        with pytest.raises(MembershipLost):
+            await member.commit({POSITION: 7})
+        await member.ensure_active_group()
+        server.script[OffsetCommitRequest].append(lambda request: committed(request, code))
+        with pytest.raises(MembershipLost):
+            await member.commit({POSITION: 7})
+
+        assert member.generation == NO_GENERATION
+        await member.ensure_active_group()
+        assert ("on_lost", 1, "member-1", code.name) in member.events
+
+    play()
 
 
 @in_virtual_time()

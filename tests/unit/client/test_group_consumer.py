@@ -17,10 +17,15 @@ from coordinator_server.client import (
     RoundRobinAssignor,
     TopicPartition,
 )
-from coordinator_server.client.consumer.subscription import decode_subscription, encode_assignment
+from coordinator_server.client.consumer.subscription import (
+    Subscription,
+    decode_subscription,
+    encode_assignment,
+    encode_subscription,
+)
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
-from protocol.messages.join_group import JoinGroupRequest
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from tests.support.recording_coordinator import GROUP, SETTINGS
 from tests.support.scripted_coordinator import ScriptedCoordinator, heartbeat
@@ -204,6 +209,91 @@ def test_the_leader_notices_new_partitions() -> None:
         assert server.asked(JoinGroupRequest)[-1].reason == "the number of partitions has changed"
 
     play(body)
+
+
+def with_a_newcomer(server: ScriptedCoordinator, request: JoinGroupRequest, *, has: Sequence[int]) -> JoinGroupResponse:
+    """Answer a join with a second member, which has these partitions since a later generation."""
+    answer = server.joined(request)
+    claims = Subscription(("t",), tuple(TopicPartition("t", index) for index in has), 100)
+    answer.members.append(JoinGroupResponseMember("other", None, encode_subscription(claims)))
+    return answer
+
+
+def test_the_leader_ends_a_move_that_nobody_ends() -> None:
+    """The last owner of a partition has a session to begin the second rebalance. It may have died, and come back without one."""
+
+    async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        server.script[JoinGroupRequest].append(lambda request: with_a_newcomer(server, request, has=(0, 1, 2)))
+        server.script[SyncGroupRequest].append(given(0, 1, 2))
+        consumer.request_rejoin("a newcomer")
+        await consumer.ensure_active_group()
+        assert not await consumer.wait_for_rejoin(GROUP.session_timeout_s - 1)
+        assert await consumer.wait_for_rejoin(2)
+        await consumer.ensure_active_group()
+
+        assert server.asked(JoinGroupRequest)[-1].reason == "partitions that were revoked have no owner yet"
+        # Now everything has an owner.
+        assert not await consumer.wait_for_rejoin(60)
+
+    play(body)
+
+
+@pytest.mark.parametrize("what", ["nothing moves", "a later generation", "not the leader"])
+def test_a_move_that_is_over_is_not_ended_again(what: str) -> None:
+    async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        has = (0, 1) if what == "nothing moves" else (0, 1, 2)
+        server.script[JoinGroupRequest].append(lambda request: with_a_newcomer(server, request, has=has))
+        server.script[SyncGroupRequest] += [given(2)] * 2 if what == "nothing moves" else [given(0, 1, 2)]
+        consumer.request_rejoin("a newcomer")
+        await consumer.ensure_active_group()
+        if what != "nothing moves":
+            leader = "other" if what == "not the leader" else ""
+            server.script[JoinGroupRequest].append(lambda request: server.joined(request, leader=leader))
+            consumer.request_rejoin("a later one")
+            await consumer.ensure_active_group()
+
+        assert not await consumer.wait_for_rejoin(60)
+
+    play(body)
+
+
+def returned(assignors: Sequence[Assignor], topics: dict[str, int], body: Body) -> None:
+    """Run a test with a static leader that has come back: it keeps its assignment."""
+
+    async def main() -> None:
+        server = ScriptedCoordinator()
+        server.topics = topics
+        server.script[JoinGroupRequest] += [server.plain_answer, lambda request: server.joined(request, skip_assignment=True)]
+        server.script[SyncGroupRequest].append(given(0, 1))
+        async with Consumer(server, assignors) as consumer:
+            await consumer.ensure_active_group()
+            await body(server, consumer)
+
+    run_virtual(main())
+
+
+def test_a_static_leader_that_comes_back_rebalances_a_cooperative_group() -> None:
+    """It may have died in a move, which it does not know (KIP-814)."""
+
+    async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        assert consumer.take() == ["assigned t0 t1", "assigned t2"]
+        assert subscriptions(server)[-1] == (1, [0, 1])
+        assert len(server.asked(SyncGroupRequest)) == 2
+        assert not await consumer.wait_for_rejoin(60)
+
+    returned(COOPERATIVE, {"t": 3}, body)
+
+
+def test_a_static_leader_that_comes_back_watches_the_topics() -> None:
+    """In an eager group nothing can be on its way: it does not rebalance."""
+
+    async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        assert consumer.take() == ["assigned t0 t1"]
+        assert not await consumer.wait_for_rejoin(400)
+        server.topics["t"] = 4
+        assert await consumer.wait_for_rejoin(400)
+
+    returned(EAGER, {"t": 2}, body)
 
 
 def test_an_assignor_that_this_member_does_not_have_is_refused() -> None:
