@@ -11,7 +11,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm chaos interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -42,7 +42,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	@$(BIN)/python -m pytest -rP -o faulthandler_timeout=0 tests/integration/test_exactly_once.py tests/interop/test_exactly_once.py \
 	    --crash-rounds 200 --ledger-seconds 300 $(ARGS)
 	@CANDIDATE_SEEDS=1000 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_candidates.py $(ARGS)
-	@CLIENT_CHAOS_MEMBERS=50 CLIENT_CHAOS_S=300 CLIENT_CHAOS_SESSION_S=3 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_client_chaos.py $(ARGS)
+	@$(MAKE) chaos SERVERS=ours
 	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
 	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
 	@SHAPE_SEEDS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_request_shapes.py
@@ -55,6 +55,11 @@ interop: with-dev ## the same scenarios with every client: Java, franz-go, saram
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes; ARGS='--seconds 60 --seed 7' for a different run
 	@$(BIN)/python -m tests.storm $(ARGS)
+
+SERVERS ?= ours,kafka,kfake
+
+chaos: with-dev ## fifty programs with the client library freeze, die, leave and come back for five minutes, with this server, a Kafka broker and kfake (Java and Maven; Go); SERVERS=ours,kafka selects some
+	@CLIENT_CHAOS_SERVERS=$(SERVERS) CLIENT_CHAOS_MEMBERS=50 CLIENT_CHAOS_S=300 CLIENT_CHAOS_SESSION_S=3 $(BIN)/python -m pytest -n0 -o faulthandler_timeout=0 tests/integration/test_client_chaos.py $(ARGS)
 
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), and the client library against one that demands TLS and SASL; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
