@@ -49,7 +49,11 @@ class Member(NamedTuple):
 
 
 class Group(NamedTuple):
-    """A group. ``state`` is Kafka's name: Empty, PreparingRebalance, CompletingRebalance, Stable."""
+    """A group. ``state`` is Kafka's name: Empty, PreparingRebalance, CompletingRebalance, Stable.
+
+    Of a group of the consumer protocol it is Empty, Assigning, Reconciling or Stable; ``generation_id`` is the group's epoch, and
+    ``protocol_name`` its assignor.
+    """
 
     group_id: str
     state: str

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.classic.rebalance import prepare_rebalance
 from coordinator_server.group.classic.state import PREPARING_REBALANCE
+from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -17,6 +18,7 @@ from coordinator_server.server.apis.groups import LEAVE
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.control_write import written
 from coordinator_server.server.node import Node
+from coordinator_server.testing.consumer_groups import begin_epoch, fence_member, group_as_object
 from protocol.codec import decode
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
@@ -37,6 +39,7 @@ class Fenced(NamedTuple):
     group_id: str
     member_id: str
     group_instance_id: str | None
+    is_of_consumer_group: bool = False
 
 
 def describe_groups(node: Node) -> list[Mapping[str, Any]]:
@@ -44,6 +47,10 @@ def describe_groups(node: Node) -> list[Mapping[str, Any]]:
     found = []
     for partition in range(node.partitions):
         for listed in node.groups.read(partition, GroupShard.list_groups):
+            if listed.group_type == ConsumerType.name:
+                of_consumers = node.groups.read(partition, GroupShard.describe_consumer_group, listed.group_id)
+                found.append(group_as_object(of_consumers))
+                continue
             described = node.groups.read(partition, GroupShard.describe_group, listed.group_id)
             generation_id = node.groups.read(partition, _generation_of, listed.group_id)
             found.append(_as_object(described, generation_id))
@@ -69,6 +76,10 @@ def committed_offsets(node: Node, group_id: str) -> list[Mapping[str, Any]]:
 async def fence(node: Node, member: str) -> Fenced:
     """Remove a member, named by its member id or its group instance id, from its group. Raises Refusal."""
     fenced = _find_member(node, member)
+    if fenced.is_of_consumer_group:
+        named = (fenced.group_id, fenced.member_id)
+        await written(node.groups, node.partition_of(fenced.group_id), _FENCE, node.ourselves, named)
+        return fenced
     context = RequestContext("", "", _LEAVE_GROUP, _LEAVE_GROUP_VERSION, origin=node.ourselves.origin)
     identity = MemberIdentity(fenced.member_id, fenced.group_instance_id, _REASON)
     request = LeaveGroupRequest(fenced.group_id, members=[identity])
@@ -84,6 +95,8 @@ async def rebalance(node: Node, group_id: str) -> None:
 
 
 def _rebalance(shard: GroupShard, context: RequestContext, group_id: str, reply: Reply[None]) -> CoordinatorResult[None]:
+    if group_id in shard.groups.consumer.by_id:
+        return begin_epoch(shard, group_id, _REASON)
     classic = shard.groups.classic_context
     group = classic.groups.find(group_id)
     if group is None:
@@ -98,6 +111,7 @@ def _rebalance(shard: GroupShard, context: RequestContext, group_id: str, reply:
     return CoordinatorResult(None, result.records, result.on_append, attribution=result.attribution)
 
 
+_FENCE: Final = WriteOperation("test-fence", fence_member)
 _REBALANCE: Final = WriteOperation("test-rebalance", _rebalance)
 
 
@@ -109,11 +123,21 @@ def _generation_of(shard: GroupShard, committed_offset: int, group_id: str) -> i
 def _find_member(node: Node, member: str) -> Fenced:
     known = []
     for group in describe_groups(node):
+        group_id: str = group["group_id"]
         for each in group["members"]:
             if member in (each["member_id"], each["group_instance_id"]):
-                return Fenced(group["group_id"], each["member_id"], each["group_instance_id"])
+                is_of_consumer_group = _is_consumer_group(node, group_id)
+                return Fenced(group_id, each["member_id"], each["group_instance_id"], is_of_consumer_group)
             known.append(each["group_instance_id"] or each["member_id"])
     raise Refusal(f"no member is named {member!r}; there are: {', '.join(known) or 'none'}")
+
+
+def _is_consumer_group(node: Node, group_id: str) -> bool:
+    return node.groups.read(node.partition_of(group_id), _is_in_consumer_groups, group_id)
+
+
+def _is_in_consumer_groups(shard: GroupShard, committed_offset: int, group_id: str) -> bool:
+    return group_id in shard.groups.consumer.by_id
 
 
 def _as_object(group: DescribedGroup, generation_id: int) -> Mapping[str, Any]:

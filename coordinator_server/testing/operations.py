@@ -132,7 +132,8 @@ async def _disconnect(server: EphemeralServer, request: Answer) -> Answer:
 
 async def _fence(server: EphemeralServer, request: Answer) -> Answer:
     fenced = await fence(server.parts.node, _fields(request, _Fence).member)
-    if fenced.group_instance_id is not None:
+    # A static member of the consumer protocol gets UNKNOWN_MEMBER_ID, as the others.
+    if fenced.group_instance_id is not None and not fenced.is_of_consumer_group:
         server.faults.fence(fenced.member_id)
     return {"group_id": fenced.group_id, "member_id": fenced.member_id}
 

@@ -12,6 +12,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     # Groups settle at once, and a test may choose any session.
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1",
+    "group.consumer.assignment.interval.ms": "0",
     # A day that a test skips is no reason to disconnect its clients.
     "connections.max.idle.ms": "-1",
     # Few shards start, load and expire in less time. Clients do not see how many there are.

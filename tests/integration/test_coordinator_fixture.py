@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ from coordinator_server.testing import Coordinator, FixtureError, ServerEnded, T
 from protocol.api import APIS
 from protocol.codec import encode
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
 from protocol.messages.consumer_protocol import TopicPartition as Assigned
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -116,6 +118,58 @@ def test_groups_are_seen_with_their_members(coordinator: Coordinator) -> None:
     assert member.assignment == {"orders": [0, 2]}
     with pytest.raises(FixtureError, match="there is no group 'other'; there are: orders"):
         coordinator.group("other")
+
+
+def heartbeat(
+    client: Client, member_id: str, epoch: int, topics: list[str] | None = None, instance_id: str | None = None
+) -> ConsumerGroupHeartbeatResponse:
+    """Of a member of the consumer protocol in the group ``new``; with ``topics`` it joins."""
+    joins = topics is not None
+    request = ConsumerGroupHeartbeatRequest(
+        "new", member_id, epoch, instance_id, None, 60_000 if joins else -1, topics, None, None, [] if joins else None
+    )
+    return client.ask(request, 1, ConsumerGroupHeartbeatResponse)
+
+
+def test_groups_of_the_consumer_protocol_are_seen_and_their_members_fenced(coordinator: Coordinator) -> None:
+    """With epochs. Each epoch and each session that expires has a line in the log."""
+    with Client(address(coordinator)) as client:
+        assert heartbeat(client, "a", 0, ["orders"], "static").member_epoch == 2
+        assert heartbeat(client, "b", 0, ["orders"]).member_epoch == 3
+        group = coordinator.group("new")
+        assert (group.state, group.generation_id, group.protocol_type, group.protocol_name) == (
+            "Reconciling",
+            3,
+            "consumer",
+            "uniform",
+        )
+        [first, second] = sorted(group.members)
+        assert (first.member_id, first.group_instance_id, first.client_host) == ("a", "static", "/127.0.0.1")
+        assert (first.assignment, second.assignment) == ({"orders": [0, 1, 2]}, {})
+
+        coordinator.fence("static")
+        assert heartbeat(client, "a", 2).error_code == ErrorCode.UNKNOWN_MEMBER_ID
+        assert heartbeat(client, "b", 3).member_epoch == 4
+        coordinator.rebalance("new")
+        assert heartbeat(client, "b", 4).member_epoch == coordinator.group("new").generation_id == 5
+        assert coordinator.group("new").members[0].assignment == {"orders": [0, 1, 2]}
+
+        coordinator.advance(46)
+        group = coordinator.group("new")
+        assert (group.state, group.members) == ("Empty", [])
+        with pytest.raises(FixtureError, match="group new has no members"):
+            coordinator.rebalance("new")
+    told = [
+        re.sub(r" +", " ", line).split("] ", 1)[1].strip() for line in coordinator.log().splitlines() if "group_id=new" in line
+    ]
+    assert told == [
+        "rebalanced epoch=2 group_id=new members=1 reasons=['member-joined a']",
+        "rebalanced epoch=3 group_id=new members=2 reasons=['member-joined b']",
+        "rebalanced epoch=4 group_id=new members=1 reasons=['member-left a']",
+        "rebalanced epoch=5 group_id=new members=1 reasons=['topics-changed']",
+        "session-expired client_host=/127.0.0.1 group_id=new member_id=b session_timeout_ms=45000",
+        "rebalanced epoch=6 group_id=new members=0 reasons=['session-timeout b']",
+    ]
 
 
 def test_a_property_that_does_not_exist_is_said() -> None:

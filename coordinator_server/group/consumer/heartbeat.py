@@ -17,6 +17,7 @@ from coordinator_server.group.consumer.freshness import is_compared
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, Epochs, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember, find_member, refuse_if_full
+from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
 from coordinator_server.group.consumer.records import current_assignment_record, member_record
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
@@ -134,9 +135,9 @@ def _change(
         response.assignment = assignment_of(after.assigned)
     if not records:
         return CoordinatorResult(response, depends_on=group.end_offset.value)
-    reason = _reason(found, has_subscription_changed, bool(epoch.records), bool(target_records))
+    reason = Reason(_reason(found, has_subscription_changed, bool(epoch.records), bool(target_records)), after.member_id)
     on_append = partial(_settle, consumer, group.group_id, after.member_id, found.replaced)
-    return CoordinatorResult(response, records, on_append, attribution=because(Reason(reason, after.member_id)))
+    return with_news(consumer, CoordinatorResult(response, records, on_append, attribution=because(reason)), [reason])
 
 
 def _metadata(

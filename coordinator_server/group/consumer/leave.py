@@ -19,6 +19,7 @@ from coordinator_server.group.consumer.membership import (
     require_member,
     require_static_member,
 )
+from coordinator_server.group.consumer.news import tell_expired, with_news
 from coordinator_server.group.consumer.records import current_assignment_record, epoch_record, regex_tombstone
 from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import topics_without
@@ -77,9 +78,9 @@ def fence(
     compared(consumer, group_id, epoch)
     for member in members:
         end_sessions(consumer, group_id, member.member_id)
-    reasons = because(*[Reason(why, member.member_id) for member in members])
+    reasons = [Reason(why, member.member_id) for member in members]
     on_append = partial(_take_back, consumer, group_id, [member.member_id for member in members])
-    return CoordinatorResult(response, records, on_append, attribution=reasons)
+    return with_news(consumer, CoordinatorResult(response, records, on_append, attribution=because(*reasons)), reasons)
 
 
 def expire_session(consumer: ConsumerContext, group_id: str, member_id: str) -> CoordinatorResult[Any]:
@@ -89,6 +90,7 @@ def expire_session(consumer: ConsumerContext, group_id: str, member_id: str) -> 
     if group is None or member is None:
         end_sessions(consumer, group_id, member_id)
         return _NOTHING
+    tell_expired(consumer, group_id, member)
     return fence(consumer, group, [member], Why.SESSION_TIMEOUT)
 
 

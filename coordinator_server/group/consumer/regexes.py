@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.freshness import compared, hash_of
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
+from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
 from coordinator_server.group.consumer.resolver import Resolved
 from coordinator_server.group.consumer.subscriptions import regexes_after
@@ -108,4 +109,7 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
         epoch = group.group_epoch + 1
         records.append(epoch_record(group_id, epoch, metadata_hash))
         compared(consumer, group_id, epoch)
-    return CoordinatorResult(DEFERRED, records, attribution=because(Reason(Why.TOPICS_CHANGED)) if records else None)
+    if not records:
+        return _NOTHING
+    reason = Reason(Why.TOPICS_CHANGED)
+    return with_news(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])
