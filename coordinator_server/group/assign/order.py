@@ -76,7 +76,7 @@ def order_members(member_ids: Sequence[str], updated: str | None = None, removed
     The ids are in the order in which they entered the group. ``updated`` is the member that the target is computed for; it may
     be new. ``removed`` is the static member that it replaces. ``most`` is the largest number of members that the group had.
     """
-    found = dict.fromkeys(_timeline_order(member_ids, max(most, len(member_ids))))
+    found = dict.fromkeys(order_timeline(member_ids, max(most, len(member_ids))))
     largest = len(found)
     # The changes have a HashMap of their own.
     changes = {member_id: member_id == updated for member_id in (updated, removed) if member_id is not None}
@@ -90,8 +90,8 @@ def order_members(member_ids: Sequence[str], updated: str | None = None, removed
     return sorted(found, key=lambda member_id: spread_text(member_id) & mask)
 
 
-def _timeline_order(keys: Sequence[str], most: int) -> list[str]:
-    """Return the order of a TimelineHashMap: by slot, and within a slot the last key first.
+def order_timeline(keys: Sequence[str], most: int) -> list[str]:
+    """Return the order of a TimelineHashMap that had at most so many keys: by slot, and within a slot the last key first.
 
     The table grows before a key is written, even if that key is replaced.
     """

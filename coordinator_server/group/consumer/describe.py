@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from coordinator_server.group.assign.order import buckets_for, spread_topic_id
+from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import NO_TARGET, ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
@@ -63,5 +63,5 @@ def _assignment(owned: Mapping[TopicId, list[int]], topics: TopicImage) -> Assig
 
 def _preferred_assignor(group: ConsumerGroup, committed_offset: int) -> str | None:
     """Return the assignor that most members ask for; None if no member asks for one."""
-    counts: Iterable[tuple[str, int]] = group.server_assignors.items_at(committed_offset)
-    return max(counts, key=lambda each: each[1], default=(None, 0))[0]
+    counts = dict(group.server_assignors.items_at(committed_offset))
+    return max(order_timeline(list(counts), len(counts)), key=lambda name: counts[name], default=None)

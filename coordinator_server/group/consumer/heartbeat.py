@@ -7,6 +7,7 @@ A steady heartbeat, which changes nothing, takes a short path and writes nothing
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -106,7 +107,7 @@ def _change(
     first: Sequence[CoordinatorRecord],
 ) -> Result:
     refuse_if_full(group, request, consumer.config.group_consumer_max_size)
-    found = find_member(group, request, request.member_id or consumer.new_id())
+    found = find_member(group, request, request.member_id or _new_member_id(consumer))
     before = found.member
     subscribed = before.with_metadata(_metadata(before.metadata, context, request))
     change = MemberChange(before, subscribed)
@@ -215,6 +216,12 @@ def _settle(consumer: ConsumerContext, group_id: str, member_id: str, replaced: 
         restart_sessions(consumer, group_id, member_id)
     elif replaced is not None and replaced != member_id:
         end_sessions(consumer, group_id, replaced)
+
+
+def _new_member_id(consumer: ConsumerContext) -> str:
+    """Return an id in Kafka's form: the 16 bytes of a UUID as 22 characters."""
+    digits = consumer.new_id().replace("-", "")
+    return urlsafe_b64encode(bytes.fromhex(digits.zfill(32))).decode().rstrip("=")
 
 
 def _given(text: str | None, old: str | None) -> str | None:

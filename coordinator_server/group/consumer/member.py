@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
+from coordinator_server.group.consumer.partition_order import order_loaded, order_topics
 from protocol.messages.consumer_group_records import (
     ClassicMemberMetadata,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -120,13 +121,12 @@ def _by_topic(topics: Iterable[TopicPartitions], default_epoch: int) -> Epochs:
     by_topic: dict[TopicId, Mapping[int, int]] = {}
     for topic in topics:
         epochs = topic.assignment_epochs
-        has_epochs = epochs is not None and len(epochs) == len(topic.partitions)
-        by_topic[topic.topic_id] = (
-            dict(zip(topic.partitions, epochs or (), strict=True))
-            if has_epochs
-            else dict.fromkeys(topic.partitions, default_epoch)
-        )
-    return by_topic
+        if epochs is not None and len(epochs) == len(topic.partitions):
+            found = dict(zip(topic.partitions, epochs, strict=True))
+        else:
+            found = dict.fromkeys(topic.partitions, default_epoch)
+        by_topic[topic.topic_id] = order_loaded(found)
+    return order_topics(by_topic)
 
 
 def _listed(by_topic: Epochs) -> list[TopicPartitions]:

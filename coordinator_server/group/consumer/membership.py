@@ -39,8 +39,8 @@ class FoundMember(NamedTuple):
 
 
 def refuse_if_full(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, max_size: int) -> None:
-    """Refuse a new member of a group that has no room. Raises GROUP_MAX_SIZE_REACHED."""
-    if len(group.members) < max_size or request.member_id in group.members or request.instance_id in group.static_members:
+    """Refuse a new member of a group that has no room, also one that would replace a static member. Raises GROUP_MAX_SIZE_REACHED."""
+    if len(group.members) < max_size or request.member_id in group.members:
         return
     raise CoordinatorError(
         ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {max_size} members."

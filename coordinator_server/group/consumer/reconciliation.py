@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from coordinator_server.group.assign.order import buckets_for, spread_topic_id
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.consumer.group import NO_EPOCH
 from coordinator_server.group.consumer.member import (
@@ -28,6 +27,7 @@ from coordinator_server.group.consumer.member import (
     TopicId,
     current_assignment,
 )
+from coordinator_server.group.consumer.partition_order import order_missing, order_rest, order_topics
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import TopicPartitions
@@ -77,32 +77,31 @@ def reconcile(member: ConsumerGroupMember, goal: Goal) -> ConsumerGroupMember:
 
 def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal) -> ConsumerGroupMember:
     """Return the member on its way to the target. ``member_epoch`` is the epoch in which it revokes partitions."""
-    kept: dict[TopicId, dict[int, int]] = {}
-    revoked: dict[TopicId, dict[int, int]] = {}
-    free: dict[TopicId, list[int]] = {}
+    kept: dict[TopicId, Mapping[int, int]] = {}
+    revoked: dict[TopicId, Mapping[int, int]] = {}
+    gets: dict[TopicId, Mapping[int, int]] = {}
     has_unreleased = False
     for topic_id in {**goal.target, **member.assigned}:
         # The target of a topic that the member no longer subscribes to counts as empty.
-        target = goal.target.get(topic_id, ()) if goal.is_subscribed(topic_id) else ()
-        has = member.assigned.get(topic_id, _NOTHING)
-        wanted = set(target)
-        if kept_here := {partition: epoch for partition, epoch in has.items() if partition in wanted}:
-            kept[topic_id] = kept_here
-        if len(kept_here) < len(has):
-            revoked[topic_id] = {partition: epoch for partition, epoch in has.items() if partition not in wanted}
+        target = goal.target.get(topic_id, []) if goal.is_subscribed(topic_id) else []
+        has, wanted = member.assigned.get(topic_id, _NOTHING), set(target)
+        lost = [partition for partition in has if partition not in wanted]
+        if lost:
+            stays = [partition for partition in has if partition in wanted]
+            revoked[topic_id] = {partition: has[partition] for partition in order_rest(has, stays)}
+        if len(lost) < len(has):
+            kept[topic_id] = {partition: has[partition] for partition in order_rest(has, lost)}
         # What the member itself is revoking is free for it: a partition has one owner.
         own = member.pending_revocation.get(topic_id, _NOTHING)
-        missing = [partition for partition in target if partition not in has]
-        free_here = [each for each in missing if each in own or goal.partition_epoch(topic_id, each) == NO_EPOCH]
-        has_unreleased = has_unreleased or len(free_here) < len(missing)
-        if free_here:
-            free[topic_id] = free_here
+        missing = order_missing(target, has) if len(has) - len(lost) < len(wanted) else []
+        free = [each for each in missing if each in own or goal.partition_epoch(topic_id, each) == NO_EPOCH]
+        has_unreleased = has_unreleased or len(free) < len(missing)
+        if free:
+            gets[topic_id] = {each: has.get(each, goal.epoch) for each in order_rest(has, lost, free)}
     if revoked and _owns_any(goal.owned, revoked):
         return _changed(member, member_epoch, MemberState.UNREVOKED_PARTITIONS, kept, revoked)
-    for topic_id, partitions in free.items():
-        kept.setdefault(topic_id, {}).update(dict.fromkeys(partitions, goal.epoch))
     state = MemberState.UNRELEASED_PARTITIONS if has_unreleased else MemberState.STABLE
-    return _changed(member, goal.epoch, state, kept, {})
+    return _changed(member, goal.epoch, state, {**kept, **gets}, {})
 
 
 def _without_unsubscribed(member: ConsumerGroupMember, goal: Goal) -> ConsumerGroupMember:
@@ -115,7 +114,11 @@ def _without_unsubscribed(member: ConsumerGroupMember, goal: Goal) -> ConsumerGr
     kept = {topic_id: epochs for topic_id, epochs in member.assigned.items() if topic_id not in lost}
     pending = dict(member.pending_revocation)
     for topic_id, epochs in lost.items():
-        pending[topic_id] = {**pending.get(topic_id, _NOTHING), **epochs}
+        before = pending.get(topic_id, _NOTHING)
+        both = {**before, **epochs}
+        pending[topic_id] = (
+            {partition: both[partition] for partition in order_rest(before, (), list(epochs))} if before else epochs
+        )
     if pending and _owns_any(goal.owned, pending):
         return _changed(member, member.member_epoch, MemberState.UNREVOKED_PARTITIONS, kept, pending)
     # The member has given them up already.
@@ -125,15 +128,9 @@ def _without_unsubscribed(member: ConsumerGroupMember, goal: Goal) -> ConsumerGr
 def _changed(
     member: ConsumerGroupMember, epoch: int, state: MemberState, assigned: Epochs, pending_revocation: Epochs
 ) -> ConsumerGroupMember:
-    current = current_assignment(epoch, member.member_epoch, state, _ordered(assigned), _ordered(pending_revocation))
-    return member.with_current(current)
-
-
-def _ordered(by_topic: Epochs) -> Epochs:
-    """Return the partitions in the order of Kafka's records: that of a HashMap."""
-    mask = buckets_for(len(by_topic)) - 1
-    topics = sorted(by_topic, key=lambda topic_id: spread_topic_id(topic_id) & mask)
-    return {topic_id: dict(sorted(by_topic[topic_id].items())) for topic_id in topics}
+    assigned, pending_revocation = order_topics(assigned), order_topics(pending_revocation)
+    current = current_assignment(epoch, member.member_epoch, state, assigned, pending_revocation)
+    return ConsumerGroupMember(member.member_id, member.metadata, current, assigned, pending_revocation)
 
 
 def _owns_any(owned: Sequence[TopicPartitions] | None, partitions: Epochs) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from coordinator_server.group.assign.order import order_members
+from coordinator_server.group.assign.order import (
+    LEAST_BUCKETS,
+    buckets_for,
+    buckets_of_capacity,
+    order_members,
+    order_timeline,
+    spread_text,
+)
 from coordinator_server.group.assign.spec import Assignor, CannotAssign, GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
@@ -14,7 +21,6 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember, Member
 from coordinator_server.group.consumer.records import assignment_epoch_record, target_record
 from coordinator_server.group.consumer.subscriptions import is_homogeneous, matched_names
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.java import hash_map_order
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
@@ -89,8 +95,12 @@ def _assignor(consumer: ConsumerContext, group: ConsumerGroup, change: MemberCha
     """Return the assignor that most members ask for, or the default if none asks for one."""
     assignors = consumer.assignors
     counts = dict(group.server_assignors)
+    in_order = order_timeline(list(counts), len(counts))
+    buckets = buckets_of_capacity(len(counts) * 4 // 3 + 1) if counts else LEAST_BUCKETS
     before, after = change.before.metadata.server_assignor, change.after.metadata.server_assignor
     recount(counts, [before] if before in counts else [], [after] if after is not None else [])
-    # An assignor of an older configuration may be unknown.
-    known = [name for name in hash_map_order(counts) if name in assignors]
+    mask = buckets_for(len(counts), buckets) - 1
+    in_order = sorted(dict.fromkeys([*in_order, *counts]), key=lambda name: spread_text(name) & mask)
+    # The first of those that most members ask for. One that an older configuration allowed may be unknown.
+    known = [name for name in in_order if name in counts and name in assignors]
     return assignors[max(known, key=lambda name: counts[name], default=next(iter(assignors)))]

@@ -307,9 +307,11 @@ def test_members_and_groups_that_do_not_exist() -> None:
 
 
 def test_a_full_group_takes_nobody_else() -> None:
-    """Its own members may go on, and join again."""
+    """Not even in the place of a static member. Its own members may go on, and join again."""
     beats = Beats(config_of(group_consumer_max_size="1"), t=1)
-    beats.member("a").join()
+    beats.member("a", instance_id="i").join()
+    beats.member("a").leave(-2)
+    assert beats.member("c", instance_id="i").join().error is ErrorCode.GROUP_MAX_SIZE_REACHED
 
     refused = beats.member("b").join()
 
