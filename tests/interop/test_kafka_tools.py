@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
 from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
@@ -105,6 +106,58 @@ def test_kafka_consumer_groups_changes(tool: Tool, settled: Crew) -> None:
     assert [(row["PARTITION"], row["CURRENT-OFFSET"]) for row in left] == [("1", "0")]
     assert "successful" in tool(GROUPS, "--delete", "--group", group)
     assert group not in tool(GROUPS, "--list").split()
+
+
+@pytest.fixture
+def modern(tool: Tool, shared_bootstrap: str, fresh_name: str) -> Iterator[Consumer]:
+    """A consumer of the new protocol (KIP-848) with the three partitions of a topic that has the name of its group."""
+    tool(TOPICS, "--create", "--topic", fresh_name, "--partitions", "3")
+    words = {"group.protocol": "consumer", "client.id": "modern", "enable.auto.commit": False}
+    consumer = Consumer({"bootstrap.servers": shared_bootstrap, "group.id": fresh_name, **words})
+    consumer.subscribe([fresh_name])
+
+    def has_all() -> bool:
+        consumer.poll(0.1)
+        return len(consumer.assignment()) == 3
+
+    eventually(has_all, 30)
+    yield consumer
+    consumer.close()
+
+
+def test_kafka_consumer_groups_knows_groups_of_the_new_protocol(tool: Tool, modern: Consumer, fresh_name: str) -> None:
+    """Their type and state, the epochs of members, what they have and are to have; and they are deleted when they are empty."""
+    group = ("--group", fresh_name)
+    modern.commit(offsets=[TopicPartition(fresh_name, 1, 7)], asynchronous=False)
+
+    assert fresh_name in tool(GROUPS, "--list", "--type", "consumer", "--state", "stable")
+    assert fresh_name not in tool(GROUPS, "--list", "--type", "classic")
+    positions = rows(tool(GROUPS, "--describe", *group))
+    assert {row["PARTITION"]: row["CURRENT-OFFSET"] for row in positions} == {"0": "-", "1": "7", "2": "-"}
+    [state] = rows(tool(GROUPS, "--describe", *group, "--state", "--verbose"))
+    assert (state["STATE"], state["#MEMBERS"], state["GROUP-EPOCH"], state["TARGET-ASSIGNMENT-EPOCH"]) == (
+        "Stable",
+        "1",
+        "2",
+        "2",
+    )
+    assert state["ASSIGNMENT-STRATEGY"] == "uniform"
+    printed = tool(GROUPS, "--describe", *group, "--members", "--verbose")
+    [member] = rows(printed)
+    assert (member["HOST"], member["CLIENT-ID"], member["#PARTITIONS"], member["CURRENT-EPOCH"]) == (
+        "/127.0.0.1",
+        "modern",
+        "3",
+        "2",
+    )
+    assert (member["CURRENT-ASSIGNMENT"], member["TARGET-EPOCH"]) == (f"{fresh_name}:0,1,2", "2")
+    assert member["TARGET-ASSIGNMENT"] == f"{fresh_name}:0,1,2"
+    assert "not empty" in tool(GROUPS, "--delete", *group, code=None)
+
+    modern.close()
+    assert "Empty" in tool(GROUPS, "--describe", *group, "--state")
+    assert "successful" in tool(GROUPS, "--delete", *group)
+    assert fresh_name not in tool(GROUPS, "--list").split()
 
 
 def test_kafka_topics(tool: Tool, fresh_name: str) -> None:
