@@ -16,6 +16,8 @@ import pytest
 
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -36,7 +38,6 @@ from tests.support.server import ROOT, Server
 PARTITIONS = {"offsets.topic.num.partitions": 5, "transaction.state.log.num.partitions": 1}
 # Their members cannot reach this server, so their state is not known here; Kafka knows it.
 UNSERVED = {
-    "consumer-crew": ("consumer", "Stable"),
     "share-crew": ("share", "Stable"),
     "streams-crew": ("streams", "Assigning"),
 }
@@ -134,13 +135,16 @@ def test_verify_proves_imported_groups(server: Server) -> None:
 
 
 def test_offsets_under_imported_members_are_not_restored(server: Server) -> None:
-    """The refusal says what to do."""
+    """The refusal says what to do: here, or where the members are served."""
     moment = datetime.now(UTC).isoformat()
 
-    done = command("groups", "restore", "consumer-crew", "--at", moment, "--execute", "--data-dir", str(server.data_dir))
-
-    assert done.returncode == 1
-    assert "NON_EMPTY_GROUP: group consumer-crew is a consumer group that was imported with members: stop them" in done.stderr
+    for group_id, reason in (
+        ("consumer-crew", "group consumer-crew has members: stop them first"),
+        ("streams-crew", "group streams-crew is a streams group that was imported with members: stop them"),
+    ):
+        done = command("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", str(server.data_dir))
+        assert done.returncode == 1
+        assert f"NON_EMPTY_GROUP: {reason}" in done.stderr
 
 
 def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
@@ -151,15 +155,39 @@ def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
             join.protocols = [JoinGroupRequestProtocol("range", subscription("orders"))]
             answer = client.ask(join, 9, JoinGroupResponse)
             assert ErrorCode(answer.error_code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        assert commit_alone(client, "consumer-crew", "orders", {3: 99}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
         assert commit_alone(client, "share-crew", "orders", {3: 99}) == {3: ErrorCode.GROUP_ID_NOT_FOUND}
-        partitions = [OffsetCommitRequestPartition(partition_index=3, committed_offset=99)]
-        topic = OffsetCommitRequestTopic(name="orders", partitions=partitions)
-        member_id = str(uuid.UUID(int=len("consumer-crew")))
-        as_member = OffsetCommitRequest("consumer-crew", 1, member_id, topics=[topic])
-        refused = client.ask(as_member, 9, OffsetCommitResponse).topics[0].partitions[0]
-        assert ErrorCode(refused.error_code) == ErrorCode.UNKNOWN_MEMBER_ID
-        assert committed(client, "consumer-crew") == {("orders", 3): 33}
+
+
+def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server) -> None:
+    """With epoch and partitions that Kafka gave: described, in heartbeats, in commits; and told by `groups at` and `groups why`."""
+    group_id, member_id = "consumer-crew", str(uuid.UUID(int=len("consumer-crew")))
+    with Client(server.address) as client:
+        request = ConsumerGroupDescribeRequest([group_id])
+        [group] = client.ask(request, 1, ConsumerGroupDescribeResponse).groups
+        [member] = group.members
+        assert (group.group_state, group.assignor_name, member.member_id) == ("Stable", "uniform", member_id)
+        assert (group.group_epoch, group.assignment_epoch) == (member.member_epoch, member.member_epoch) == (2, 2)
+        [has], [target] = member.assignment.topic_partitions, member.target_assignment.topic_partitions
+        assert (
+            (has.topic_name, has.partitions)
+            == (target.topic_name, target.partitions)
+            == ("orders", [*range(len(has.partitions))])
+        )
+
+        beat = client.ask(ConsumerGroupHeartbeatRequest(group_id, member_id, 2), 1, ConsumerGroupHeartbeatResponse)
+        assert (beat.error_code, beat.member_epoch, beat.assignment) == (ErrorCode.NONE, 2, None)
+        for epoch, error in ((2, ErrorCode.NONE), (3, ErrorCode.STALE_MEMBER_EPOCH)):
+            topic = OffsetCommitRequestTopic(name="orders", partitions=[OffsetCommitRequestPartition(3, 99)])
+            answer = client.ask(OffsetCommitRequest(group_id, epoch, member_id, topics=[topic]), 9, OffsetCommitResponse)
+            assert answer.topics[0].partitions[0].error_code == error
+        assert commit_alone(client, group_id, "orders", {3: 77}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
+        assert committed(client, group_id) == {("orders", 3): 99}
+
+    why = command("groups", "why", group_id, "--data-dir", str(server.data_dir)).stdout
+    at = command("groups", "at", group_id, datetime.now(UTC).isoformat(), "--data-dir", str(server.data_dir)).stdout
+    assert f"{member_id} in epoch 2: gets orders-0, orders-1" in why
+    assert "group consumer-crew: epoch 2, Stable, members 1" in at
+    assert f"member {member_id} of " in at
 
 
 def test_an_empty_consumer_group_becomes_a_classic_one(server: Server) -> None:
