@@ -4,12 +4,35 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_describe import (
+    Assignment,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+)
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from tests.support.asking import create_topic
 from tests.support.client import Client
 
 Address = tuple[str, int]
+GROUP_RESOURCE = 32
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -30,3 +53,73 @@ def test_a_member_joins_stays_and_leaves(address: Address, fresh_name: str, vers
     assert (left.error_code, left.member_epoch) == (0, -1)
     assert gone.error_code == ErrorCode.UNKNOWN_MEMBER_ID
     assert gone.error_message == f"Member m is not a member of group {fresh_name}."
+
+
+def test_two_members_as_others_see_them(address: Address, fresh_name: str) -> None:
+    """One takes over a partition of the other. Described, listed; each commits and reads in its epoch, and with an older one what it kept."""
+    with Client(address) as client:
+        create_topic(client, fresh_name, 2)
+        at_once = AlterConfigsResource(GROUP_RESOURCE, fresh_name, [AlterableConfig("consumer.assignment.interval.ms", 0, "0")])
+        client.ask(IncrementalAlterConfigsRequest([at_once]), 1, IncrementalAlterConfigsResponse)
+        beat(client, fresh_name, "a", 0, [fresh_name])
+        describe = ConsumerGroupDescribeRequest([fresh_name], include_authorized_operations=True)
+        commit(client, fresh_name, "a", 2, {0: 5, 1: 6})
+        assert beat(client, fresh_name, "b", 0, [fresh_name]).member_epoch == 3
+        kept = beat(client, fresh_name, "a", 2).assignment
+        assert kept is not None
+        [[number]] = [each.partitions for each in kept.topic_partitions]
+        group = described(client, describe)
+        assert (group.group_state, group.group_epoch, group.authorized_operations) == ("Reconciling", 3, GROUP_OPERATIONS)
+        assert {each.member_id: parts(each.assignment) for each in group.members} == {"a": [0, 1], "b": []}
+        assert {each.member_id: parts(each.target_assignment) for each in group.members} == {"a": [number], "b": [1 - number]}
+
+        request = ConsumerGroupHeartbeatRequest(fresh_name, "a", 2, topic_partitions=kept.topic_partitions)
+        assert client.ask(request, 1, ConsumerGroupHeartbeatResponse).member_epoch == 3
+        assert commit(client, fresh_name, "a", 2, {number: 7}) == [ErrorCode.NONE]
+        assert commit(client, fresh_name, "a", 2, {1 - number: 7}) == [ErrorCode.STALE_MEMBER_EPOCH]
+        beat(client, fresh_name, "b", 3)
+        assert commit(client, fresh_name, "b", 3, {1 - number: 8}) == [ErrorCode.NONE]
+        listed = client.ask(ListGroupsRequest(["stable"], ["consumer"]), 5, ListGroupsResponse).groups
+        assert [each.protocol_type for each in listed if each.group_id == fresh_name] == ["consumer"]
+        for member_id, epoch, error in (
+            ("a", 3, 0),
+            ("a", 2, ErrorCode.STALE_MEMBER_EPOCH),
+            ("x", 3, ErrorCode.UNKNOWN_MEMBER_ID),
+        ):
+            asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(fresh_name, member_id, epoch, None)])
+            [fetched] = client.ask(asked, 9, OffsetFetchResponse).groups
+            assert fetched.error_code == error
+            found = {one.partition_index: one.committed_offset for topic in fetched.topics for one in topic.partitions}
+            assert found == ({} if error else {number: 7, 1 - number: 8})
+        [refused] = client.ask(DeleteGroupsRequest([fresh_name]), 2, DeleteGroupsResponse).results
+        assert refused.error_code == ErrorCode.NON_EMPTY_GROUP
+
+
+def beat(
+    client: Client, group_id: str, member_id: str, epoch: int, topics: list[str] | None = None
+) -> ConsumerGroupHeartbeatResponse:
+    """A heartbeat; with topics the member joins."""
+    joins = topics is not None
+    request = ConsumerGroupHeartbeatRequest(
+        group_id, member_id, epoch, None, None, 60_000 if joins else -1, topics, None, None, [] if joins else None
+    )
+    answer = client.ask(request, 1, ConsumerGroupHeartbeatResponse)
+    assert answer.error_code == ErrorCode.NONE, answer.error_message
+    return answer
+
+
+def described(client: Client, request: ConsumerGroupDescribeRequest) -> DescribedGroup:
+    [group] = client.ask(request, 1, ConsumerGroupDescribeResponse).groups
+    return group
+
+
+def parts(assignment: Assignment) -> list[int]:
+    return [number for topic in assignment.topic_partitions for number in topic.partitions]
+
+
+def commit(client: Client, group_id: str, member_id: str, epoch: int, offsets: dict[int, int]) -> list[int]:
+    """Commit offsets of the topic that has the group's name; the errors."""
+    partitions = [OffsetCommitRequestPartition(number, offset) for number, offset in offsets.items()]
+    topics = [OffsetCommitRequestTopic(group_id, partitions=partitions)]
+    answer = client.ask(OffsetCommitRequest(group_id, epoch, member_id, topics=topics), 9, OffsetCommitResponse)
+    return [one.error_code for topic in answer.topics for one in topic.partitions]
