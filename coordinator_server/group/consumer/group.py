@@ -77,6 +77,7 @@ class ConsumerGroup:
         "regex_members",
         "regexes",
         "server_assignors",
+        "stable_members",
         "static_members",
         "subscribed_topics",
         "targets",
@@ -102,6 +103,9 @@ class ConsumerGroup:
         self.subscribed_topics: TimelineDict[str, SubscriptionCount] = TimelineDict(registry)
         self.regex_members: TimelineDict[str, int] = TimelineDict(registry)
         self.server_assignors: TimelineDict[str, int] = TimelineDict(registry)
+        # Derived: the number of members that have reconciled to an epoch and to nothing else, so that the state of the group is
+        # known without a look at every member.
+        self.stable_members: TimelineDict[int, int] = TimelineDict(registry)
         # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
         self.classic_members = TimelineValue(registry, 0)
         self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
@@ -173,7 +177,7 @@ class ConsumerGroup:
         if old is None and value is None:
             return
         member = (old or ConsumerGroupMember(member_id)).with_metadata(value or NO_METADATA)
-        self._put(member)
+        self._put(old, member)
         self._count_metadata(NO_METADATA if old is None else old.metadata, member.metadata)
         self._put_instance(old, member)
 
@@ -183,7 +187,7 @@ class ConsumerGroup:
         if old is None and value is None:
             return
         member = (old or ConsumerGroupMember(member_id)).with_current(value or NO_ASSIGNMENT)
-        self._put(member)
+        self._put(old, member)
         if old is not None:
             self._release(old.assigned, old.member_epoch)
             self._release(old.pending_revocation, old.member_epoch)
@@ -210,11 +214,15 @@ class ConsumerGroup:
         elif old is not None:
             del self.regexes[regex]
 
-    def _put(self, member: ConsumerGroupMember) -> None:
+    def _put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
+        before, after = None if old is None else old.stable_epoch, None
         if member.is_in_log:
             self.members[member.member_id] = member
+            after = member.stable_epoch
         else:
             del self.members[member.member_id]
+        if before != after:
+            recount(self.stable_members, _one(before), _one(after))
 
     def _put_instance(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
         before = None if old is None else old.instance_id

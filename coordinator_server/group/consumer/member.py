@@ -85,6 +85,12 @@ class ConsumerGroupMember(Struct, frozen=True):
         """Whether the member has a record."""
         return self.metadata is not NO_METADATA or self.current is not NO_ASSIGNMENT
 
+    @property
+    def stable_epoch(self) -> int | None:
+        """The epoch to which the member has reconciled; None while it has not."""
+        current = self.current
+        return current.member_epoch if current.state == MemberState.STABLE else None
+
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
         """Return whether the member has all of the target assignment of this epoch, and nothing else."""
         current = self.current

@@ -20,15 +20,21 @@ class ConsumerGroupState(Enum):
 
 
 def group_state(group: ConsumerGroup, committed_offset: int = LATEST) -> ConsumerGroupState:
-    """Return the state as of ``committed_offset``, in time proportional to the number of members."""
-    members = group.members.items_at(committed_offset)
+    """Return the state as of ``committed_offset``."""
+    members = _count_at(group, committed_offset)
     if not members:
         return ConsumerGroupState.EMPTY
     assignment_epoch = assignment_epoch_at(group, committed_offset)
     if group_epoch_at(group, committed_offset) > assignment_epoch:
         return ConsumerGroupState.ASSIGNING
-    is_stable = all(member.is_reconciled_to(assignment_epoch) for _, member in members)
+    is_stable = group.stable_members.get_at(assignment_epoch, committed_offset, 0) == members
     return ConsumerGroupState.STABLE if is_stable else ConsumerGroupState.RECONCILING
+
+
+def _count_at(group: ConsumerGroup, committed_offset: int) -> int:
+    members = group.members
+    # Usually the members are as they were.
+    return len(members) if members.is_as_of(committed_offset) else sum(1 for _ in members.items_at(committed_offset))
 
 
 def group_epoch_at(group: ConsumerGroup, committed_offset: int) -> int:

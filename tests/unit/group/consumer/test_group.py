@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from random import Random
 
 from coordinator_server.group.consumer import records
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount
@@ -242,6 +243,36 @@ def test_the_state_follows_epochs_and_members() -> None:
 
     empty, assigning, reconciling, stable = list(ConsumerGroupState)[:4]
     assert states == [empty, assigning, reconciling, reconciling, stable]
+
+
+def test_the_number_of_stable_members_is_counted() -> None:
+    """The state is the same as if every member was looked at, in any order of the records, also as of an earlier offset."""
+    rng = Random(7)
+    log, expected = Log(), []
+    for _ in range(400):
+        name = rng.choice("mn")
+        log.replay(
+            rng.choice(
+                [
+                    subscribed(name, "a"),
+                    records.member_tombstone("g", name),
+                    has(name, rng.randint(1, 3), {}, state=rng.choice(list(MemberState))),
+                    records.current_assignment_tombstone("g", name),
+                    records.assignment_epoch_record("g", rng.randint(1, 3), 0),
+                    records.epoch_record("g", 1, 0),
+                ]
+            )
+        )
+        log.registry.snapshot(log.end)
+        group = log.groups.by_id.get("g")
+        if group is not None:
+            stable = all(each.is_reconciled_to(group.assignment_epoch) for each in group.members.values())
+            expected.append((log.end, group, bool(group.members), stable))
+
+    empty, _, reconciling, stable_state = list(ConsumerGroupState)[:4]
+    for end, group, has_members, is_stable in expected:
+        assert group_state(group, end) is (empty if not has_members else stable_state if is_stable else reconciling)
+    assert {each[2:] for each in expected} == {(False, True), (True, False), (True, True)}
 
 
 def test_a_failed_append_is_taken_back() -> None:
