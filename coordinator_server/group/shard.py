@@ -27,7 +27,9 @@ from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.member_memory import MemberMemory
-from coordinator_server.group.migration import admit_consumer_member
+from coordinator_server.group.migration import members as classic_members
+from coordinator_server.group.migration.entry import enter, entered
+from coordinator_server.group.migration.join import join_group as join_consumer_group
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
@@ -35,6 +37,7 @@ from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.shard import (
+    DEFERRED,
     CheckpointState,
     Clock,
     CoordinatorResult,
@@ -72,7 +75,6 @@ from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
-OnAppend = Callable[[ErrorCode | None], None]
 
 MANY_UNPREPARED: Final = 5_000
 """The number of offsets that a read may convert in one step: 4 ms."""
@@ -128,18 +130,32 @@ class GroupShard:
         self, context: RequestContext, request: JoinGroupRequest, reply: Reply[JoinGroupResponse]
     ) -> CoordinatorResult[JoinGroupResponse]:
         """Join a group. The reply is answered at the end of the join phase, or at once."""
-        return _spoken_for(request, join.join_group(self._classic, JoinAttempt(context, request, reply)))
+        attempt = JoinAttempt(context, request, reply)
+        group = self.groups.consumer.by_id.get(request.group_id)
+        if group is None or not group.members:
+            return _spoken_for(request, join.join_group(self._classic, attempt))
+        refused = join.refusal(self._classic, attempt)
+        if refused is not ErrorCode.NONE:
+            attempt.refuse(refused, request.member_id)
+            return CoordinatorResult(DEFERRED)
+        return _spoken_for(request, join_consumer_group(self.groups.consumer_context, group, attempt))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]
     ) -> CoordinatorResult[SyncGroupResponse]:
         """Return a member's assignment. The reply is answered when the leader's assignments are durable, or at once."""
+        group = self.groups.consumer.by_id.get(request.group_id)
+        if group is not None:
+            return classic_members.sync_group(self.groups.consumer_context, group, context, request)
         return _spoken_for(request, sync.sync_group(self._classic, context, request, reply))
 
     def heartbeat(
         self, context: RequestContext, request: HeartbeatRequest, reply: Reply[HeartbeatResponse]
     ) -> CoordinatorResult[HeartbeatResponse]:
         """Refresh a member's session. The answer never waits for records of other groups, nor for offsets."""
+        group = self.groups.consumer.by_id.get(request.group_id)
+        if group is not None:
+            return classic_members.heartbeat(self.groups.consumer_context, group, request)
         return heartbeat.heartbeat(self._classic, request)
 
     def consumer_group_heartbeat(
@@ -150,9 +166,8 @@ class GroupShard:
         validate(request, context.api_version, consumer.assignors)
         group = self.groups.consumer.by_id.get(group_id)
         if group is None:
-            first = admit_consumer_member(self.groups, group_id, request.member_epoch)
-            result = join_or_stay(consumer, context, request, self.groups.consumer.absent(group_id), first)
-            return replace(result, on_append=_both(result.on_append, self.groups.ending([group_id]))) if first else result
+            entry = enter(self.groups, group_id, request.member_epoch)
+            return entered(self.groups, entry, join_or_stay(consumer, context, request, entry.group, entry.records))
         if request.member_epoch < 0:
             return leave_consumer_group(consumer, group, request)
         return join_or_stay(consumer, context, request, group)
@@ -161,6 +176,9 @@ class GroupShard:
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
     ) -> CoordinatorResult[LeaveGroupResponse]:
         """Remove members, in any version of request and response."""
+        group = self.groups.consumer.by_id.get(request.group_id)
+        if group is not None:
+            return classic_members.leave_group(self.groups.consumer_context, group, context, request)
         return leave.leave_group(self._classic, context, request)
 
     def commit_offsets(
@@ -373,15 +391,6 @@ class GroupShard:
         for group_type in self.groups.types.values():
             group_type.on_unloaded()
         self.groups.offsets.close()
-
-
-def _both(one: OnAppend | None, other: OnAppend) -> OnAppend:
-    def call(error: ErrorCode | None) -> None:
-        other(error)
-        if one is not None:
-            one(error)
-
-    return call
 
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:

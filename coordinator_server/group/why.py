@@ -29,3 +29,5 @@ class Why(StrEnum):
     REVOCATION_TIMEOUT = "revocation-timeout"  # the member did not give up partitions within its rebalance timeout
     ASSIGNMENT_DUE = "assignment-due"  # of an earlier change, which waited for the assignment interval
     RECONCILED = "reconciled"  # the member came nearer to its target assignment
+    GROUP_UPGRADED = "group-upgraded"  # to the consumer protocol, because a member of it joined (KIP-848)
+    GROUP_DOWNGRADED = "group-downgraded"  # to the classic protocol, because the last member of the consumer protocol left

@@ -28,7 +28,7 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
-from tests.support.asking import create_topic
+from tests.support.asking import make_topic
 from tests.support.client import Client
 
 Address = tuple[str, int]
@@ -39,7 +39,7 @@ GROUP_RESOURCE = 32
 def test_a_member_joins_stays_and_leaves(address: Address, fresh_name: str, version: int) -> None:
     """It gets all partitions of its topic in epoch 2; a steady heartbeat has no assignment."""
     with Client(address) as client:
-        create_topic(client, fresh_name, 3)
+        make_topic(client, fresh_name, 3)
         join = ConsumerGroupHeartbeatRequest(fresh_name, "m", 0, None, None, 60_000, [fresh_name], None, None, [])
         joined = client.ask(join, version, ConsumerGroupHeartbeatResponse)
         steady = client.ask(ConsumerGroupHeartbeatRequest(fresh_name, "m", 2), version, ConsumerGroupHeartbeatResponse)
@@ -58,7 +58,7 @@ def test_a_member_joins_stays_and_leaves(address: Address, fresh_name: str, vers
 def test_two_members_as_others_see_them(address: Address, fresh_name: str) -> None:
     """One takes over a partition of the other. Described, listed; each commits and reads in its epoch, and with an older one what it kept."""
     with Client(address) as client:
-        create_topic(client, fresh_name, 2)
+        make_topic(client, fresh_name, 2)
         at_once = AlterConfigsResource(GROUP_RESOURCE, fresh_name, [AlterableConfig("consumer.assignment.interval.ms", 0, "0")])
         client.ask(IncrementalAlterConfigsRequest([at_once]), 1, IncrementalAlterConfigsResponse)
         beat(client, fresh_name, "a", 0, [fresh_name])

@@ -70,6 +70,25 @@ def order_union(names: Sequence[str], found: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*large, *small]))
 
 
+def order_topic_ids(topic_ids: Iterable[bytes]) -> list[bytes]:
+    """Return the order of a HashMap that has got these topic ids one by one."""
+    given = list(dict.fromkeys(topic_ids))
+    mask = buckets_for(len(given)) - 1
+    return sorted(given, key=lambda topic_id: spread_topic_id(topic_id) & mask)
+
+
+def order_copied_partitions(partitions: Iterable[int]) -> list[int]:
+    """Return the order of a HashSet that was made of a list of partitions."""
+    given = list(partitions)
+    return _order_numbers(given, buckets_of_copy(len(given)))
+
+
+def order_partitions(partitions: Iterable[int]) -> list[int]:
+    """Return the order of a HashMap that has got these partitions one by one."""
+    given = list(dict.fromkeys(partitions))
+    return _order_numbers(given, buckets_for(len(given)))
+
+
 def order_members(member_ids: Sequence[str], updated: str | None = None, removed: str | None = None, most: int = 0) -> list[str]:
     """Return the order in which an assignor gets the members of a group (Kafka's TargetAssignmentBuilder).
 
@@ -90,14 +109,24 @@ def order_members(member_ids: Sequence[str], updated: str | None = None, removed
     return sorted(found, key=lambda member_id: spread_text(member_id) & mask)
 
 
-def order_timeline(keys: Sequence[str], most: int) -> list[str]:
-    """Return the order of a TimelineHashMap that had at most so many keys: by slot, and within a slot the last key first.
+def order_timeline(keys: Sequence[str], most: int = 0) -> list[str]:
+    """Return the order of a TimelineHashMap: by slot, and within a slot the last key first.
 
-    The table grows before a key is written, even if that key is replaced.
+    ``most`` is the largest number of keys that it had, if that is more than it has. The table grows before a key is written, even
+    if that key is replaced.
     """
+    most = max(most, len(keys))
     slots = 2
     while (most + 1) * 3 > slots * 4:
         slots *= 2
     shift = 65 - slots.bit_length()
     last_first = keys[::-1]
     return sorted(last_first, key=lambda key: (text_hash(key) * _FIBONACCI & _64_BITS) >> shift)
+
+
+def _order_numbers(numbers: Iterable[int], buckets: int) -> list[int]:
+    def bucket(number: int) -> int:
+        unsigned = number & 0xFFFF_FFFF
+        return (unsigned ^ unsigned >> 16) & buckets - 1
+
+    return sorted(dict.fromkeys(numbers), key=bucket)

@@ -34,14 +34,14 @@ NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000
 def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
     """Run a JoinGroup, and answer the attempt now or at the end of the join phase."""
     request = attempt.request
-    refusal = _refusal(classic, attempt)
-    if refusal is not ErrorCode.NONE:
-        return _refuse(attempt, refusal, request.member_id)
+    refused = refusal(classic, attempt)
+    if refused is not ErrorCode.NONE:
+        return _refuse(attempt, refused, request.member_id)
     try:
         other = classic.groups.others.get(request.group_id)
         tombstones = [] if other is None else other.admit_classic_member(request.group_id)
-    except CoordinatorError as refused:
-        return _refuse(attempt, refused.error, UNKNOWN_MEMBER_ID)
+    except CoordinatorError as error:
+        return _refuse(attempt, error.error, UNKNOWN_MEMBER_ID)
     is_new_group = bool(tombstones) or not classic.groups.exists(request.group_id)
     group = classic.groups.find(request.group_id)
     if group is None:
@@ -59,7 +59,8 @@ def join_group(classic: ClassicContext, attempt: JoinAttempt) -> Result:
     return result
 
 
-def _refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
+def refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
+    """Return why no group takes a JoinGroup, or NONE."""
     request = attempt.request
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID

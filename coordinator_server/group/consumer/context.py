@@ -22,15 +22,25 @@ NO_RESPONSE = ConsumerGroupHeartbeatResponse(member_epoch=-1)
 
 
 class Session:
-    """The timers of one member, and its last answer without an assignment, so that a steady heartbeat allocates little."""
+    """The timers of one member, and its last answer without an assignment, so that a steady heartbeat allocates little.
 
-    __slots__ = ("expire", "key", "rebalance_key", "response")
+    Members of the classic protocol have no rebalance timeout; theirs are those of joining and of syncing.
+    """
+
+    __slots__ = ("expire", "join_key", "key", "rebalance_key", "response", "sync_key")
 
     def __init__(self, group_id: str, member_id: str, expire: Callable[[], CoordinatorResult[Any]]) -> None:
         self.key: Hashable = ("consumer-session", group_id, member_id)
         self.rebalance_key: Hashable = ("consumer-rebalance", group_id, member_id)
+        self.join_key: Hashable = ("consumer-join", group_id, member_id)
+        self.sync_key: Hashable = ("consumer-sync", group_id, member_id)
         self.expire = expire
         self.response = NO_RESPONSE
+
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """The keys of all timers."""
+        return self.key, self.rebalance_key, self.join_key, self.sync_key
 
 
 class ConsumerContext:

@@ -11,9 +11,11 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.records import (
@@ -38,13 +40,19 @@ class FoundMember(NamedTuple):
     records: Sequence[CoordinatorRecord] = ()
 
 
-def refuse_if_full(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, max_size: int) -> None:
+def refuse_if_full(group: ConsumerGroup, member_id: str, max_size: int) -> None:
     """Refuse a new member of a group that has no room, also one that would replace a static member. Raises GROUP_MAX_SIZE_REACHED."""
-    if len(group.members) < max_size or request.member_id in group.members:
+    if len(group.members) < max_size or member_id in group.members:
         return
     raise CoordinatorError(
         ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {max_size} members."
     )
+
+
+def new_member_id(consumer: ConsumerContext) -> str:
+    """Return an id in Kafka's form: the 16 bytes of a UUID as 22 characters."""
+    digits = consumer.new_id().replace("-", "")
+    return urlsafe_b64encode(bytes.fromhex(digits.zfill(32))).decode().rstrip("=")
 
 
 def find_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, member_id: str) -> FoundMember:
@@ -76,9 +84,14 @@ def _find_static(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, m
             f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance id is owned by "
             f"{present.member_id} member.",
         )
+    return take_place(group, present, member_id)
+
+
+def take_place(group: ConsumerGroup, present: ConsumerGroupMember, member_id: str) -> FoundMember:
+    """Return the member that takes the place of a static one: with its metadata, its partitions and its target."""
     current = current_assignment(0, 0, present.state, present.assigned, present.pending_revocation)
     heir = ConsumerGroupMember(member_id, present.metadata).with_current(current)
-    return FoundMember(heir, present.member_id, replacement_records(group, present, heir))
+    return FoundMember(heir, present.member_id, _replacement_records(group, present, heir))
 
 
 def require_member(group: ConsumerGroup, member_id: str) -> ConsumerGroupMember:
@@ -115,7 +128,7 @@ def removal_records(group_id: str, member_id: str) -> list[CoordinatorRecord]:
     ]
 
 
-def replacement_records(group: ConsumerGroup, old: ConsumerGroupMember, new: ConsumerGroupMember) -> list[CoordinatorRecord]:
+def _replacement_records(group: ConsumerGroup, old: ConsumerGroupMember, new: ConsumerGroupMember) -> list[CoordinatorRecord]:
     """Return the records of a member that takes the place of a static member, with its partitions and its target."""
     return [
         *removal_records(group.group_id, old.member_id),

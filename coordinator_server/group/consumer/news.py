@@ -29,12 +29,14 @@ def with_news(consumer: ConsumerContext, result: CoordinatorResult[Any], reasons
 
 def tell_expired(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
     """Tell that the session of a member has expired."""
+    own = member.classic_member_metadata
+    timeout_ms = consumer.settings(group_id).consumer.session_timeout_ms if own is None else own.session_timeout_ms
     consumer.tell(
         "session-expired",
         group_id=group_id,
         member_id=member.member_id,
         client_host=member.metadata.client_host,
-        session_timeout_ms=consumer.settings(group_id).consumer.session_timeout_ms,
+        session_timeout_ms=timeout_ms,
     )
 
 

@@ -16,16 +16,23 @@ RETRY_MS: Final = 500
 """After this time an expiry is repeated whose records were not written."""
 
 
-def refresh_session(consumer: ConsumerContext, group_id: str, member_id: str) -> Session:
-    """Start the session of a member, or start it again."""
+def refresh_session(consumer: ConsumerContext, group_id: str, member_id: str, timeout_ms: int | None = None) -> Session:
+    """Start the session of a member, or start it again: with the group's timeout, or its own if it uses the classic protocol."""
+    session = session_of(consumer, group_id, member_id)
+    if timeout_ms is None:
+        timeout_ms = consumer.settings(group_id).consumer.session_timeout_ms
+    consumer.timer.schedule(session.key, timeout_ms, session.expire, RETRY_MS)
+    return session
+
+
+def session_of(consumer: ConsumerContext, group_id: str, member_id: str) -> Session:
+    """Return the timers of a member, which need not run."""
     of_group = consumer.sessions.get(group_id)
     if of_group is None:
         of_group = consumer.sessions[group_id] = {}
     session = of_group.get(member_id)
     if session is None:
         session = of_group[member_id] = Session(group_id, member_id, partial(consumer.on_session_end, group_id, member_id))
-    timeout_ms = consumer.settings(group_id).consumer.session_timeout_ms
-    consumer.timer.schedule(session.key, timeout_ms, session.expire, RETRY_MS)
     return session
 
 
@@ -45,8 +52,8 @@ def end_sessions(consumer: ConsumerContext, group_id: str, member_id: str) -> No
     session = of_group.pop(member_id, None)
     if session is None:
         return
-    consumer.timer.cancel(session.key)
-    consumer.timer.cancel(session.rebalance_key)
+    for key in session.keys:
+        consumer.timer.cancel(key)
     if not of_group:
         del consumer.sessions[group_id]
 

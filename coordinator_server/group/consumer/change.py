@@ -1,0 +1,160 @@
+"""What a request of a member changes in its group: the steps that members of both protocols have in common (KIP-848).
+
+    its metadata ──► its regular expression ──► the group's epoch ──► the target assignment ──► its own assignment
+
+Each step returns records, and the state that the next one needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from coordinator_server.group.consumer.context import ConsumerContext
+from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
+from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
+from coordinator_server.group.consumer.membership import FoundMember
+from coordinator_server.group.consumer.news import with_news
+from coordinator_server.group.consumer.reconciliation import Goal, reconcile
+from coordinator_server.group.consumer.records import current_assignment_record, member_record
+from coordinator_server.group.consumer.regexes import RegexChange, update_regex
+from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
+from coordinator_server.group.consumer.subscriptions import subscribed_names
+from coordinator_server.group.consumer.target import Target, update_target
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_heartbeat import TopicPartitions
+from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue
+
+
+class Subscribed(NamedTuple):
+    """The first three steps: the member with its new metadata, and the group's epoch."""
+
+    found: FoundMember
+    change: MemberChange
+    epoch: EpochUpdate
+    has_changed: bool
+    """Whether the member's subscription has."""
+    records: list[CoordinatorRecord]
+
+
+class Changed(NamedTuple):
+    """All steps: the member after them, and the records."""
+
+    member: ConsumerGroupMember
+    records: list[CoordinatorRecord]
+    is_moved: bool
+    """Whether the member's assignment, state or epoch has changed."""
+    reason: Why
+
+
+def subscribe(
+    consumer: ConsumerContext, group: ConsumerGroup, found: FoundMember, metadata: ConsumerGroupMemberMetadataValue
+) -> Subscribed:
+    """Give a member new metadata: the same object if nothing changes. Raises CoordinatorError."""
+    before = found.member
+    change = MemberChange(before, before.with_metadata(metadata))
+    records = list(found.records)
+    if metadata is not before.metadata:
+        records.append(member_record(group.group_id, change.after))
+    is_renamed = set(before.metadata.subscribed_topic_names) != set(metadata.subscribed_topic_names)
+    regex = update_regex(consumer, group, before.metadata, metadata)
+    records += regex.records
+    has_changed = is_renamed or regex.change is not RegexChange.NONE
+    # A new expression of a native member counts when its topics are known.
+    is_classic = metadata.classic_member_metadata is not None
+    epoch = update_epoch(
+        consumer, group, change, is_renamed or regex.change is RegexChange.RESOLVED or (is_classic and has_changed)
+    )
+    records += epoch.records
+    return Subscribed(found, change, epoch, has_changed, records)
+
+
+def advance(
+    consumer: ConsumerContext, group: ConsumerGroup, subscribed: Subscribed, owned: Sequence[TopicPartitions] | None
+) -> Changed:
+    """Compute the target assignment if that is due, and bring the member nearer to it. Raises CoordinatorError."""
+    target, records = update_target(consumer, group, subscribed.epoch.epoch, subscribed.change, subscribed.epoch.is_alike)
+    return move(consumer, group, subscribed, target, owned, records)
+
+
+def move(
+    consumer: ConsumerContext,
+    group: ConsumerGroup,
+    subscribed: Subscribed,
+    target: Target,
+    owned: Sequence[TopicPartitions] | None,
+    target_records: Sequence[CoordinatorRecord] = (),
+) -> Changed:
+    """Bring a member nearer to a target assignment, whose records are ``target_records`` if it is new."""
+    member = subscribed.change.after
+    after = _reconcile(consumer, group, member, target, subscribed.has_changed, owned)
+    records = [*subscribed.records, *target_records]
+    is_moved = after != member
+    if is_moved:
+        records.append(current_assignment_record(group.group_id, after))
+    return Changed(after, records, is_moved, _reason(subscribed, bool(target_records)))
+
+
+def written(
+    consumer: ConsumerContext, group: ConsumerGroup, subscribed: Subscribed, changed: Changed, response: Any
+) -> CoordinatorResult[Any]:
+    """Return the result with the records of a change. Timers follow the outcome of its append."""
+    if not changed.records:
+        return CoordinatorResult(response, depends_on=group.end_offset.value)
+    replaced = subscribed.found.replaced
+    on_append = partial(_settle, consumer, group.group_id, changed.member.member_id, replaced)
+    reason = Reason(changed.reason, changed.member.member_id)
+    result = CoordinatorResult(response, changed.records, on_append, attribution=because(reason))
+    return with_news(consumer, result, [reason])
+
+
+def sorted_names(names: Iterable[str]) -> list[str]:
+    """Return topics as in a member's record: each once, in the order of Java's strings, by UTF-16 units."""
+    return sorted(set(names), key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+
+
+def _reconcile(
+    consumer: ConsumerContext,
+    group: ConsumerGroup,
+    member: ConsumerGroupMember,
+    target: Target,
+    has_subscription_changed: bool,
+    owned: Sequence[TopicPartitions] | None,
+) -> ConsumerGroupMember:
+    if not has_subscription_changed and member.is_reconciled_to(target.epoch):
+        return member
+    names = frozenset(subscribed_names(group, member))
+    topic_by_id = consumer.topics.topic_by_id
+
+    def is_subscribed(topic_id: bytes) -> bool:
+        topic = topic_by_id(topic_id)
+        return topic is not None and topic.name in names
+
+    goal = Goal(target.epoch, target.partitions, names, is_subscribed, has_subscription_changed, owned, group.partition_epoch)
+    return reconcile(member, goal)
+
+
+def _reason(subscribed: Subscribed, has_new_target: bool) -> Why:
+    if subscribed.found.replaced is not None:
+        return Why.STATIC_MEMBER_RETURNED
+    if subscribed.found.member.metadata is NO_METADATA:
+        return Why.MEMBER_JOINED
+    if subscribed.has_changed:
+        return Why.SUBSCRIPTION_CHANGED
+    if subscribed.epoch.records:
+        return Why.TOPICS_CHANGED
+    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
+
+
+def _settle(consumer: ConsumerContext, group_id: str, member_id: str, replaced: str | None, error: ErrorCode | None) -> None:
+    """Bring the timers of the members in line with the outcome of the append."""
+    if error is not None:
+        restart_sessions(consumer, group_id, member_id)
+    elif replaced is not None and replaced != member_id:
+        end_sessions(consumer, group_id, replaced)

@@ -1,0 +1,115 @@
+"""A consumer group becomes a classic group again, when the last member of the consumer protocol leaves it (KIP-848).
+
+Only members of the classic protocol are left then. Their assignments are those of the target, in the version of their own bytes. The
+epoch of the group becomes the generation, and the protocol that most of them prefer becomes that of the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from coordinator_server.config import Config
+from coordinator_server.config_values import migration_policy
+from coordinator_server.group.assign.order import order_timeline
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
+from coordinator_server.group.classic.records import group_metadata_record
+from coordinator_server.group.classic.state import STABLE
+from coordinator_server.group.common.topics import TopicImage
+from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.member import ConsumerGroupMember
+from coordinator_server.group.consumer.records import group_tombstones
+from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_version, refuse, write_assignment
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupRequestProtocol
+
+
+class Downgrade(NamedTuple):
+    """The records of a conversion, and the group that they make, with what only its members' requests have told."""
+
+    records: list[CoordinatorRecord]
+    group: ClassicGroup
+
+
+def may_downgrade_without(config: Config, group: ConsumerGroup, leaving: Collection[ConsumerGroupMember]) -> bool:
+    """Return whether a group becomes a classic one when these members leave."""
+    left = len(group.members) - len(leaving)
+    native = sum(member.classic_member_metadata is None for member in leaving)
+    has_only_classic = len(group.members) - group.classic_members.value == native
+    return has_only_classic and left > 0 and _is_allowed(config, left)
+
+
+def may_downgrade_replacing(config: Config, group: ConsumerGroup, replaced: ConsumerGroupMember) -> bool:
+    """Return whether a group becomes a classic one when a classic member takes the place of a static one."""
+    is_last = replaced.classic_member_metadata is None and group.classic_members.value == len(group.members) - 1
+    return is_last and _is_allowed(config, len(group.members))
+
+
+def _is_allowed(config: Config, members: int) -> bool:
+    return migration_policy(config).downgrade and members <= config.group_max_size
+
+
+def downgrade(
+    group: ConsumerGroup,
+    leaving: Collection[ConsumerGroupMember],
+    joining: ConsumerGroupMember | None,
+    topics: TopicImage,
+    wall_ms: int,
+) -> Downgrade:
+    """Return the conversion of a group without ``leaving``. ``joining`` takes the place of the static member of its instance id.
+
+    The records of that replacement come first. Raises GROUP_ID_NOT_FOUND if a member's bytes cannot be read.
+    """
+    order = order_timeline(list(group.members))
+    replaced = None if joining is None else group.static_member(joining.instance_id)
+    gone = {member.member_id for member in leaving}
+    classic = ClassicGroup(group.group_id, STABLE, wall_ms)
+    classic.generation_id = group.group_epoch
+    targets: dict[str, str] = {}
+    for member in _staying(group, order, gone, replaced):
+        classic.add(_member(classic, member))
+        targets[member.member_id] = member.member_id
+    if joining is not None:
+        assert replaced is not None
+        classic.add(_member(classic, joining))
+        targets[joining.member_id] = replaced.member_id
+    classic.protocol_name = classic.select_protocol()
+    classic.learn_subscription()
+    for each in classic.members.values():
+        each.assignment = _assignment(classic, each, group, targets[each.member_id], topics)
+    renamed = [joining.member_id if joining and replaced and each == replaced.member_id else each for each in order]
+    records = group_tombstones(group.group_id, renamed, renamed, group.regexes)
+    assignments = {each.member_id: each.assignment for each in classic.members.values()}
+    return Downgrade([*records, group_metadata_record(classic, assignments)], classic)
+
+
+def _staying(
+    group: ConsumerGroup, order: list[str], gone: Collection[str], replaced: ConsumerGroupMember | None
+) -> Iterator[ConsumerGroupMember]:
+    for member_id in order:
+        if member_id not in gone and (replaced is None or member_id != replaced.member_id):
+            yield group.members[member_id]
+
+
+def _member(classic: ClassicGroup, member: ConsumerGroupMember) -> ClassicGroupMember:
+    metadata, own = member.metadata, member.classic_member_metadata
+    assert own is not None
+    found = ClassicGroupMember(member.member_id, metadata.instance_id, metadata.client_id, metadata.client_host)
+    found.session_key = classic.session_key(member.member_id)
+    found.rebalance_timeout_ms = metadata.rebalance_timeout_ms
+    found.session_timeout_ms = own.session_timeout_ms
+    found.protocol_type = PROTOCOL_TYPE
+    found.protocols = [JoinGroupRequestProtocol(each.name, each.metadata) for each in own.supported_protocols]
+    return found
+
+
+def _assignment(
+    classic: ClassicGroup, member: ClassicGroupMember, group: ConsumerGroup, target_of: str, topics: TopicImage
+) -> bytes:
+    try:
+        version = read_version(member.metadata(classic.protocol_name))
+    except Unreadable as unreadable:
+        refuse(unreadable, ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot downgrade the classic group {group.group_id}.")
+    return write_assignment(group.target(target_of), topics, version)

@@ -1,0 +1,64 @@
+"""The timers of classic members of consumer groups: their own session timeout, and two with their rebalance timeout.
+
+| timer | starts | ends |
+|---|---|---|
+| session | with each request | |
+| join | when the member is told to join again | with its join |
+| sync | with the answer to its join | with its sync |
+
+A member is removed when one of them expires. They measure the time that this server has been running. A revocation has no timer of
+its own: the member is told to join again for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+from typing import Any
+
+from coordinator_server.group.consumer.context import ConsumerContext
+from coordinator_server.group.consumer.leave import fence
+from coordinator_server.group.consumer.member import ConsumerGroupMember
+from coordinator_server.group.consumer.sessions import RETRY_MS, refresh_session, session_of
+from coordinator_server.group.why import Why
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+
+
+def refresh_classic_session(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
+    """Start the session of a classic member again."""
+    own = member.classic_member_metadata
+    assert own is not None
+    refresh_session(consumer, group_id, member.member_id, own.session_timeout_ms)
+
+
+def await_join(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
+    """Start the time for a member to join again, unless it runs since an earlier request."""
+    key = session_of(consumer, group_id, member.member_id).join_key
+    if not consumer.timer.is_scheduled(key):
+        _schedule(consumer, group_id, member, key, Why.JOIN_TIMEOUT)
+
+
+def await_sync(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
+    """End the time for a member to join, and start the time for its sync."""
+    session = session_of(consumer, group_id, member.member_id)
+    consumer.timer.cancel(session.join_key)
+    _schedule(consumer, group_id, member, session.sync_key, Why.SYNC_TIMEOUT)
+
+
+def has_synced(consumer: ConsumerContext, group_id: str, member_id: str) -> None:
+    """End the time for a member's sync."""
+    consumer.timer.cancel(session_of(consumer, group_id, member_id).sync_key)
+
+
+def _schedule(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember, key: Hashable, why: Why) -> None:
+    expire = partial(_expire, consumer, group_id, member.member_id, why)
+    consumer.timer.schedule(key, member.metadata.rebalance_timeout_ms, expire, RETRY_MS)
+
+
+def _expire(consumer: ConsumerContext, group_id: str, member_id: str, why: Why) -> CoordinatorResult[Any]:
+    """Remove a member. Do nothing if it has left, or has changed to the consumer protocol."""
+    group = consumer.groups.by_id.get(group_id)
+    member = None if group is None else group.members.get(member_id)
+    if group is None or member is None or member.classic_member_metadata is None:
+        return CoordinatorResult(DEFERRED)
+    return fence(consumer, group, [member], why)
