@@ -16,7 +16,7 @@ import pytest
 from tests.differential.lockstep import Lockstep
 from tests.differential.playing import Archive, Stage, judge, play
 from tests.differential.scripts import RESTART, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
-from tests.differential.servers import EXPIRING, LIMITS, OTHER_LIMITS, Pair
+from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, Pair
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -126,7 +126,7 @@ def stage(_pair: Pair, archive: Archive) -> Stage:
 
 @pytest.fixture(scope="session")
 def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
-    named = chain(scripts_of("timing"), scripts_of("transaction_timeouts"))
+    named = chain(scripts_of("timing"), scripts_of("transaction_timeouts"), scripts_of("consumer_timing"))
     sequences = [script for script in _all_asked(request) if script.book == TIMED.book]
     played = Played([*_asked(request, named), *sequences], stage)
     yield played
@@ -138,7 +138,7 @@ def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> t
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
     sequences = [script for script in _all_asked(request) if script.book == RESTARTED_PRODUCERS.book]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
-    again = Stage(_pair.start(OTHER_LIMITS), stage.archive)
+    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS}), stage.archive)
     halves.move_to(again)
     return again, halves
 
@@ -150,14 +150,14 @@ def halves(_second_life: tuple[Stage, Halves]) -> Halves:
 
 @pytest.fixture(scope="session")
 def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) -> Iterator[Played]:
-    played = Played(_asked(request, scripts_of("limits")), _second_life[0])
+    played = Played(_asked(request, chain(scripts_of("limits"), scripts_of("consumer_limits"))), _second_life[0])
     yield played
     played.close()
 
 
 @pytest.fixture(scope="session")
 def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
-    """The third life, in which nothing else is played."""
+    """The third life."""
     third = Stage(_pair.start({**LIMITS, **EXPIRING}), stage.archive)
     # They only wait.
     scripts = _asked(request, scripts_of("transactional_id_expiration"))

@@ -135,6 +135,12 @@ def _blames_the_client(step: Step) -> bool:
     return step.asked.api == "alter" and errors == [(ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_SERVER_ERROR)]
 
 
+def _takes_another_instance(step: Step) -> bool:
+    """Row 58: a member of a consumer group joins for the instance that another one had before."""
+    errors = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("errorCode")]
+    return step.asked.api == "beat" and errors == [(ErrorCode.NONE, ErrorCode.UNRELEASED_INSTANCE_ID)]
+
+
 # The one that logs show, not answers.
 OUTLIVING: Final = 25
 
@@ -188,6 +194,10 @@ KNOWN: Final[dict[int, Known]] = {
     50: Known(
         "a partition refuses the coordinator's own marker: it has seen a newer epoch of the producer, as after a marker that an administrator wrote",
         is_told_apart=_has_a_newer_marker,
+    ),
+    58: Known(
+        "a static member of a consumer group joins again under a different instance id, and a new member joins with the one that it had",
+        is_told_apart=_takes_another_instance,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 from protocol.error_codes import ErrorCode
+from tests.differential.consuming import ASKED
 from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
-from tests.differential.producing import ASKED
 from tests.differential.recorded import RecordedSide
 from tests.differential.records import without_outliving
 from tests.differential.side import Server, Side
@@ -28,6 +28,7 @@ BY_CHANCE: Final = {LEADER_CHOSEN, CHECKED_TOGETHER}
 # The last version of TxnOffsetCommit that is only checked, and the errors of that version and of those before it.
 _LAST_CHECKED: Final = 4
 _NOT_IN_TRANSACTION: Final = {ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE}
+_DESCRIBING: Final = {"describe", "consumers"}
 # At the end of a line whose effect does not last.
 SOON: Final = " ..."
 
@@ -59,9 +60,11 @@ class Lockstep:
     ``prefix`` is in front of its group ids, so that many scripts share a server.
     """
 
-    def __init__(self, ours: Server, kafka: Server | Transcript, prefix: str) -> None:
-        self.ours = Side(ours, prefix)
-        self.kafka = RecordedSide(kafka, self.ours) if isinstance(kafka, Transcript) else Side(kafka, prefix)
+    def __init__(self, ours: Server, kafka: Server | Transcript, prefix: str, *, has_consumers: bool = False) -> None:
+        self.ours = Side(ours, prefix, has_consumers=has_consumers)
+        self.kafka = (
+            RecordedSide(kafka, self.ours) if isinstance(kafka, Transcript) else Side(kafka, prefix, has_consumers=has_consumers)
+        )
         self._told: list[Told] = []
         self._noted: set[int] = set()
         self._log: dict[str, list[Any]] = {}
@@ -251,10 +254,10 @@ def _is_checked_together(step: Step) -> bool:
 
 def _groups_of(first: str, plain: list[str]) -> list[str]:
     """The groups that a line is about."""
-    if first in ASKED and first != "describe":
+    if first in ASKED and first not in _DESCRIBING:
         return []
-    names = [name for name in plain if name != "ops"] if first == "describe" else plain[1:]
-    if first == "describe" or plain[0] == "delete":
+    names = [name for name in plain if name != "ops"] if first in _DESCRIBING else plain[1:]
+    if first in _DESCRIBING or plain[0] == "delete":
         return [name for name in names if name != "''"]
     return [name for name in names[:1] if name != "''"]
 

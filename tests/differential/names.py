@@ -13,6 +13,7 @@ from zlib import crc32
 from tests.differential.wire import Sent
 
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_BASE64: Final = re.compile(r"[A-Za-z0-9_-]{22}")
 
 # Arrays that Kafka keeps in hash maps: their order is that of random ids, or of nothing.
 UNORDERED: Final = {
@@ -29,6 +30,16 @@ UNORDERED: Final = {
     ("DescribeConfigsResponse", "configs"),
     ("IncrementalAlterConfigsResponse", "responses"),
     ("Record", "members"),
+    ("ConsumerGroupHeartbeatRequest", "TopicPartitions"),
+    ("ConsumerGroupHeartbeatResponse", "topicPartitions"),
+    ("ConsumerGroupDescribeResponse", "groups"),
+    ("ConsumerGroupDescribeResponse", "members"),
+    ("ConsumerGroupDescribeResponse", "subscribedTopicNames"),
+    ("ConsumerGroupDescribeResponse", "topicPartitions"),
+    ("Record", "assigned_partitions"),
+    ("Record", "partitions_pending_revocation"),
+    ("Record", "topic_partitions"),
+    ("Record", "topics"),
     ("AddPartitionsToTxnResponse", "resultsByTopicV3AndBelow"),
     ("AddPartitionsToTxnResponse", "resultsByTransaction"),
     ("AddPartitionsToTxnResponse", "topicResults"),
@@ -64,7 +75,10 @@ PRODUCER_IDS: Final = {
     "next_producer_id",
     "producer",
 }
-TIMES: Final = {"transactionStartTimeMs", "lastTimestamp"}
+TIMES: Final = {"transactionStartTimeMs", "lastTimestamp", "assignment_timestamp", "timestamp"}
+TOPIC_IDS: Final = {"topicId", "topic_id"}
+# Of topics, ids included.
+HASHES: Final = {"metadata_hash"}
 # Positions in logs that scripts share.
 OFFSETS: Final = {"currentTxnStartOffset"}
 
@@ -84,10 +98,19 @@ class Names:
         self._members: dict[str, str] = {}
         self._counts: Counter[str] = Counter()
         self._producers: dict[int, str] = {}
+        self._hashes: dict[int, str] = {}
+        # Member ids that are made up, but for those with a UUID in them.
+        self._made: dict[str, str] = {}
 
     def know_topic(self, name: str, topic_id: bytes) -> None:
         """A topic that the script has made."""
         self._topics[topic_id] = f"id of {name}"
+
+    def _know_member(self, sent: Sent, member_id: str) -> None:
+        """Name the id that a member is given: that of a consumer group is a UUID, which Kafka writes in base 64."""
+        if member_id != sent.member_id and (_BASE64.fullmatch(member_id) or UUID.fullmatch(member_id)):
+            self._made.setdefault(member_id, f"member {len(self._made)}")
+        self._named(member_id)
 
     def producer(self, producer_id: int) -> str:
         """The name of a producer that was in an answer, or nothing."""
@@ -98,7 +121,7 @@ class Names:
         ordered = sorted(answers, key=lambda sent: sent.ordinal)
         for sent in ordered:
             if sent.answer is not None and "memberId" in sent.answer:
-                self._named(sent.answer["memberId"])
+                self._know_member(sent, sent.answer["memberId"] or "")
         return {sent.ordinal: self.named(type(sent.message).__name__ + sent.extent, sent.answer) for sent in ordered}
 
     def named(self, kind: str, value: Any, field: str = "") -> Any:
@@ -116,9 +139,9 @@ class Names:
                 value = sorted(value, key=partial(self._order, kind))
             return [self.named(kind, element, field) for element in value]
         if isinstance(value, bytes):
-            if field == "topicId":
+            if field in TOPIC_IDS:
                 return self._topic(kind, value)
-            return value.decode(errors="backslashreplace")
+            return value.decode(errors="backslashreplace").replace(self._prefix, "")
         if isinstance(value, str):
             # Messages are for people, and each project has its own words.
             return "a message" if field == "errorMessage" and value else self._named(value)
@@ -127,6 +150,8 @@ class Names:
     def _named_number(self, field: str, value: Any) -> Any:
         if field in PRODUCER_IDS and value > 0:
             return self._producers.setdefault(value, f"producer {len(self._producers)}")
+        if field in HASHES and value:
+            return self._hashes.setdefault(value, f"hash {len(self._hashes)}")
         if field in TIMES and value > 0:
             return "then"
         if field in OFFSETS and value >= 0:
@@ -141,7 +166,7 @@ class Names:
 
     def _topic(self, kind: str, topic_id: bytes) -> str:
         is_new = kind == "CreateTopicsResponse" and any(topic_id)
-        return self._topics.get(topic_id, "a new id" if is_new else topic_id.hex())
+        return self._topics.get(topic_id, "a new id" if is_new else topic_id.replace(self._prefix.encode(), b"").hex())
 
     def _named(self, text: str) -> str:
         def name(match: re.Match[str]) -> str:
@@ -151,7 +176,7 @@ class Names:
                 self._members[match[0]] = f"#{self._counts[before]}"
             return self._members[match[0]]
 
-        return UUID.sub(name, text).replace(self._prefix, "")
+        return UUID.sub(name, self._made.get(text, text)).replace(self._prefix, "")
 
     def _order(self, kind: str, element: Any) -> str:
         """By what is the same on both sides: an id that has no name yet counts for nothing."""
@@ -172,5 +197,6 @@ class Names:
         if field in PRODUCER_IDS:
             return self._producers.get(value, "")
         if isinstance(value, str):
+            value = self._made.get(value, value)
             return UUID.sub(lambda match: self._members.get(match[0], ""), value).replace(self._prefix, "")
         return value

@@ -71,7 +71,8 @@ class Stage:
     def lockstep(self, script: Script, attempt: int = 0) -> Lockstep:
         """With a transcript that is fresh, else with a broker."""
         transcript = None if self.archive.is_live else self.archive.fresh(script)
-        lockstep = Lockstep(self.life.ours, transcript or self.life.kafka(), f"{script.prefix}{attempt}-")
+        prefix = f"{script.prefix}{attempt}-"
+        lockstep = Lockstep(self.life.ours, transcript or self.life.kafka(), prefix, has_consumers=script.has_consumers)
         if any("''" in line for line in script.lines):
             lockstep.forget_nameless()
         return lockstep

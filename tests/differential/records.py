@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,6 +17,7 @@ from protocol.codec import decode
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.errors import Truncated
 from protocol.fields import Item, Message
+from protocol.messages.consumer_group_records import ConsumerGroupRegularExpressionValue
 from protocol.messages.control_records import ControlRecordTypeSchema, EndTxnMarker
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.group_records import GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
@@ -32,6 +34,8 @@ OWNERS: Final = ("group", "group_id", "transactional_id")
 _LATEST: Final = -1
 _FETCH_BYTES: Final = 1 << 20
 _ENDS: Final = {0: "abort", 1: "commit"}
+# Keys of several types have the same fields.
+_OF_CONSUMERS: Final = re.compile("ConsumerGroup(.*)Key")
 
 
 class Written(NamedTuple):
@@ -135,11 +139,20 @@ def told(names: Names, records: list[Written]) -> list[Any]:
 
     An offset that is deleted twice in a row is deleted: row 55 of docs/differences.md.
     """
-    plain = [names.named("Record", _plain(record)) for record in records]
+    plain = _in_order([names.named("Record", _plain(record)) for record in records])
     ordered: list[Any] = []
     for is_deleted, neighbours in groupby(plain, key=_is_deleted_offset):
         run = list(neighbours)
         ordered += sorted({repr(record): record for record in run}.values(), key=repr) if is_deleted else run
+    return ordered
+
+
+def _in_order(records: list[Any]) -> list[Any]:
+    """Neighbours of one type, of several members of a consumer group, in the order of the members: Kafka's is that of a hash map."""
+    ordered: list[Any] = []
+    for kind, neighbours in groupby(records, key=lambda record: record.get("type")):
+        run = list(neighbours)
+        ordered += run if kind is None else sorted(run, key=lambda record: repr(record["key"]))
     return ordered
 
 
@@ -182,16 +195,24 @@ def _plain(written: Written) -> dict[str, Any]:
         said["transaction_partitions"] = sorted(
             [each.topic, *sorted(each.partition_ids)] for each in value.transaction_partitions or ()
         )
-    plain = {"key": _fields(key), "value": said, "version": record.value_version}
+    plain: dict[str, Any] = {"key": _fields(key), "value": said, "version": record.value_version}
+    kind = _OF_CONSUMERS.fullmatch(type(key).__name__)
+    if kind is not None:
+        plain["type"] = kind[1]
+    if isinstance(value, ConsumerGroupRegularExpressionValue):
+        assert said is not None
+        # A position in the log of the cluster.
+        said["version"] = "a version"
     if producer is not None:
         plain["producer"], plain["epoch"] = producer
     return plain
 
 
 def _fields(item: Message | Item) -> dict[str, Any]:
-    return {
-        name: [_fields(element) if isinstance(element, Item) else element for element in value]
-        if isinstance(value, list)
-        else value
-        for name, value in asdict(item).items()
-    }
+    return {name: _plain_value(value) for name, value in asdict(item).items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain_value(element) for element in value]
+    return _fields(value) if isinstance(value, Item) else value

@@ -3,6 +3,7 @@
 == the rule it is about
 differs 2                            the listed differences that it shows, all of them and no others
 > A join g protocols=range:x v=5     a client's request
+> A beat g topics=t                 that of a member of a consumer group (consuming.py has these, producing.py those of producers)
 > describe g h                       a request of nobody: describe, list, find (coordinators), topics, create, grow, remove (topics), configs, alter, resources
 > until A                            time passes until none of A's requests is parked
 > until g Empty                      … until the group is in that state
@@ -21,14 +22,15 @@ from typing import Final, NamedTuple
 
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
+from tests.differential.servers import is_of_consumers
 from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-RESTARTED: Final = (RESTART, "transaction_restarts")
+RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart")
 # Files of scripts that a broker takes long for, and that are not recorded.
-LONG: Final = ("exhaustion",)
+LONG: Final = ("exhaustion", "consumer_waiting")
 # What time decides, and whose log time goes on to change.
 _WITHOUT_LOG: Final = {"scripts/timing", "scripts/limits", "scripts/restart"}
 # What only a test on a shard can do, and what takes time.
@@ -73,6 +75,11 @@ class Script(NamedTuple):
     @property
     def is_long(self) -> bool:
         return self.book.removeprefix("scripts/") in LONG
+
+    @property
+    def has_consumers(self) -> bool:
+        """Whether groups are described as consumer groups, too, and topics must be known to coordinators before the next line."""
+        return is_of_consumers(self.book)
 
     @property
     def has_log(self) -> bool:

@@ -51,13 +51,29 @@ EXPIRING: Final[Mapping[str, object]] = {
     "producer.id.expiration.ms": 1000,
     "producer.id.expiration.check.interval.ms": 300,
 }
+# Properties of consumer groups in every life. Targets are computed at once: a script that is about the interval sets it for its group.
+CONSUMERS: Final[Mapping[str, object]] = {
+    "group.consumer.assignment.interval.ms": 0,
+    "group.consumer.min.session.timeout.ms": 1000,
+    "group.consumer.min.heartbeat.interval.ms": 1000,
+    "group.consumer.heartbeat.interval.ms": 1000,
+}
+# … and in the second life.
+FEW_CONSUMERS: Final[Mapping[str, object]] = {"group.consumer.max.size": 2}
 # Books whose answers depend on these.
 _OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactional_id_expiration", "timed-sequences"}
 
 
 def conditions(book: str) -> object:
     """All that the answers to the scripts of a book depend on."""
+    if is_of_consumers(book) or book == "scripts/configs":
+        return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS)
     return (*CONDITIONS, TRANSACTIONS, EXPIRING) if book in _OF_TRANSACTIONS else CONDITIONS
+
+
+def is_of_consumers(book: str) -> bool:
+    """Whether the scripts of a book are about consumer groups."""
+    return book.removeprefix("scripts/").startswith("consumer")
 
 
 class Life:
@@ -98,7 +114,7 @@ class Pair:
         if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        limits = {**TRANSACTIONS, **limits}
+        limits = {**TRANSACTIONS, **CONSUMERS, **limits}
         self._ours.overrides = {**limits, "transaction.state.log.num.partitions": TRANSACTIONS_PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0

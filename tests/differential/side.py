@@ -17,6 +17,7 @@ from typing import Any, Final
 from coordinator_server.kinds import TRANSACTIONS
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
@@ -30,8 +31,9 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, REMOVE
+from tests.differential.consuming import ASKED, BEAT, Consuming
+from tests.differential.describing import described
 from tests.differential.names import Names
-from tests.differential.producing import ASKED, Producing
 from tests.differential.records import TRANSACTIONS_PARTITIONS, Tail, told
 from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of
 from tests.scenarios.player import JOIN, SYNC, Api, Client, Words
@@ -41,6 +43,8 @@ from tests.support.oracle import Value
 _DYNAMIC: Final = {1, 8}
 # What a script waits for the end of: markers that are being written, or transactions.
 _BUSY: Final[dict[str, tuple[str, ...]]] = {"rest": ("Prepare",), "over": ("Prepare", "Ongoing")}
+# A broker tells its coordinator of topics a moment after clients.
+_IMAGE_S: Final = 0.4
 # Between two looks at what takes time.
 _LONGEST_PAUSE_S: Final = 0.02
 _TIMEOUT_MS: Final = 60_000
@@ -63,13 +67,15 @@ class Server:
         self.address = address
         self.topic_ids = topic_ids
         self.has_delay = has_delay
+        self.has_late_images = name == "Kafka"
 
 
-class Side(Producing):
+class Side(Consuming):
     """A script's clients on one server."""
 
-    def __init__(self, server: Server, prefix: str) -> None:
+    def __init__(self, server: Server, prefix: str, *, has_consumers: bool = False) -> None:
         super().__init__(prefix, server.topic_ids)
+        self._has_consumers = has_consumers
         self.server = server
         self.names = Names(prefix, server.topic_ids, server.address[1])
         self.names.has_first_coordinator = server.is_first
@@ -143,6 +149,8 @@ class Side(Producing):
             wanted = 0 if sent.api == REMOVE.name else abs(int(count.partition(":")[0]))
             if self._topic(name) not in refused:
                 _until(partial(self._has_partitions, name, wanted), f"{name} has {wanted} partitions")
+        if self._has_consumers and self.server.has_late_images:
+            time.sleep(_IMAGE_S)
 
     def await_configs(self, plain: list[str], words: Words) -> None:
         """Settings, too, are known to the node a moment after they were altered."""
@@ -177,8 +185,10 @@ class Side(Producing):
             sent.extent = " of all"
         self.sent.append(sent)
         self.request_digest = self.names.digest(type(message).__name__, value_of(message, version))
-        if api is JOIN:
+        if api in {JOIN, BEAT}:
             self._remembering[sent.ordinal] = tell
+        elif api is SYNC:
+            self._remembering[sent.ordinal] = self.tell_sync(client)
         self._connection(client.name).send(message, version, sent)
 
     def _connection(self, client_id: str) -> Connection:
@@ -262,7 +272,11 @@ class Side(Producing):
         return found["transactionState"] == state if unwanted is None else not found["transactionState"].startswith(unwanted)
 
     def await_offset(self, name: str, position: str, offset: int) -> None:
-        """Until the group has that offset there."""
+        """Until the group has that offset there; or, for ``epoch``, until a consumer group has that epoch."""
+        if position == "epoch":
+            group_id = self._group(name)
+            _until(lambda: self._describe([group_id])[name].get("epoch") == offset, f"{name} has epoch {offset}")
+            return
         topic, partition = position.split(":")
         asked = OffsetFetchRequestTopics(self._topic(topic), partition_indexes=[int(partition)])
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(self._group(name), topics=[asked])])
@@ -318,6 +332,10 @@ class Side(Producing):
         if not group_ids:
             return {}
         groups = self._control.ask(DescribeGroupsRequest(group_ids), 6)["groups"]
+        if self._has_consumers:
+            asked = self._control.ask(ConsumerGroupDescribeRequest(group_ids), 1)["groups"]
+            consumers = {group["groupId"]: described(group) for group in asked if group["errorCode"] == ErrorCode.NONE}
+            groups = [consumers.get(group["groupId"], group) for group in groups]
         self.states |= {group["groupId"]: group["groupState"] for group in groups}
         return {group["groupId"].removeprefix(self._prefix): group for group in groups}
 

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.server.table import ROWS
-from tests.differential import asking, producing
+from tests.differential import asking, consuming, producing
 from tests.scenarios import player
 
 TESTS: Final = Path(__file__).parents[1]
 ELSEWHERE: Final = {
     "AlterConfigs": "integration/test_configs.py",
     "ApiVersions": "unit/protocol/test_api.py",
-    "ConsumerGroupDescribe": "integration/test_groups.py",
     "DescribeCluster": "integration/test_cluster.py",
     "DescribeTopicPartitions": "integration/test_topics.py",
     "Fetch": "integration/test_internal_topics.py",
@@ -23,7 +22,7 @@ ELSEWHERE: Final = {
 
 
 def test_every_api_is_compared_with_a_broker_or_said_not_to_be() -> None:
-    imported = {name for module in (asking, player, producing) for name in vars(module)}
+    imported = {name for module in (asking, consuming, player, producing) for name in vars(module)}
     asked = {name.removesuffix("Request") for name in imported if name.endswith("Request")}
 
     assert {row.request.__name__.removesuffix("Request") for row in ROWS} == asked | ELSEWHERE.keys()

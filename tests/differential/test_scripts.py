@@ -17,6 +17,15 @@ PLAIN = (
     "add_offsets",
     "add_partitions",
     "configs",
+    "consumer_admin",
+    "consumer_assignors",
+    "consumer_fencing",
+    "consumer_joining",
+    "consumer_migration",
+    "consumer_offsets",
+    "consumer_reconciling",
+    "consumer_static",
+    "consumer_subscriptions",
     "describe_producers",
     "describe_transactions",
     "end_txn",
@@ -56,7 +65,7 @@ def test_long_script(script: Script, stage: Stage) -> None:
     play(script, stage)
 
 
-@named("timing", "transaction_timeouts")
+@named("timing", "transaction_timeouts", "consumer_timing")
 def test_timed_script(script: Script, timed: Played) -> None:
     """The same where time decides."""
     timed.result(script)
@@ -68,7 +77,7 @@ def test_restart(script: Script, halves: Halves) -> None:
     halves.finish(script)
 
 
-@named("limits")
+@named("limits", "consumer_limits")
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)

@@ -35,7 +35,7 @@ def text_of_join(response: JoinGroupResponse) -> str:
 def text_of_sync(response: SyncGroupResponse) -> str:
     if response.error_code != ErrorCode.NONE:
         return text_of_error(response)
-    return f"NONE {response.protocol_type}/{response.protocol_name} assignment={response.assignment.decode()}"
+    return f"NONE {response.protocol_type}/{response.protocol_name} assignment={response.assignment.decode(errors='backslashreplace')}"
 
 
 def text_of_leave(response: LeaveGroupResponse) -> str:
@@ -114,6 +114,6 @@ def subscribed_to(topics: list[str]) -> bytes:
 
 
 def _metadata(metadata: bytes) -> str:
-    if not metadata.startswith(b"\0\0"):
+    if not metadata.startswith(b"\0"):
         return metadata.decode()
-    return f"[{'+'.join(decode(ConsumerProtocolSubscription, 0, metadata[2:]).topics)}]"
+    return f"[{'+'.join(decode(ConsumerProtocolSubscription, metadata[1], metadata[2:]).topics)}]"

@@ -1,0 +1,44 @@
+"""ConsumerGroupDescribe in few words: a script compares it after each step, so a transcript has it after each step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.oracle import Value
+
+_PROTOCOLS = {-1: "", 0: "classic", 1: "consumer"}
+
+
+def described(group: Value) -> Value:
+    """Of one group: its state and epochs, and of each member epoch, protocol, subscription, and what it has and is to have.
+
+    ``consumers g`` in a script compares the rest: clients, hosts, and operations.
+    """
+    return {
+        "groupId": group["groupId"],
+        "groupState": group["groupState"],
+        "epoch": group["groupEpoch"],
+        "assignmentEpoch": group["assignmentEpoch"],
+        "assignor": group["assignorName"],
+        "members": [_member(member) for member in group["members"]],
+    }
+
+
+def _member(member: Value) -> Value:
+    words: dict[str, Any] = {
+        "memberId": member["memberId"],
+        "epoch": member["memberEpoch"],
+        "protocol": _PROTOCOLS[member["memberType"]],
+        "topics": " ".join(sorted(member["subscribedTopicNames"])),
+        "regex": member["subscribedTopicRegex"],
+        "instance": member["instanceId"],
+        "rack": member["rackId"],
+        "has": _partitions(member["assignment"]),
+        "target": _partitions(member["targetAssignment"]),
+    }
+    return {name: value for name, value in words.items() if value}
+
+
+def _partitions(assignment: Value) -> str:
+    topics = sorted(assignment["topicPartitions"], key=lambda topic: str(topic["topicName"]))
+    return " ".join(f"{topic['topicName']}:{','.join(map(str, sorted(topic['partitions'])))}" for topic in topics)
