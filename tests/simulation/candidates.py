@@ -5,97 +5,19 @@ Each program has an event loop of its own on simulated time, and reaches the ser
 
 from __future__ import annotations
 
-import asyncio
-import ssl
-from collections.abc import Callable
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
-from coordinator_server.client import ConnectionSettings, Election, ElectionSettings, Environment, Term
-from coordinator_server.client.settings import Address
-from tests.simulation.loop import SimulatedLoop
-from tests.simulation.network import ClientSocket, Network
+from coordinator_server.client import ConnectionSettings, Election, ElectionSettings, Term
 from tests.simulation.play import Play
-from tests.simulation.world import MS, SECOND, Event, World
+from tests.simulation.program import Clocks, Program
+from tests.simulation.world import MS, SECOND
 
 CANDIDATES: Final = 4
 SESSION_S: Final = 2.0
-TURN_US: Final = 20
 LOOK_US: Final = 2 * MS
-
-
-class Program:
-    """A process with an event loop that the world runs, unless it is frozen or dead."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.loop = SimulatedLoop(lambda: world.now_us, self._wake, is_timers_first=False)  # type: ignore[abstract]
-        self.is_alive = True
-        self.sockets: list[ClientSocket] = []
-        self._frozen_until_us = 0
-        self._next: Event | None = None
-        self._next_us = 0
-
-    def run(self, main: Callable[[], Any]) -> None:
-        """Start a coroutine."""
-        self.loop.call_soon(lambda: self.loop.create_task(main()))
-
-    def freeze(self, duration_us: int) -> None:
-        """Do nothing for so long; what arrives waits."""
-        self._frozen_until_us = max(self._frozen_until_us, self.world.now_us + duration_us)
-
-    def die(self) -> None:
-        """Do nothing any more."""
-        self.is_alive = False
-        self.loop.is_over = True
-        for socket in self.sockets:
-            socket.close()
-
-    def _wake(self) -> None:
-        due_us = self.world.now_us + TURN_US if not self.loop.is_idle else self.loop.next_due()
-        if due_us is None or not self.is_alive:
-            return
-        if self._next is not None:
-            if self._next_us <= due_us:
-                return
-            self._next.cancel()
-        self._next_us = max(due_us, self.world.now_us + TURN_US)
-        self._next = self.world.at(self._next_us, self._turn)
-
-    def _turn(self) -> None:
-        self._next = None
-        if not self.is_alive:
-            return
-        if self.world.now_us < self._frozen_until_us:
-            self._next_us = self._frozen_until_us
-            self._next = self.world.at(self._next_us, self._turn)
-            return
-        self.loop.turn()
-        self._wake()
-
-
-class ClientTransport(asyncio.Transport):
-    """A connection of a program, as its protocol has it."""
-
-    def __init__(self, network: Network, program: Program, protocol: asyncio.Protocol) -> None:
-        super().__init__()
-        self._program, self._protocol = program, protocol
-        self._socket = ClientSocket(network, self._received, self._lost)
-        program.sockets.append(self._socket)
-
-    def write(self, data: Any) -> None:
-        self._socket.send(bytes(data))
-
-    def abort(self) -> None:
-        self._socket.close()
-
-    def _received(self, data: bytes) -> None:
-        self._program.loop.call_soon(self._protocol.data_received, data)
-
-    def _lost(self) -> None:
-        self._program.loop.call_soon(self._protocol.connection_lost, ConnectionResetError("lost"))
 
 
 class Candidate:
@@ -105,24 +27,25 @@ class Candidate:
         self.name = name
         self.program: Program | None = None
         self.election: Election | None = None
-        self._play, self._rng = play, rng
+        self._play = play
         # Clocks of the time of day are hours apart: the tokens rise all the same.
-        self._wall_ahead_ms = 0 if play.is_expiring else rng.randint(-3_600_000, 3_600_000)
+        self._clocks = Clocks(1.0, 0 if play.is_expiring else rng.randint(-3_600_000, 3_600_000))
 
     def start(self) -> None:
         """Begin a new life, unless there is one."""
         if self.program is None or not self.program.is_alive:
-            self.program = Program(self._play.world)
-            self.program.run(self._live)
+            self.program = Program(self._play.world, self.name, self._clocks, self._play.wrong.append)
+            self.program.network_at = lambda _address: self._play.network
+            self.program.start(self._live)
 
     def die(self) -> None:
         if self.program is not None:
-            self.program.die()
+            self.program.kill()
 
     def freeze(self) -> None:
         """Up to three sessions."""
         if self.program is not None:
-            self.program.freeze(self._play.world.between(10 * MS, int(3 * SESSION_S * SECOND)))
+            self.program.pause(self._play.world.between(10 * MS, int(3 * SESSION_S * SECOND)))
 
     def resign(self) -> None:
         """End as programs should, and come back."""
@@ -131,32 +54,18 @@ class Candidate:
 
             async def close() -> None:
                 await election.close()
-                program.die()
+                program.world.after(0, program.kill)
 
-            program.run(close)
+            def begin() -> None:
+                program.loop.create_task(close())
+
+            program.soon(begin)
 
     async def _live(self) -> None:
-        world, program = self._play.world, self.program
-        assert program is not None
-
-        async def connect(
-            protocol: Callable[[], asyncio.BaseProtocol], _address: Address, _tls: ssl.SSLContext | None
-        ) -> asyncio.BaseTransport:
-            made = protocol()
-            assert isinstance(made, asyncio.Protocol)
-            transport = ClientTransport(self._play.network, program, made)
-            made.connection_made(transport)
-            return transport
-
-        environment = Environment(
-            now_s=lambda: world.now_us / SECOND,
-            wall_ms=lambda: 1_700_000_000_000 + self._wall_ahead_ms + world.now_us // MS,
-            random=self._rng.random,
-            connect=connect,
-        )
+        assert self.program is not None
         settings = ConnectionSettings("127.0.0.1:9092", client_id=self.name, request_timeout_s=3, connect_timeout_s=2)
         election = ElectionSettings("election", candidate=self.name, session_timeout_s=SESSION_S, heartbeat_interval_s=0.3)
-        self.election = Election(settings, election, environment=environment)
+        self.election = Election(settings, election, environment=self.program.environment)
         # Without the block's end: who dies does not come to that.
         await self.election.__aenter__()
         async for term in self.election:

@@ -14,6 +14,7 @@ once, so that the notes of a process that is killed are whole:
     ["wrote", item, value]           a checkpoint was acknowledged
     ["has", leads, items]            what it has now, after a change
     ["callback", name, generation, member_id]
+    ["fenced"]                       it ends: another one has its instance id, as it seems to the coordinator
     ["failed", traceback]
 """
 
@@ -28,9 +29,18 @@ import sys
 import time
 import traceback
 from collections.abc import Coroutine
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.client import ClientError, ConnectionSettings, Election, ElectionSettings, GroupSettings, WorkSharing
+from coordinator_server.client import (
+    ClientError,
+    ConnectionSettings,
+    Election,
+    ElectionSettings,
+    FencedInstance,
+    GroupSettings,
+    WorkSharing,
+)
 from tests.support.recording_coordinator import RecordingCoordinator
 
 PR_SET_PDEATHSIG: Final = 1
@@ -44,6 +54,8 @@ class Life(NamedTuple):
     name: str
     items: list[str]
     session_s: float
+    rebalance_s: float
+    """How long a rebalance waits for those who do not rejoin."""
 
 
 def main() -> None:
@@ -90,15 +102,15 @@ class Member:
         life, session_s = self._life, self._life.session_s
         times = {"session_timeout_s": session_s, "heartbeat_interval_s": session_s / 10}
         settings = ConnectionSettings(life.bootstrap, client_id=self._name, request_timeout_s=5, retry_backoff_max_s=0.3)
-        election = Election(settings, ElectionSettings(f"{life.name}-election", candidate=self._name, **times))  # type: ignore[arg-type]
-        # kfake removes a member that waits in JoinGroup for longer than its session, and does not answer it.
-        group = {"group_instance_id": instance, "rebalance_timeout_s": 0.75 * session_s, **times}
+        candidacy = _Candidacy(f"{life.name}-election", candidate=self._name, rebalance_s=life.rebalance_s, **times)  # type: ignore[arg-type]
+        election = Election(settings, candidacy)
+        group = {"group_instance_id": instance, "rebalance_timeout_s": life.rebalance_s, **times}
         work = WorkSharing(settings, GroupSettings(f"{life.name}-work", **group), life.items)  # type: ignore[arg-type]
         noting = _Noting(settings, GroupSettings(f"{life.name}-noting", **group))  # type: ignore[arg-type]
         noting.write = self.note
         async with election, work, noting:
-            lives = self._lead(election), self._work(work), noting.run()
-            tasks = [asyncio.create_task(self._watched(each)) for each in lives]
+            lives = self._lead(election), self._work(work), self._watch(work), noting.run()
+            tasks = [asyncio.create_task(self._watched(each, stop)) for each in lives]
             await stop.wait()
             if (term := election.term) is not None:
                 self.note("resigned", term.token)
@@ -106,9 +118,13 @@ class Member:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    async def _watched(self, life: Coroutine[Any, Any, None]) -> None:
+    async def _watched(self, life: Coroutine[Any, Any, None], stop: asyncio.Event) -> None:
         try:
             await life
+        except FencedInstance:
+            # A join that the server reads late, on a connection that was given up, takes the place of the one that followed it.
+            self.note("fenced")
+            stop.set()
         except Exception:  # noqa: BLE001 - whatever it is, the test raises it
             self.note("failed", traceback.format_exc())
 
@@ -136,11 +152,27 @@ class Member:
                 self.note("wrote", item, value)
             await asyncio.sleep(5 * LOOK_S)
 
+    async def _watch(self, work: WorkSharing) -> None:
+        """Its failures are raised here."""
+        async for _ in work:
+            self._note_change(work)
+
     def _note_change(self, work: WorkSharing) -> None:
         has = (self._leads, work.owned)
         if has != self._had:
             self._had = has
             self.note("has", self._leads, sorted(work.owned))
+
+
+@dataclass(frozen=True)
+class _Candidacy(ElectionSettings):
+    """With a rebalance timeout of its own."""
+
+    rebalance_s: float = 0
+
+    @property
+    def group(self) -> GroupSettings:
+        return replace(super().group, rebalance_timeout_s=self.rebalance_s)
 
 
 class _Noting(RecordingCoordinator):

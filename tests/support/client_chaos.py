@@ -36,6 +36,7 @@ class Member:
     def __init__(self, crew: Crew, name: str, notes: Path, *, is_static: bool) -> None:
         self.name, self.is_static, self.notes = name, is_static, notes
         self.leads, self.owned = False, frozenset[str]()
+        self.is_fenced = False
         self.frozen_until = 0.0
         self._crew = crew
         self._read = 0
@@ -72,6 +73,7 @@ class Member:
             if line.startswith('["has"'):
                 _, self.leads, owned = json.loads(line)
                 self.owned = frozenset(owned)
+            self.is_fenced |= line == '["fenced"]'
             assert not line.startswith('["failed"'), f"{self.name} has failed: {json.loads(line)[1]}"
 
 
@@ -131,9 +133,13 @@ class Crew:
         """Wait, and thaw members meanwhile."""
         until = time.monotonic() + seconds
         while True:
-            for member in self.members:
+            for place, member in enumerate(self.members):
                 member.thaw()
                 member.look()
+                if member.is_fenced and not member.frozen_until:
+                    self.done["fenced"] += 1
+                    member.end(signal.SIGTERM)
+                    self.members[place] = self.start(member.name, is_static=True)
             left_s = until - time.monotonic()
             if left_s <= 0:
                 return
