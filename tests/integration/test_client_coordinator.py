@@ -129,6 +129,16 @@ async def test_offsets_are_kept_and_fenced(address: Address, fresh_name: str) ->
         assert (await new.committed([first]))[first].offset == 7
 
 
+async def test_topics_are_created_once(address: Address, fresh_name: str) -> None:
+    """Who comes second takes the topic as it is. Asking creates none."""
+    async with new_member(address, fresh_name) as member:
+        assert await member.partition_counts([fresh_name]) == {}
+        assert await member.partition_counts([fresh_name]) == {}
+        assert await member.ensure_topic(fresh_name, 3) == 3
+        assert await member.ensure_topic(fresh_name, 5) == 3
+        assert await member.partition_counts([fresh_name, f"not {fresh_name}"]) == {fresh_name: 3}
+
+
 async def test_a_server_that_dies_loses_no_member(tmp_path: Path) -> None:
     """After ``kill -9`` the members go on in their generation, over new connections."""
     with Server(tmp_path) as server:

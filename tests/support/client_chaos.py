@@ -146,7 +146,9 @@ class Crew:
             time.sleep(min(LOOK_S, left_s))
 
     def settle(self, within_s: float) -> float:
-        """Wait until all is settled. Return the seconds."""
+        """Wait until all is settled. Return the seconds since nobody is frozen any more."""
+        while any(each.frozen_until for each in self.members):
+            self.rest(LOOK_S)
         began = time.monotonic()
         while not self.is_settled():
             self.rest(LOOK_S)
@@ -155,13 +157,12 @@ class Crew:
         return time.monotonic() - began
 
     def is_settled(self) -> bool:
-        """Whether every item has one owner, everybody has a fair share, one leads, and nobody is frozen."""
+        """Whether every item has one owner, everybody has a fair share, and one leads."""
         sizes = [len(each.owned) for each in self.members]
         return (
             sorted(item for each in self.members for item in each.owned) == sorted(self.life.items)
             and max(sizes) - min(sizes) <= 1
             and sum(each.leads for each in self.members) == 1
-            and not any(each.frozen_until for each in self.members)
         )
 
     def leave(self) -> None:
