@@ -34,8 +34,10 @@ import uvloop
 from coordinator_server.config_values import load
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
+from protocol.api import APIS
 from protocol.fields import Message
 from protocol.frames import decode_response, encode_request
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
@@ -46,6 +48,8 @@ ROOT = Path(__file__).resolve().parent.parent
 IN_MEMORY = Path("/dev/shm")
 TOPIC = "load"
 PARTITIONS = 100
+# Of the first member of a consumer group whose topics exist.
+FIRST_EPOCH = 2
 PROPERTIES = {"log.flush": "os", "group.initial.rebalance.delay.ms": "0", "topics": f"{TOPIC}:{PARTITIONS}"}
 # connections x requests of each in a turn
 SHAPES = {"200x1": (200, 1), "16x20": (16, 20), "1x1": (1, 1)}
@@ -98,11 +102,26 @@ class Client(asyncio.Transport):
         assignments = [SyncGroupRequestAssignment(member.member_id, b"all")]
         await self.ask(SyncGroupRequest(group_id, member.generation_id, member.member_id, assignments=assignments), 3)
         await self.ask(commit(member, PARTITIONS), 8)
+        # The same member in a group of the consumer protocol; a tree that --against names may not have it.
+        if ConsumerGroupHeartbeatRequest.kafka.key in APIS:
+            group = ConsumerGroupHeartbeatRequest(
+                _consumer_group(group_id), member.member_id, 0, None, None, 1_800_000, [TOPIC], None, None, []
+            )
+            joined = await self.ask(group, 1)
+            assert joined.member_epoch == FIRST_EPOCH, joined
         return member
 
 
 def heartbeat(member: Member) -> Message:
     return HeartbeatRequest(member.group_id, member.generation_id, member.member_id)
+
+
+def consumer_heartbeat(member: Member) -> Message:
+    return ConsumerGroupHeartbeatRequest(_consumer_group(member.group_id), member.member_id, FIRST_EPOCH)
+
+
+def _consumer_group(group_id: str) -> str:
+    return f"{group_id}-consumer"
 
 
 def commit(member: Member, partitions: int, metadata: str = "") -> OffsetCommitRequest:
@@ -118,6 +137,7 @@ def fetch(member: Member, partitions: int) -> OffsetFetchRequest:
 
 OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
     "heartbeat": (4, 0, heartbeat),
+    "consumer heartbeat": (1, 0, consumer_heartbeat),
     "commit 1": (8, 1, lambda member: commit(member, 1)),
     "commit 10": (8, 10, lambda member: commit(member, 10)),
     "commit 100": (8, 100, lambda member: commit(member, 100)),

@@ -1,0 +1,95 @@
+"""The short path of heartbeats that change nothing: everything that may change leads off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from coordinator_server.group.shard import GroupShard
+from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from tests.support.heartbeats import Beating, Beats
+
+
+def steady() -> tuple[Beats, Beating]:
+    """A member whose last heartbeat changed nothing."""
+    beats = Beats(t=3)
+    member = beats.member("a")
+    member.join()
+    assert member.beat().response is member.beat().response
+    beats.taken()
+    return beats, member
+
+
+CHANGES: dict[str, tuple[Callable[[Beats, Beating], object], list[str]]] = {
+    "topics": (
+        lambda beats, _: beats.log.topics.extend("t", 4),
+        ["Metadata", "TargetAssignmentMember", "TargetAssignmentMetadata", "CurrentMemberAssignment"],
+    ),
+    "another member": (lambda beats, _: (beats.member("b").join(), beats.taken()), ["CurrentMemberAssignment"]),
+    "a request that says more": (lambda _, member: member.beat(rack_id="r"), ["MemberMetadata"]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_is_noticed(change: str) -> None:
+    """By the first heartbeat after it."""
+    beats, member = steady()
+    do, expected = CHANGES[change]
+    do(beats, member)
+
+    member.beat()
+
+    assert beats.taken() == expected
+
+
+def test_a_change_that_was_not_written_is_no_change() -> None:
+    """The group is again the one of the last answer, and so is the next answer."""
+    beats, member = steady()
+    beats.log.is_holding = True
+    beats.member("b").join()
+    beats.log.fail()
+    beats.log.is_holding = False
+    beats.taken()
+
+    assert member.beat().response.member_epoch == 2
+    assert beats.taken() == []
+
+
+def test_a_heartbeat_of_a_new_connection_is_checked_once() -> None:
+    """A client id is a part of the member's record."""
+    beats, member = steady()
+    request = ConsumerGroupHeartbeatRequest("g", "a", member.epoch)
+
+    beats.log.run(GroupShard.consumer_group_heartbeat, request, version=1, client_id="other")
+    assert beats.taken() == ["MemberMetadata"]
+    beats.log.run(GroupShard.consumer_group_heartbeat, request, version=1, client_id="other")
+    assert beats.taken() == []
+
+
+def test_a_new_heartbeat_interval_is_told() -> None:
+    beats, member = steady()
+    beats.log.own_settings["g"] = {"consumer.heartbeat.interval.ms": "7000"}
+
+    assert member.beat().response.heartbeat_interval_ms == 7000
+
+
+def test_a_member_that_left_is_not_steady() -> None:
+    """Nor is a wrong epoch, or one without its instance."""
+    beats, member = steady()
+    assert member.beat(epoch=1).error is ErrorCode.FENCED_MEMBER_EPOCH
+    assert member.beat(instance_id="i").error is ErrorCode.UNKNOWN_MEMBER_ID
+    member.leave()
+
+    assert beats.member("a").beat(epoch=2).error is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_steady_heartbeat_keeps_the_session() -> None:
+    beats, member = steady()
+    for _ in range(5):
+        beats.log.advance(44_999)
+        assert member.beat().error is None
+    beats.log.advance(45_000)
+
+    assert not beats.group.members
