@@ -160,6 +160,15 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
             form="uniform and range, one or both, separated by a comma",
         ),
     ] = "uniform,range"
+    group_consumer_assignment_inline_max_size: Annotated[
+        Count,
+        Ours(
+            "Up to this size, a group's target assignment is computed at once; that of a larger group is computed by a child process, "
+            "and until then heartbeats are answered with the old one. The size is the number of members and partitions, and of "
+            "subscriptions if they differ.",
+            unit="partitions",
+        ),
+    ] = 4000
     group_consumer_migration_policy: Annotated[
         Literal["bidirectional", "upgrade", "downgrade", "disabled"],
         FromKafka(

@@ -17,6 +17,7 @@ from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
+from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
@@ -140,6 +141,8 @@ class GroupContext(Struct, frozen=True):
     topics: TopicImage
     topic_hashes: TopicHashes
     settings: SettingsOf
+    # Without one, everything is computed by the loop.
+    executor: CoordinatorExecutor | None = None
 
 
 class SharedTables(Struct, frozen=True):

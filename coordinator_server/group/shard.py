@@ -37,6 +37,7 @@ from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
+from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.shard import (
     DEFERRED,
     CheckpointState,
@@ -103,6 +104,7 @@ class GroupShard:
         topics: TopicImage = NO_TOPICS,
         topic_hashes: TopicHashes | None = None,
         settings: SettingsOf | None = None,
+        executor: CoordinatorExecutor | None = None,
     ) -> None:
 
         self._context = context = GroupContext(
@@ -117,6 +119,7 @@ class GroupShard:
             topics,
             topic_hashes or TopicHashes(topics),
             settings or SettingsOfGroups(config),
+            executor,
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
@@ -171,12 +174,10 @@ class GroupShard:
         group = self.groups.consumer.by_id.get(group_id)
         if group is None:
             entry = enter(self.groups, group_id, request.member_epoch)
-            result = entered(self.groups, entry, join_or_stay(consumer, context, request, entry.group, entry.records))
-        elif request.member_epoch < 0:
-            result = leave_consumer_group(consumer, group, request)
-        else:
-            result = join_or_stay(consumer, context, request, group)
-        return _attributed(request.member_id, request.instance_id, result) if result.records else result
+            return entered(self.groups, entry, join_or_stay(consumer, context, request, entry.group, entry.records))
+        if request.member_epoch < 0:
+            return leave_consumer_group(consumer, group, request)
+        return join_or_stay(consumer, context, request, group)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
@@ -330,10 +331,7 @@ class GroupShard:
         return describe.list_groups(self.groups, committed_offset, group_ids, wanted)
 
     def generation(self, committed_offset: int, group_id: str) -> tuple[int, int]:
-        """Return the generation, or epoch, of a group and the number of its members; zeros if it has none."""
-        consumer = self.groups.consumer.by_id.get(group_id)
-        if consumer is not None:
-            return consumer.group_epoch, len(consumer.members)
+        """Return the generation of a group and the number of its members; zeros if it has none."""
         living = self.groups.classic.living(group_id)
         return (0, 0) if living is None else (living.generation_id, len(living.members))
 
@@ -404,11 +402,7 @@ class GroupShard:
 
 def _spoken_for(request: JoinGroupRequest | SyncGroupRequest, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
     """Attribute the records to the member of the request."""
-    return _attributed(request.member_id, request.group_instance_id, result) if result.records else result
-
-
-def _attributed(member_id: str, group_instance_id: str | None, result: CoordinatorResult[T]) -> CoordinatorResult[T]:
-    member = speaking_for(member_id, group_instance_id)
+    member = speaking_for(request.member_id, request.group_instance_id) if result.records else None
     if member is None:
         return result
     return replace(result, attribution=member if result.attribution is None else member.followed_by(result.attribution))

@@ -50,11 +50,13 @@ class _Snapshot:
 class SnapshotRegistry:
     """The open snapshots of one shard, oldest first, shared by all of its timeline containers."""
 
-    __slots__ = ("_snapshots", "newest", "on_committed")
+    __slots__ = ("_snapshots", "newest", "on_committed", "reverts")
 
     def __init__(self) -> None:
         self._snapshots: list[_Snapshot] = []
         self.newest: _Snapshot | None = None
+        # The number of calls of ``revert_to``: whoever computes something meanwhile can tell that its state may be gone.
+        self.reverts = 0
         # Called for each deleted snapshot: maps each container to the keys whose changes are final.
         self.on_committed: Callable[[Mapping[Any, Mapping[Any, Any]]], None] | None = None
 
@@ -75,6 +77,7 @@ class SnapshotRegistry:
 
     def revert_to(self, epoch: int) -> None:
         """Restore every container to its state at ``epoch``, and delete the snapshots from ``epoch`` on."""
+        self.reverts += 1
         while self._snapshots and self._snapshots[-1].epoch >= epoch:
             for container, before in self._snapshots.pop().before.items():
                 container._restore(before)

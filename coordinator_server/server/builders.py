@@ -113,6 +113,7 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             topics=materials.topics,
             topic_hashes=topic_hashes,
             settings=materials.settings,
+            executor=services.executor,
         )
 
     return build

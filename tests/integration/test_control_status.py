@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from tests.support.asking import coordinator, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.members import form_group
@@ -37,9 +36,6 @@ def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
             for group in ("simple-0", "simple-1", "simple-2"):
                 with Client(coordinator(client, group)) as home:
                     must_commit(home, group, "orders", {0: 5})
-            with Client(coordinator(client, "new")) as home:
-                join = ConsumerGroupHeartbeatRequest("new", "m", 0, None, None, 60_000, ["orders"], None, None, [])
-                assert home.ask(join, 1, ConsumerGroupHeartbeatResponse).member_epoch == 2
         members = form_group(server.address, "readers", 2)
         groups = {each.pop("group_id"): each for each in server.control(op="groups")["groups"]}
         for member in members:
@@ -54,7 +50,6 @@ def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
             "generation": members[0].generation_id,
             "members": 2,
         },
-        "new": {"type": "consumer", "state": "Stable", "protocol_type": "consumer", "generation": 2, "members": 1},
         "simple-0": simple,
         "simple-1": simple,
         "simple-2": simple,

@@ -14,21 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from coordinator_server.cli import main
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_heartbeat import (
-    ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
-)
-from protocol.messages.incremental_alter_configs import (
-    AlterableConfig,
-    AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-)
-from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.members import Member, form_group, join_all
@@ -226,57 +213,3 @@ def test_every_loop_can_be_asked(tmp_path: Path) -> None:
             done = answer("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", server.data_dir)
 
             assert done["restored"] == {"written": 1, "deleted": 0}
-
-
-def test_a_group_of_the_consumer_protocol(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
-    """What its members did and who made them do it, what they have, what expires, and that nothing is restored under them."""
-
-    def told(action: str, *words: str) -> list[str]:
-        code = main(["groups", action, GROUP, *words, "--data-dir", str(server.data_dir)])
-        printed = capsys.readouterr()
-        return [line.split("Z  ")[-1] for line in (printed.out + printed.err).splitlines()] if code in (0, 1) else []
-
-    with Client(server.address) as client:
-
-        def beat(member_id: str, epoch: int, *, joins: bool = False, owned: list[int] | None = None) -> int:
-            topic_partitions = None if owned is None else [TopicPartitions(topic_id, owned)]
-            request = ConsumerGroupHeartbeatRequest(GROUP, member_id, epoch, topic_partitions=topic_partitions)
-            if joins:
-                request.rebalance_timeout_ms, request.subscribed_topic_names, request.topic_partitions = 60_000, ["orders"], []
-            answer = client.ask(request, 1, ConsumerGroupHeartbeatResponse)
-            assert answer.error_code == ErrorCode.NONE, answer.error_message
-            return answer.member_epoch
-
-        make_topic(client, "payments", 1)
-        at_once = AlterConfigsResource(32, GROUP, [AlterableConfig("consumer.assignment.interval.ms", 0, "0")])
-        client.ask(IncrementalAlterConfigsRequest([at_once]), 1, IncrementalAlterConfigsResponse)
-        [topic] = client.ask(MetadataRequest([MetadataRequestTopic(name="orders")]), 12, MetadataResponse).topics
-        topic_id = topic.topic_id
-        must_commit(client, GROUP, "payments", {0: 5})
-        assert (beat("a", 0, joins=True), beat("b", 0, joins=True), beat("a", 2)) == (2, 3, 2)
-        moment = now()
-        [kept] = [line for line in told("at", moment) if line.startswith("member a")]
-        numbers = [int(number) for number in re.findall(r"orders ([0-9,]+);", kept)[0].split(",")]
-        given_up = ", ".join(f"orders-{number}" for number in range(4) if number not in numbers)
-        assert beat("a", 2, owned=numbers) == 3
-        assert beat("b", 3) == 3
-
-        why = told("why")
-        assert why[1:5] == [
-            "epoch 2, 1 member: a joined (ConsumerGroupHeartbeat v1 of a at 127.0.0.1)",
-            "a in epoch 2: gets orders-0, orders-1, orders-2, orders-3",
-            "settled in epoch 2 after 0.0 s",
-            "epoch 3, 2 members: b joined (ConsumerGroupHeartbeat v1 of b at 127.0.0.1)",
-        ]
-        assert why[5:9] == [
-            f"b in epoch 3: waits for a to give up {given_up}",
-            f"a in epoch 2: must give up {given_up}",
-            f"a in epoch 3: has given up {given_up}",
-            f"b in epoch 3: gets {given_up}",
-        ]
-        assert why[9].startswith("settled in epoch 3 after ")
-        assert told("at", moment)[0] == f"group {GROUP}: epoch 3, Reconciling, members 2"
-        assert told("at", now())[0] == f"group {GROUP}: epoch 3, Stable, members 2"
-        assert [line.split()[-2:] for line in told("expiring")[1:]] == [["payments", "0"]]
-        assert "dry run: would be refused, the group has 2 members: stop them first" in told("restore", "--at", moment)
-        assert any("has members: stop them first" in line for line in told("restore", "--at", moment, "--execute"))

@@ -7,8 +7,10 @@ says so. Every record goes through its bytes, so what cannot be written fails he
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from coordinator_server.config import Config
@@ -16,7 +18,9 @@ from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.executor import Failed, Task
 from coordinator_server.machine.provenance import (
+    TASK_ORIGIN,
     TIMER_ORIGIN,
     Origin,
     Provenance,
@@ -79,6 +83,39 @@ class ManualTimer:
             return None
         del self._armed[key]
         return due, operation
+
+
+class ManualExecutor:
+    """Tasks that run when the test says so, with what a child would get, and their outcome back."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[Hashable, tuple[Task[Any, Any], bytes, Callable[[Any], CoordinatorResult[Any]]]] = {}
+
+    def schedule(
+        self, key: Hashable, task: Task[Any, Any], argument: Any, operation: Callable[[Any], CoordinatorResult[Any]], /
+    ) -> None:
+        self._tasks[key] = task, msgspec.msgpack.encode(argument), operation
+
+    def cancel(self, key: Hashable, /) -> None:
+        self._tasks.pop(key, None)
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        return key in self._tasks
+
+    def computed(self) -> list[Callable[[], CoordinatorResult[Any]]]:
+        """Run all tasks; return the operations that take their results. Until they have run, the keys are scheduled."""
+        operations: list[Callable[[], CoordinatorResult[Any]]] = []
+        for task, argument, operation in self._tasks.values():
+            result = msgspec.msgpack.encode(task.run(msgspec.msgpack.decode(argument, type=task.argument)))
+            operations.append(partial(operation, msgspec.msgpack.decode(result, type=task.result)))
+        return operations
+
+    def failed(self) -> list[Callable[[], CoordinatorResult[Any]]]:
+        """The same, if all tasks fail."""
+        return [partial(operation, Failed("it broke")) for _, _, operation in self._tasks.values()]
+
+    def clear(self) -> None:
+        self._tasks.clear()
 
 
 class FakeReply:
@@ -182,6 +219,13 @@ class GroupLog:
             self._take_result(operation(), None, TIMER_ORIGIN)
         self.clock.advance(start + ms - self.clock.now_ms())
 
+    def finish_tasks(self, operations: list[Callable[[], CoordinatorResult[Any]]] | None = None) -> None:
+        """The child has done its work: its results are written operations."""
+        ready = self.executor.computed() if operations is None else operations
+        self.executor.clear()
+        for operation in ready:
+            self._take_result(operation(), None, TASK_ORIGIN)
+
     def flush(self) -> None:
         """All that is written becomes durable."""
         self.committed += self.pending
@@ -221,6 +265,7 @@ class GroupLog:
 
     def _start(self, records: list[CoordinatorRecord]) -> None:
         self.timer = ManualTimer(self.clock)
+        self.executor = ManualExecutor()
         self.registry = SnapshotRegistry()
         self.shard = self.build(self.registry)
         for offset, record in enumerate(records):
@@ -238,6 +283,7 @@ class GroupLog:
             report=self._report,
             topics=self.topics,
             settings=SettingsOfGroups(self.config, lambda group_id: self.own_settings.get(group_id, {}), self._report),
+            executor=self.executor,
         )
 
     def _report(self, name: str, **fields: object) -> None:

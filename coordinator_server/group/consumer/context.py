@@ -13,6 +13,7 @@ from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
 from coordinator_server.group.common.settings import ConsumerSettings
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.resolver import RegexResolver, TimerResolver
@@ -58,6 +59,14 @@ class Session:
         return self.key, self.rebalance_key, self.join_key, self.sync_key
 
 
+class RefusedTarget(NamedTuple):
+    """A target assignment that could not be computed or written."""
+
+    group: ConsumerGroup
+    epoch: int
+    message: str
+
+
 class ConsumerContext:
     """The consumer groups of a shard, and the services that operations use."""
 
@@ -66,11 +75,13 @@ class ConsumerContext:
         "clock",
         "compared",
         "config",
+        "executor",
         "groups",
         "hashes",
         "new_id",
         "on_revocation_end",
         "on_session_end",
+        "refused_targets",
         "regexes",
         "report",
         "sessions",
@@ -93,11 +104,15 @@ class ConsumerContext:
         self.topics = context.topics
         self.settings = context.settings
         self.hashes = context.topic_hashes
+        # Computes the targets of large groups; without one, the loop does.
+        self.executor = context.executor
         self.regexes: RegexResolver = regexes or TimerResolver(context.topics, context.timer)
         # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
         # The epoch for which the topics of a group were compared with the image. A lower epoch of the group is one whose record failed.
         self.compared: dict[str, int] = {}
+        # The last one of a group, until the group's epoch rises.
+        self.refused_targets: dict[str, RefusedTarget] = {}
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}

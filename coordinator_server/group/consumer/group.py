@@ -73,6 +73,7 @@ class ConsumerGroup:
         "group_id",
         "head",
         "members",
+        "most_members",
         "partition_epochs",
         "regex_members",
         "regexes",
@@ -94,6 +95,9 @@ class ConsumerGroup:
         # The records that a group has at most one of, by type of the key.
         self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
         self.members: TimelineDict[str, ConsumerGroupMember] = TimelineDict(registry)
+        # The largest number of members so far. The order in which Kafka iterates over members depends on it. Not timeline state:
+        # it is as it was when the change that raised it is reverted, as in Kafka.
+        self.most_members = 0
         self.targets: TimelineDict[str, TargetAssignment] = TimelineDict(registry)
         self.regexes: TimelineDict[str, ConsumerGroupRegularExpressionValue] = TimelineDict(registry)
         # Derived: member id by instance id, and the epoch of each partition's owner.
@@ -157,6 +161,12 @@ class ConsumerGroup:
         """Return the target assignment of a member; empty if it has none."""
         return self.targets.get(member_id, NO_TARGET).partitions
 
+    def has_target(self, member: ConsumerGroupMember) -> bool:
+        """Return whether a member has a target assignment, of its own or of the static member that it replaces."""
+        instance_id = member.instance_id
+        heir_of = None if instance_id is None else self.static_members.get(instance_id)
+        return member.member_id in self.targets or heir_of in self.targets
+
     def partition_epoch(self, topic_id: TopicId, partition: int) -> int:
         """Return the epoch of the member that owns a partition, or NO_EPOCH if nobody does."""
         epochs = self.partition_epochs.get(topic_id)
@@ -219,6 +229,7 @@ class ConsumerGroup:
         if member.is_in_log:
             self.members[member.member_id] = member
             after = member.stable_epoch
+            self.most_members = max(self.most_members, len(self.members))
         else:
             del self.members[member.member_id]
         if before != after:

@@ -45,6 +45,11 @@ class ConsumerGroups:
         return ConsumerGroup(group_id, self._registry, self._by_topic)
 
     @property
+    def reverts(self) -> int:
+        """Return how many times hard state was reverted."""
+        return self._registry.reverts
+
+    @property
     def replay(self) -> dict[type[Message], Replay]:
         """The replay functions, by type of the record key."""
         return {

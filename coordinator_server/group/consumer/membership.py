@@ -15,6 +15,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
@@ -133,7 +134,7 @@ def _replacement_records(group: ConsumerGroup, old: ConsumerGroupMember, new: Co
     return [
         *removal_records(group.group_id, old.member_id),
         member_record(group.group_id, new),
-        target_record(group.group_id, new.member_id, group.target(old.member_id)),
+        target_record(group.group_id, new.member_id, read_target(group.target(old.member_id))),
         current_assignment_record(group.group_id, new),
     ]
 

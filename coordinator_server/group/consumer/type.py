@@ -8,6 +8,7 @@ from typing import Any
 
 from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.consumer import offsets
+from coordinator_server.group.consumer.background_target import stop_background_targets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import describe_group
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
@@ -128,6 +129,7 @@ class ConsumerType:
 
     def on_unloaded(self) -> None:
         """Stop the sessions. No requests wait."""
+        stop_background_targets(self.context)
         end_all_sessions(self.context)
 
     def _has_members(self, group_id: str) -> bool:
