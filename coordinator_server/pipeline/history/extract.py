@@ -10,7 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.pipeline.history.commits import Operations, commits_table, deletions_table, operations, split
+from coordinator_server.pipeline.history.commits import (
+    OFFSET_COMMIT,
+    Operations,
+    commits_table,
+    deletions_table,
+    operations,
+    split,
+)
 from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
@@ -22,6 +29,9 @@ from protocol.record_batch import iter_records
 
 # Number of records that are converted at a time: each takes some hundred bytes, and while text is decoded twice its own size.
 ROWS_AT_ONCE: Final = 1 << 17
+# The same for the bytes of values that are converted one by one: each partition in an assignment takes eight of them, and then some
+# hundred.
+VALUE_BYTES_AT_ONCE: Final = 1 << 20
 
 Tables = dict[str, pa.Table]
 
@@ -35,7 +45,7 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
     try:
         columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
     except Irregular:
-        yield _read_records(shard, file, before, names)
+        yield from _read_records(shard, file, before, names)
         return
     is_wanted = (columns.offset >= file.from_offset) & (columns.offset < before)
     chosen = columns.take(is_wanted)
@@ -43,13 +53,26 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
         return
     by = operations(columns)
     by = Operations(by.found, by.which[is_wanted])
-    for first in range(0, len(chosen), ROWS_AT_ONCE):
-        piece = slice(first, first + ROWS_AT_ONCE)
+    for piece in _pieces(chosen):
         part = chosen.take(piece)
         try:
             yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]), names)
         except DecodeError as error:
             raise DamagedLog(file.path, 0, f"a record that cannot be read: {error}") from error
+
+
+def _pieces(columns: Columns) -> Iterator[slice]:
+    """Divide the records into pieces that are converted at a time."""
+    record_type = columns.data[np.minimum(columns.key_start + 1, len(columns.data) - 1)]
+    is_one_by_one = (record_type != OFFSET_COMMIT) & (columns.value_size > 0)
+    ends = np.cumsum(np.where(is_one_by_one, columns.value_size, 0))
+    first = 0
+    while first < len(columns):
+        done = int(ends[first - 1]) if first else 0
+        large = int(np.searchsorted(ends, done + VALUE_BYTES_AT_ONCE, side="right"))
+        end = min(first + ROWS_AT_ONCE, max(large, first + 1), len(columns))
+        yield slice(first, end)
+        first = end
 
 
 def _read_columns(shard: int, columns: Columns, by: Operations, names: TopicNames) -> Tables:
@@ -71,9 +94,8 @@ def _read_columns(shard: int, columns: Columns, by: Operations, names: TopicName
     return tables
 
 
-def _read_records(shard: int, file: InputFile, before: int, names: TopicNames) -> tuple[int, Tables]:
-    rows = no_rows()
-    count = 0
+def _read_records(shard: int, file: InputFile, before: int, names: TopicNames) -> Iterator[tuple[int, Tables]]:
+    rows, count, value_bytes = no_rows(), 0, 0
     for data, position, header in read_batches(file):
         try:
             records = [each for each in iter_records(data, position, header) if file.from_offset <= each.offset < before]
@@ -81,8 +103,13 @@ def _read_records(shard: int, file: InputFile, before: int, names: TopicNames) -
         except DecodeError as error:
             raise DamagedLog(file.path, position, f"a record that cannot be read: {error}") from error
         count += len(records)
+        value_bytes += sum(len(each.value or b"") for each in records)
+        if count >= ROWS_AT_ONCE or value_bytes >= VALUE_BYTES_AT_ONCE:
+            name_topics(rows, names)
+            yield count, as_tables(rows)
+            rows, count, value_bytes = no_rows(), 0, 0
     name_topics(rows, names)
-    return count, as_tables(rows)
+    yield count, as_tables(rows)
 
 
 def no_rows() -> Rows:

@@ -11,12 +11,18 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from coordinator_server.pipeline.history import extract
+from coordinator_server.pipeline.history.extract import tables_of
 from coordinator_server.pipeline.history.view_sql import WAITS, view_sql
 from coordinator_server.pipeline.history.views import waits
+from coordinator_server.pipeline.input.columns import Irregular
+from coordinator_server.pipeline.input.files import InputFile
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from protocol.fields import uuid_text
+from protocol.record_batch import Record
 from tests.support.consumer_history import history_of
-from tests.support.consumer_records import ORDERS, group_epoch, random_steps, rebalance
-from tests.support.segments import START_MS
+from tests.support.consumer_records import ORDERS, current, group_epoch, random_steps, rebalance
+from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_segments
 from tests.support.server import ROOT
 
 DOC = (ROOT / "docs/history.md").read_text()
@@ -125,3 +131,33 @@ def test_the_queries_of_the_documentation(tmp_path: Path, monkeypatch: pytest.Mo
     printed = [line.split()[2:] for line in section.partition("```\n\n    time ")[2].splitlines()[1:7]]
     told = [[each[1], *map(str, filter(None, each[2:5])), f"[{', '.join(each[5])}]", f"[{', '.join(each[6])}]"] for each in steps]
     assert [" ".join(words) for words in printed] == [" ".join(words) for words in told]
+
+
+def test_large_assignments_are_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as fit into memory at a time, in both ways of reading; no record is lost between them."""
+    pairs = [current("g", f"m-{number}", 1, {ORDERS: range(50)}) for number in range(20)]
+    pairs += [(offset_key("g", "t", number), offset_value(number)) for number in range(20)]
+    records = [Record(number, START_MS, *each) for number, each in enumerate(pairs)]
+    end = write_segments(tmp_path, [Batch((each,)) for each in records], 1)
+    source = InputFile(str(tmp_path / f"{0:020d}.log"), 0, end, is_dense=True)
+
+    def pieces() -> list[tuple[int, int]]:
+        found = list(tables_of(3, source, end, NO_NAMES))
+        whole = [each for _, tables in found for each in tables["reconciliations"]["member_id"].to_pylist()]
+        assert whole == [f"m-{number}" for number in range(20)]
+        assert sum(len(tables["commits"]) for _, tables in found) == 20
+        return [(count, len(tables["assignments"])) for count, tables in found if count]
+
+    assert pieces() == [(40, 1000)]
+    # A record has some 450 bytes.
+    monkeypatch.setattr(extract, "VALUE_BYTES_AT_ONCE", 2048)
+    assert [rows for _, rows in pieces()] == [200, 200, 200, 200, 200]
+    monkeypatch.setattr(extract, "VALUE_BYTES_AT_ONCE", 1)
+    assert [count for count, _ in pieces()] == [1] * 20 + [20]
+    monkeypatch.setattr(extract, "VALUE_BYTES_AT_ONCE", 2048)
+    monkeypatch.setattr(extract, "read_columns", refuse)
+    assert [rows for _, rows in pieces()][:4] == [250, 250, 250, 250]
+
+
+def refuse(*_: object) -> None:
+    raise Irregular("as if")
