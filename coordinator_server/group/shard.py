@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.migration import members as classic_members
 from coordinator_server.group.migration.entry import enter, entered
+from coordinator_server.group.migration.exit import downgrade_without
 from coordinator_server.group.migration.join import join_group as join_consumer_group
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
@@ -123,6 +125,7 @@ class GroupShard:
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
+        self.groups.consumer_context.downgrade = partial(downgrade_without, self.groups)
         self.expiry = OffsetExpiry(self.groups, context)
         self._topic_deletion = TopicDeletion(self.groups, context)
         self._digests = GroupDigests(self.groups, registry)
@@ -142,7 +145,7 @@ class GroupShard:
         if refused is not ErrorCode.NONE:
             attempt.refuse(refused, request.member_id)
             return CoordinatorResult(DEFERRED)
-        return _spoken_for(request, join_consumer_group(self.groups.consumer_context, group, attempt))
+        return _spoken_for(request, join_consumer_group(self.groups, group, attempt))
 
     def sync_group(
         self, context: RequestContext, request: SyncGroupRequest, reply: Reply[SyncGroupResponse]

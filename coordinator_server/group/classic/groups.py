@@ -59,6 +59,12 @@ class ClassicGroups:
         group.count_in(self._memory)
         return group
 
+    def adopt(self, group: ClassicGroup) -> None:
+        """Add a group whose record is about to be written, and which knows more than that."""
+        assert group.group_id not in self._living
+        self._living[group.group_id] = group
+        group.count_in(self._memory)
+
     def exists(self, group_id: str) -> bool:
         """Return whether the group has records, committed or not."""
         return group_id in self.stored or group_id in self.offsets or group_id in self.pending

@@ -6,7 +6,7 @@ compared with the topic image.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 from coordinator_server.config_values import consumer_assignors
@@ -18,6 +18,7 @@ from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.resolver import RegexResolver, TimerResolver
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataValue, ConsumerGroupTargetAssignmentMetadataValue
@@ -67,6 +68,14 @@ class RefusedTarget(NamedTuple):
     message: str
 
 
+Downgrade = Callable[[ConsumerGroup, Sequence[ConsumerGroupMember], Why, Any], CoordinatorResult[Any] | None]
+"""Gets the members that leave, why, and the response."""
+
+
+def _stay(_group: ConsumerGroup, _leaving: Sequence[ConsumerGroupMember], _why: Why, _response: Any) -> None:
+    """Return None: every group stays a consumer group."""
+
+
 class ConsumerContext:
     """The consumer groups of a shard, and the services that operations use."""
 
@@ -75,6 +84,7 @@ class ConsumerContext:
         "clock",
         "compared",
         "config",
+        "downgrade",
         "executor",
         "groups",
         "hashes",
@@ -110,6 +120,8 @@ class ConsumerContext:
         # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
+        # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
+        self.downgrade: Downgrade = _stay
         # The epoch for which the topics of a group were compared with the image. A lower epoch of the group is one whose record failed.
         self.compared: dict[str, int] = {}
         # The last one of a group, until the group's epoch rises.

@@ -66,7 +66,10 @@ def _go_away(group: ConsumerGroup, member: ConsumerGroupMember) -> CoordinatorRe
 def fence(
     consumer: ConsumerContext, group: ConsumerGroup, members: Sequence[ConsumerGroupMember], why: Why, response: Any = DEFERRED
 ) -> CoordinatorResult[Any]:
-    """Remove members: the group gets a new epoch, and their partitions are free at once."""
+    """Remove members: the group gets a new epoch, and their partitions are free at once. Or it becomes a classic group."""
+    downgraded = consumer.downgrade(group, members, why, response)
+    if downgraded is not None:
+        return downgraded
     group_id = group.group_id
     records: list[CoordinatorRecord] = []
     for member in members:

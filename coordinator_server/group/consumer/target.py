@@ -34,7 +34,7 @@ def update_target(
     is too large to be written.
     """
     if group.assignment_epoch >= group_epoch or not _is_due(consumer, group):
-        return _last_target(group, change.after), []
+        return last_target(group, change.after), []
     if is_alike is None:
         is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
     if is_in_background(consumer, group, group_epoch, is_alike, change.after):
@@ -65,7 +65,7 @@ def _is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
     return last == 0 or interval_ms == 0 or not last <= consumer.clock.wall_ms() < last + interval_ms
 
 
-def _last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target:
+def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target:
     """Return the present target. A static member that replaces another one gets the other one's."""
     instance_id = member.instance_id
     member_id = member.member_id if instance_id is None else group.static_members.get(instance_id)

@@ -80,7 +80,9 @@ def downgrade(
     for each in classic.members.values():
         each.assignment = _assignment(classic, each, group, targets[each.member_id], topics)
     renamed = [joining.member_id if joining and replaced and each == replaced.member_id else each for each in order]
-    records = group_tombstones(group.group_id, renamed, renamed, group.regexes)
+    # A damaged log may have targets without members.
+    targets_of = [*renamed, *(each for each in group.targets if each not in group.members)]
+    records = group_tombstones(group.group_id, renamed, targets_of, group.regexes)
     assignments = {each.member_id: each.assignment for each in classic.members.values()}
     return Downgrade([*records, group_metadata_record(classic, assignments)], classic)
 

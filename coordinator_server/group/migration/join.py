@@ -7,13 +7,14 @@ kept: an unknown id is accepted. A static member takes the place of the one with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import structs
 
 from coordinator_server.config_values import migration_policy
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.consumer.change import Changed, Subscribed, advance, sorted_names, subscribe, written
+from coordinator_server.group.consumer.change import Changed, Subscribed, advance, move, sorted_names, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
@@ -25,9 +26,15 @@ from coordinator_server.group.consumer.membership import (
     require_static_member,
     take_place,
 )
-from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_subscription, refuse
+from coordinator_server.group.consumer.target import last_target
+from coordinator_server.group.migration.downgrade import downgrade, may_downgrade_replacing
+from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_subscription
+from coordinator_server.group.migration.exit import exited
 from coordinator_server.group.migration.timers import await_sync, refresh_classic_session
+from coordinator_server.group.registry import Groups
+from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import TopicPartitions
@@ -41,9 +48,9 @@ _NOT_GIVEN: Final = -1
 Result = CoordinatorResult[JoinGroupResponse]
 
 
-def join_group(consumer: ConsumerContext, group: ConsumerGroup, attempt: JoinAttempt) -> Result:
+def join_group(groups: Groups, group: ConsumerGroup, attempt: JoinAttempt) -> Result:
     """Run a valid JoinGroup to a group with members. Raises CoordinatorError."""
-    request = attempt.request
+    consumer, request = groups.consumer_context, attempt.request
     policy = migration_policy(consumer.config)
     if not (policy.upgrade or policy.downgrade):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -57,18 +64,40 @@ def join_group(consumer: ConsumerContext, group: ConsumerGroup, attempt: JoinAtt
     found = _find_member(group, request, member_id)
     subscription = _subscription(request)
     subscribed = subscribe(consumer, group, found, _metadata(found.member, attempt, subscription))
-    changed = advance(consumer, group, subscribed, owned_partitions(consumer, subscription))
-    return _joined(consumer, group, subscribed, changed)
+    owned = _owned_partitions(consumer, subscription)
+    present = group.static_member(request.group_instance_id)
+    if present is not None and may_downgrade_replacing(consumer.config, group, present):
+        return _joined_classic_group(groups, group, subscribed, owned)
+    return _joined(consumer, group, subscribed, advance(consumer, group, subscribed, owned))
 
 
 def _joined(consumer: ConsumerContext, group: ConsumerGroup, subscribed: Subscribed, changed: Changed) -> Result:
     member = changed.member
     refresh_classic_session(consumer, group.group_id, member)
     await_sync(consumer, group.group_id, member)
-    return written(consumer, group, subscribed, changed, joined(member))
+    return written(consumer, group, subscribed, changed, _answer(member))
 
 
-def joined(member: ConsumerGroupMember) -> JoinGroupResponse:
+def _joined_classic_group(
+    groups: Groups, group: ConsumerGroup, subscribed: Subscribed, owned: Sequence[TopicPartitions]
+) -> Result:
+    """Return the result of the join of a static member that makes the group a classic one.
+
+    Its target is that of the member that it replaces. If its subscription is new, all members join again in the classic group.
+    """
+    consumer = groups.consumer_context
+    member, records = subscribed.change.after, subscribed.records
+    is_rebalance = group.assignment_epoch < subscribed.epoch.epoch
+    if not is_rebalance:
+        changed = move(consumer, group, subscribed, last_target(group, member), owned)
+        member, records = changed.member, changed.records
+    converted = downgrade(group, (), member, consumer.topics, consumer.clock.wall_ms())
+    reasons = [Reason(Why.STATIC_MEMBER_RETURNED, member.member_id)]
+    converted = converted._replace(records=[*records, *converted.records])
+    return exited(groups, group, converted, reasons, _answer(member), is_rebalance=is_rebalance)
+
+
+def _answer(member: ConsumerGroupMember) -> JoinGroupResponse:
     """Return the answer for a member: it follows nobody, and its protocol is the first that it supports."""
     own = member.classic_member_metadata
     assert own is not None
@@ -81,7 +110,7 @@ def joined(member: ConsumerGroupMember) -> JoinGroupResponse:
     )
 
 
-def owned_partitions(consumer: ConsumerContext, subscription: ConsumerProtocolSubscription) -> list[TopicPartitions]:
+def _owned_partitions(consumer: ConsumerContext, subscription: ConsumerProtocolSubscription) -> list[TopicPartitions]:
     """Return what a member says it owns, without topics that do not exist."""
     return [
         TopicPartitions(topic.topic_id, list(each.partitions))
@@ -116,7 +145,8 @@ def _subscription(request: JoinGroupRequest) -> ConsumerProtocolSubscription:
     try:
         return read_subscription(request.protocols[0].metadata)
     except Unreadable as unreadable:
-        refuse(unreadable, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "Malformed embedded consumer protocol.")
+        # Kafka 4.3.1 does not expect it.
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from unreadable
 
 
 def _metadata(
