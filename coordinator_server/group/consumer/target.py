@@ -38,7 +38,7 @@ def update_target(
     if is_alike is None:
         is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
     if is_in_background(consumer, group, group_epoch, is_alike, change.after):
-        return _last_target(group, change.after), []
+        return last_target(group, change.after), []
     spec = group_spec(consumer, group, is_alike, change.after)
     try:
         changed = change_targets(consumer.assignors[preferred_assignor(consumer, group, change)], spec)
