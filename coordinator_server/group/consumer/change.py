@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.limits import refuse_too_large
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.news import with_news
@@ -58,6 +59,8 @@ def subscribe(
 ) -> Subscribed:
     """Give a member new metadata: the same object if nothing changes. Raises CoordinatorError."""
     before = found.member
+    if metadata is not before.metadata:
+        refuse_too_large(consumer, group, before.metadata, metadata)
     change = MemberChange(before, before.with_metadata(metadata))
     records = list(found.records)
     if metadata is not before.metadata:

@@ -80,6 +80,8 @@ class ConsumerContext:
     """The consumer groups of a shard, and the services that operations use."""
 
     __slots__ = (
+        "_counted_bytes",
+        "_member_memory",
         "assignors",
         "clock",
         "compared",
@@ -122,9 +124,25 @@ class ConsumerContext:
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
         # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
         self.downgrade: Downgrade = _stay
+        # What the members of these groups take is a part of what those of all shards of the loop do.
+        self._member_memory = context.member_memory
+        self._counted_bytes = 0
         # The epoch for which the topics of a group were compared with the image. A lower epoch of the group is one whose record failed.
         self.compared: dict[str, int] = {}
         # The last one of a group, until the group's epoch rises.
         self.refused_targets: dict[str, RefusedTarget] = {}
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
+
+    def count_memory(self) -> int:
+        """Return what the members of all groups of the loop take, in bytes, after counting the present ones of this shard."""
+        return self._count(self.groups.member_bytes.value)
+
+    def forget_memory(self) -> None:
+        """Take the members of this shard out of that count: the shard is unloaded."""
+        self._count(0)
+
+    def _count(self, used: int) -> int:
+        self._member_memory.used_bytes += used - self._counted_bytes
+        self._counted_bytes = used
+        return self._member_memory.used_bytes

@@ -39,6 +39,10 @@ from protocol.messages.consumer_group_records import (
 K = TypeVar("K")
 
 NO_EPOCH = -1
+# Objects of a member, of a topic that it names and of a classic protocol, beside their texts: rounded up.
+_MEMBER_BYTES = 1000
+_NAME_BYTES = 60
+_PROTOCOL_BYTES = 150
 _NEW_GROUP = ConsumerGroupMetadataValue(epoch=1)
 _NO_TARGET = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
 
@@ -65,6 +69,7 @@ class ConsumerGroup:
     """One consumer group. All containers are timeline containers."""
 
     __slots__ = (
+        "_all_bytes",
         "_groups_by_topic",
         "_registry",
         "classic_members",
@@ -72,6 +77,7 @@ class ConsumerGroup:
         "end_offset",
         "group_id",
         "head",
+        "member_bytes",
         "members",
         "most_members",
         "partition_epochs",
@@ -85,7 +91,11 @@ class ConsumerGroup:
     )
 
     def __init__(
-        self, group_id: str, registry: SnapshotRegistry, groups_by_topic: TimelineDict[str, TimelineDict[str, None]]
+        self,
+        group_id: str,
+        registry: SnapshotRegistry,
+        groups_by_topic: TimelineDict[str, TimelineDict[str, None]],
+        all_bytes: TimelineValue[int],
     ) -> None:
         self.group_id = group_id
         self._registry = registry
@@ -110,6 +120,9 @@ class ConsumerGroup:
         # Derived: the number of members that have reconciled to an epoch and to nothing else, so that the state of the group is
         # known without a look at every member.
         self.stable_members: TimelineDict[int, int] = TimelineDict(registry)
+        # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
+        self.member_bytes = TimelineValue(registry, 0)
+        self._all_bytes = all_bytes
         # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
         self.classic_members = TimelineValue(registry, 0)
         self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
@@ -243,6 +256,10 @@ class ConsumerGroup:
             self.static_members[member.instance_id] = member.member_id
 
     def _count_metadata(self, old: ConsumerGroupMemberMetadataValue, new: ConsumerGroupMemberMetadataValue) -> None:
+        more = metadata_bytes(new) - metadata_bytes(old)
+        if more:
+            self.member_bytes.set(self.member_bytes.value + more)
+            self._all_bytes.set(self._all_bytes.value + more)
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         for topic in before - after:
             self._count_topic(topic, by_name=-1)
@@ -303,6 +320,19 @@ class ConsumerGroup:
                 epochs = self.partition_epochs[topic_id] = TimelineDict(self._registry)
             # Two owners are never in a sound log; in a damaged one the newer epoch counts.
             epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
+
+
+def metadata_bytes(metadata: ConsumerGroupMemberMetadataValue) -> int:
+    """Return about what a member takes in memory, beside its assignment; 0 without metadata."""
+    if metadata is NO_METADATA:
+        return 0
+    texts = (metadata.instance_id, metadata.rack_id, metadata.client_id, metadata.client_host, metadata.subscribed_topic_regex)
+    size = _MEMBER_BYTES + sum([len(text.encode()) for text in texts if text])
+    size += sum([_NAME_BYTES + len(name.encode()) for name in metadata.subscribed_topic_names])
+    classic = metadata.classic_member_metadata
+    if classic is not None:
+        size += sum([_PROTOCOL_BYTES + len(each.name) + len(each.metadata) for each in classic.supported_protocols])
+    return size
 
 
 def recount(counts: dict[K, int], old: Iterable[K], new: Iterable[K]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.group_type import Replay
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentKey,
@@ -29,11 +29,13 @@ _HEAD: Final[tuple[type[Message], ...]] = (
 class ConsumerGroups:
     """The consumer groups of one shard by id, and the groups that consume each topic."""
 
-    __slots__ = ("_by_topic", "_registry", "by_id")
+    __slots__ = ("_by_topic", "_registry", "by_id", "member_bytes")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         self._registry = registry
         self.by_id: TimelineDict[str, ConsumerGroup] = TimelineDict(registry)
+        # About what the members of all groups take in memory.
+        self.member_bytes = TimelineValue(registry, 0)
         self._by_topic: TimelineDict[str, TimelineDict[str, None]] = TimelineDict(registry)
 
     def subscribed_to(self, topic: str) -> Collection[str]:
@@ -42,7 +44,7 @@ class ConsumerGroups:
 
     def absent(self, group_id: str) -> ConsumerGroup:
         """Return an empty group that is not in the table, for an operation that creates it by its records."""
-        return ConsumerGroup(group_id, self._registry, self._by_topic)
+        return ConsumerGroup(group_id, self._registry, self._by_topic, self.member_bytes)
 
     @property
     def reverts(self) -> int:
@@ -95,7 +97,7 @@ class ConsumerGroups:
         if group is None:
             if value is None:
                 return None
-            group = self.by_id[group_id] = ConsumerGroup(group_id, self._registry, self._by_topic)
+            group = self.by_id[group_id] = ConsumerGroup(group_id, self._registry, self._by_topic, self.member_bytes)
         group.end_offset.set(offset + 1)
         return group
 

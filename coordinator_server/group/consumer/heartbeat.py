@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from coordinator_server.group.consumer.change import advance, sorted_names, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.limits import refuse_many_topics
 from coordinator_server.group.consumer.member import Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id, refuse_if_full
 from coordinator_server.group.consumer.sessions import await_revocation, refresh_session
@@ -41,6 +42,7 @@ def heartbeat(
 ) -> Result:
     """Run a valid heartbeat that is not a leave. ``first`` are records to write before. Raises CoordinatorError."""
     refuse_if_full(group, request.member_id, consumer.config.group_consumer_max_size)
+    refuse_many_topics(consumer, group.group_id, len(request.subscribed_topic_names or ()))
     found = find_member(group, request, request.member_id or new_member_id(consumer))
     before = found.member
     subscribed = subscribe(consumer, group, found, _metadata(before.metadata, context, request))

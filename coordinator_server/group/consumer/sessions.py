@@ -74,11 +74,13 @@ def start_all_sessions(consumer: ConsumerContext) -> None:
     for group_id, group in consumer.groups.by_id.items():
         for member_id in group.members:
             restart_sessions(consumer, group_id, member_id)
+    consumer.count_memory()
 
 
 def end_all_sessions(consumer: ConsumerContext) -> None:
-    """Stop all timers: the shard is unloaded."""
+    """Stop all timers, and forget the rest of the soft state: the shard is unloaded."""
     for group_id, of_group in list(consumer.sessions.items()):
         for member_id in list(of_group):
             end_sessions(consumer, group_id, member_id)
     consumer.compared.clear()
+    consumer.forget_memory()
