@@ -36,8 +36,8 @@ ORDERS: Final = bytes(range(16))
 PAYMENTS: Final = bytes(range(1, 17))
 
 
-def pair(key: Message, value: Message | None) -> Pair:
-    record = CoordinatorRecord(key, value)
+def pair(key: Message, value: Message | None, version: int = 0) -> Pair:
+    record = CoordinatorRecord(key, value, version)
     return GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)
 
 

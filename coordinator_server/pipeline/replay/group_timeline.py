@@ -203,7 +203,7 @@ def _add(found: list[Event], event: Event) -> None:
         and last.at_ms == event.at_ms
         and _is_same(last.by, event.by)
     ):
-        last.what = TO_CLASSIC if event.epoch is None else TO_CONSUMER
+        last.what = TO_CONSUMER if event.generation is None else TO_CLASSIC
     found.append(event)
 
 

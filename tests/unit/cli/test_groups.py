@@ -12,6 +12,11 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli import groups, log_actions, main
+from coordinator_server.cli.group_words import event_line
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
+from coordinator_server.pipeline.replay.group_timeline import Event
+from coordinator_server.pipeline.states.changes import Change
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.record_batch import Record
 from tests.support.segments import (
@@ -249,3 +254,14 @@ def test_the_help_of_an_action_has_its_examples_line_by_line(action: str, capsys
     examples = lines[lines.index("examples:") + 1 :]
     assert examples
     assert all(f"coordinator-server groups {action} " in line for line in examples)
+
+
+@pytest.mark.parametrize("why", Why)
+def test_every_reason_has_words(why: Why) -> None:
+    """And not its name."""
+    event = Event(START_MS, "epoch", members=1, epoch=3, by=Change(0, START_MS, "timer", reasons=(Reason(why, "m", "said"),)))
+
+    line = event_line(event)
+
+    assert ": " in line.partition("Z  ")[2]
+    assert str(why) not in line

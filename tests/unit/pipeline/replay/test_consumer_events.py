@@ -10,8 +10,10 @@ from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES, TopicNames
 from coordinator_server.pipeline.replay.group_timeline import Event, events, group_at
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
+from protocol.fields import uuid_text
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.record_batch import Record, read_headers
+from tests.support.classic_members import ClassicMember, assignment
 from tests.support.consumer_records import (
     ORDERS,
     UNREVOKED,
@@ -20,10 +22,12 @@ from tests.support.consumer_records import (
     group_epoch,
     left,
     member,
+    pair,
     rebalance,
     target,
     target_epoch,
 )
+from tests.support.heartbeats import Beats
 from tests.support.segments import START_MS, Batch, group_key, group_value, write_meta, write_segments
 
 GROUP = "g"
@@ -139,6 +143,31 @@ def test_conversions_between_the_protocols(tmp_path: Path) -> None:
         "generation",
         "deleted",
         "epoch",
+    ]
+
+
+def test_a_classic_group_that_a_member_of_the_consumer_protocol_joins(tmp_path: Path) -> None:
+    """As this server converts it."""
+    beats = Beats(t=4)
+    first = ClassicMember(beats)
+    first.join()
+    first.sync((first, assignment({"t": [0, 1, 2, 3]})))
+    beats.taken()
+    classic = list(beats.log.committed)
+    beats.member("m").join()
+    operations = [[pair(each.key, each.value, each.value_version) for each in records] for records in (classic, beats.records)]
+
+    found = events(log_of(tmp_path, *operations), GROUP, END)
+
+    last = [event_line(each).partition("Z  ")[2] for each in found][-6:]
+    topic = uuid_text((1).to_bytes(16))
+    assert last == [
+        "converted to the consumer protocol",
+        "epoch 1, 1 member",
+        f"{first.member_id} in epoch 1: gets {', '.join(f'{topic}-{number}' for number in range(4))}",
+        "settled in epoch 1 after 0.0 s",
+        "epoch 2, 2 members",
+        f"m in epoch 2: waits for {first.member_id} to give up {topic}-2, {topic}-3",
     ]
 
 
