@@ -1,7 +1,7 @@
 """Run the tasks of a loop's shards, in a child: ``python -m coordinator_server.cli.executor FD PID``.
 
-Not a command: only a loop starts it. Tasks and results are messages on the socket FD. It runs at
-low priority (nice), raises its OOM score, and ends with the loop, the process PID.
+Not a command: only a loop starts it. Tasks and results are messages on the socket FD. It raises
+its OOM score and ends with the loop, the process PID. Its priority is the loop's: members wait for its results.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from coordinator_server.cli.parent import die_with_parent
-from coordinator_server.cli.process_settings import run_at_low_priority
+from coordinator_server.cli.process_settings import leave_memory_to_others
 from coordinator_server.machine.executor import Task
 from coordinator_server.runtime.executor import Done
 from coordinator_server.server.cluster.link import encode_message
@@ -32,7 +32,7 @@ def main() -> int:
         return 1
     # The server handles ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    run_at_low_priority()
+    leave_memory_to_others()
     with socket.socket(fileno=int(sys.argv[1])) as channel, channel.makefile("rb") as asked:
         while size := asked.read(4):
             run = msgspec.msgpack.decode(asked.read(int.from_bytes(size, "big")), type=Run)

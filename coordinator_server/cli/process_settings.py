@@ -22,6 +22,11 @@ def run_at_low_priority() -> None:
     """Leave processor and memory to others. A sandbox may forbid it; the process works as well without."""
     with contextlib.suppress(OSError):
         os.nice(_NICE)
+    leave_memory_to_others()
+
+
+def leave_memory_to_others() -> None:
+    """Let the kernel kill this process first if memory is short. A sandbox may forbid it."""
     with contextlib.suppress(OSError):
         _OOM_FILE.write_text(_OOM_SCORE)
 

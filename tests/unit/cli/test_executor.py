@@ -28,7 +28,7 @@ class Child:
         self.tied: list[str] = []
         self._monkeypatch = monkeypatch
         self._descriptor = its.detach()
-        for name in ("die_with_parent", "run_at_low_priority"):
+        for name in ("die_with_parent", "leave_memory_to_others"):
             monkeypatch.setattr(executor, name, lambda name=name: self.tied.append(name))
 
     def run(self, parent: int) -> int:
@@ -58,7 +58,7 @@ def test_it_runs_task_after_task_until_its_socket_ends(child: Child) -> None:
     added = Done(msgspec.msgpack.encode(add_up(CONTENTS)))
     assert [done[0], done[2]] == [added, added]
     assert "ModuleNotFoundError" in done[1].why
-    assert child.tied == ["die_with_parent", "run_at_low_priority"]
+    assert child.tied == ["die_with_parent", "leave_memory_to_others"]
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
