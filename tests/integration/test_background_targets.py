@@ -68,10 +68,10 @@ def test_heartbeats_go_on_while_the_child_is_stopped_and_after_it_was_killed(ser
 
 
 def test_a_target_that_fits_into_no_batch_is_refused(server: Server) -> None:
-    topics = [f"large-{i}" for i in range(40)]
+    topics = [f"large-{i}" for i in range(25)]
     with Client(server.address) as client:
         for topic in topics:
-            make_topic(client, topic, 30)
+            make_topic(client, topic, 45)
         assert beat(client, "large", "a", 0, topics).error_code == ErrorCode.NONE
         eventually(lambda: beat(client, "large", "a", 1).error_code)
         refused = beat(client, "large", "a", 1)
