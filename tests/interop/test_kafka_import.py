@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN
@@ -158,8 +159,8 @@ def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
         assert commit_alone(client, "share-crew", "orders", {3: 99}) == {3: ErrorCode.GROUP_ID_NOT_FOUND}
 
 
-def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server) -> None:
-    """With epoch and partitions that Kafka gave: described, in heartbeats, in commits; and told by `groups at` and `groups why`."""
+def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server, tmp_path: Path) -> None:
+    """With epoch and partitions that Kafka gave: described, in heartbeats, in commits; and told by `groups at`, `groups why` and the history."""
     group_id, member_id = "consumer-crew", str(uuid.UUID(int=len("consumer-crew")))
     with Client(server.address) as client:
         request = ConsumerGroupDescribeRequest([group_id])
@@ -183,6 +184,13 @@ def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server) -> None
         assert commit_alone(client, group_id, "orders", {3: 77}) == {3: ErrorCode.UNKNOWN_MEMBER_ID}
         assert committed(client, group_id) == {("orders", 3): 99}
 
+    out = tmp_path / "history"
+    done = command("history", "--engine", "python", "--data-dir", str(server.data_dir), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    steps = [each for each in pq.read_table(out / "reconciliations").to_pylist() if each["group_id"] == group_id]
+    states = [(each["member_id"], each["what"], each["state"], each["member_epoch"]) for each in steps]
+    assert states == [(member_id, "target", None, None), (member_id, "assigned", "Stable", 2)]
+    assert [{each["topic"] for each in step["partitions"]} for step in steps] == [{"orders"}] * 2
     why = command("groups", "why", group_id, "--data-dir", str(server.data_dir)).stdout
     at = command("groups", "at", group_id, datetime.now(UTC).isoformat(), "--data-dir", str(server.data_dir)).stdout
     assert f"{member_id} in epoch 2: gets orders-0, orders-1" in why
