@@ -6,12 +6,15 @@ The notices to the shards are made here, when a change is visible in this loop's
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from coordinator_server.catalog.alter_configs import Own, ResourceType
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.internal import InternalTopics
+
+NO_SETTINGS: Final[Own] = {}
 
 
 class LoopTopics:
@@ -23,6 +26,8 @@ class LoopTopics:
         self._internal: InternalTopics
         self._tell: Callable[[Collection[str]], None]
         self._version_of_newest: int | None = None
+        # The groups with settings; None when they may have changed.
+        self._with_settings: frozenset[str] | None = None
 
     def begin(self, catalog: Catalog, internal: InternalTopics, tell: Callable[[Collection[str]], None]) -> None:
         """Start to show the topics of this catalog. ``tell`` tells all shards which topics have changed."""
@@ -54,10 +59,14 @@ class LoopTopics:
 
     def settings(self, group_id: str) -> Own:
         """Return the settings of a group, without defaults. Raises CoordinatorError while the catalog loads."""
-        return self._catalog.settings((ResourceType.GROUP, group_id))
+        # Almost no group has any, and every heartbeat asks.
+        if self._with_settings is None:
+            self._with_settings = frozenset(self._catalog.with_settings(ResourceType.GROUP))
+        return self._catalog.settings((ResourceType.GROUP, group_id)) if group_id in self._with_settings else NO_SETTINGS
 
     def changed(self) -> None:
         """Tell the shards which topics were created or extended. Called for every change of the catalog."""
+        self._with_settings = None
         version = self._catalog.version
         names, has_new = self.changes.take(version)
         if has_new:

@@ -9,6 +9,7 @@ from itertools import count
 from operator import itemgetter
 from typing import Any
 
+from coordinator_server.catalog.alter_configs import Operation, ResourceType
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topic_changes import TopicChanges
@@ -28,12 +29,13 @@ from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatal
 from coordinator_server.server.cluster.catalog_feed import Session
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.messages import Records
-from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
+from coordinator_server.server.cluster.operations import ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, IncrementalAlterConfigsRequest
 from protocol.record_batch import iter_records, read_header
 from tests.support.clock import ManualClock
 from tests.support.runtime import MemoryStore, Outcome
@@ -204,6 +206,14 @@ class Loops:
         outcome = Outcome()
         request = CreatePartitionsRequest(topics=[CreatePartitionsTopic(name, partitions, None)])
         self.owner.write(CREATE_PARTITIONS, CONTEXT, request, outcome)
+        self._run()
+        return outcome
+
+    def set_of_group(self, group_id: str, name: str, value: str) -> Outcome:
+        """IncrementalAlterConfigs at loop 0: set one setting of a group."""
+        outcome = Outcome()
+        resource = AlterConfigsResource(ResourceType.GROUP, group_id, [AlterableConfig(name, Operation.SET, value)])
+        self.owner.write(ALTER_CONFIGS, CONTEXT, IncrementalAlterConfigsRequest([resource]), outcome)
         self._run()
         return outcome
 

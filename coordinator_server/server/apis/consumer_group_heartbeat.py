@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Final
+
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
+from protocol.codec import decoder
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
+_LONGEST_KNOWN: Final = 256
 CONSUMER_HEARTBEAT = WriteOperation("consumer-group-heartbeat", GroupShard.consumer_group_heartbeat)
 
 
@@ -25,10 +30,34 @@ def consumer_group_heartbeat(
     node.groups.write(node.partition_of(request.group_id), CONSUMER_HEARTBEAT, context, request, reply)
 
 
+def heartbeat_reader(version: int) -> Callable[[bytes, int], tuple[ConsumerGroupHeartbeatRequest, int]]:
+    """Return a decoder for one connection. A member repeats its steady heartbeat byte for byte: that is decoded once."""
+    decode = decoder(ConsumerGroupHeartbeatRequest, version)
+    last, known = b"", ConsumerGroupHeartbeatRequest()
+
+    def read(frame: bytes, position: int) -> tuple[ConsumerGroupHeartbeatRequest, int]:
+        nonlocal last, known
+        body = frame[position:]
+        if body == last:
+            return known, len(frame)
+        request, end = decode(frame, position)
+        if end == len(frame) and len(body) <= _LONGEST_KNOWN:
+            last, known = body, request
+        return request, end
+
+    return read
+
+
+def _unchanged(encode: Callable[[Any, bytearray], None]) -> Callable[[ConsumerGroupHeartbeatResponse, bytearray], None]:
+    """Return the encoder: answers are small."""
+    return encode
+
+
 CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     consumer_group_heartbeat,
     error_only(ConsumerGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
+    ShortWay(heartbeat_reader, _unchanged),
 )

@@ -174,3 +174,15 @@ def test_nobody_is_told_of_no_deletions(loops: Loops) -> None:
     owner.topics.deleted([DeletedTopic("a", b"a" * 16)])
 
     assert owner.told == [{"a": 0}]
+
+
+def test_settings_of_groups_are_seen_on_every_loop_after_a_change(loops: Loops) -> None:
+    """A loop remembers which groups have any: almost none has, and every heartbeat asks."""
+    each = watched(loops)
+    assert [loop.topics.settings("g") for loop in each] == [{}, {}]
+
+    loops.set_of_group("g", "consumer.heartbeat.interval.ms", "6000")
+    loops.deliver()
+
+    assert [loop.topics.settings("g") for loop in each] == [{"consumer.heartbeat.interval.ms": "6000"}] * 2
+    assert [loop.topics.settings("h") for loop in each] == [{}, {}]
