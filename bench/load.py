@@ -12,6 +12,8 @@ from typing import TypedDict
 
 from bench.targets import BUILD, Address
 from protocol.fields import Message
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
@@ -23,6 +25,8 @@ from tests.support.server import ROOT
 
 TOPIC = "load"
 PARTITIONS = 100
+# Of the first member of a consumer group whose topic exists.
+FIRST_EPOCH = 2
 SESSION_TIMEOUT_MS = 1_800_000
 ENTRY = struct.Struct("<IIII")
 
@@ -46,6 +50,36 @@ Requests = list[tuple[Message, int]]
 def heartbeats(member: Member) -> Requests:
     request = HeartbeatRequest(group_id=member.group_id, generation_id=member.generation_id, member_id=member.member_id)
     return [(request, 4)]
+
+
+def consumer_heartbeats(member: Member) -> Requests:
+    """A steady member of a consumer group (KIP-848); ``join_consumer_group`` goes before it."""
+    return [(ConsumerGroupHeartbeatRequest(_consumer_group(member), member.member_id, FIRST_EPOCH), 1)]
+
+
+def join_consumer_group(client: Client, member: Member) -> None:
+    """Have the member join a group of its own, or join it again: its session may have ended since."""
+    request = ConsumerGroupHeartbeatRequest(
+        _consumer_group(member),
+        member.member_id,
+        0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=[TOPIC],
+        topic_partitions=[],
+    )
+    answer = client.ask(request, 1, ConsumerGroupHeartbeatResponse)
+    if answer.member_epoch != FIRST_EPOCH:
+        # It is a new member of an old group.
+        client.ask(
+            ConsumerGroupHeartbeatRequest(_consumer_group(member), member.member_id, -1), 1, ConsumerGroupHeartbeatResponse
+        )
+        client.ask(DeleteGroupsRequest([_consumer_group(member)]), 2, DeleteGroupsResponse)
+        answer = client.ask(request, 1, ConsumerGroupHeartbeatResponse)
+    assert answer.member_epoch == FIRST_EPOCH, answer
+
+
+def _consumer_group(member: Member) -> str:
+    return f"{member.group_id}-consumer"
 
 
 def commits(partitions: int) -> Callable[[Member], Requests]:
@@ -77,11 +111,15 @@ def fetches(partitions: int) -> Callable[[Member], Requests]:
 
 SCENARIOS: dict[str, Callable[[Member], Requests]] = {
     "heartbeat": heartbeats,
+    "consumer heartbeat": consumer_heartbeats,
     "commit 1": commits(1),
     "commit 10": commits(10),
     "commit 100": commits(100),
     "fetch 10": fetches(10),
 }
+
+
+PREPARATIONS: dict[str, Callable[[Client, Member], None]] = {"consumer heartbeat": join_consumer_group}
 
 
 def set_up(address: Address, count: int) -> list[Member]:
@@ -113,6 +151,11 @@ def _first_join(member: Member) -> str | None:
 
 def plan(members: Sequence[Member], scenario: str) -> bytes:
     """Each request is asked once now: its answer is what every later one is compared with."""
+    prepare = PREPARATIONS.get(scenario)
+    if prepare is not None:
+        for member in members:
+            with Client(member.address, client_id="bench") as client:
+                prepare(client, member)
     entries = bytearray()
     with contextlib.ExitStack() as stack:
         clients: dict[Address, Client] = {}

@@ -37,6 +37,8 @@ SYNCS = 200
 GOALS = {
     ("heartbeat", "200x1"): 1.2,
     ("heartbeat", "16x20"): 5,
+    ("consumer heartbeat", "200x1"): 1.2,
+    ("consumer heartbeat", "16x20"): 4,
     ("commit 1", "200x1"): 1.2,
     ("commit 1", "16x20"): 4,
     ("commit 10", "200x1"): 1.2,
