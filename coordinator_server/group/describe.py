@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Final, NamedTuple
 
+from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.registry import Groups
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 
@@ -19,11 +19,11 @@ def describe_group(groups: Groups, committed_offset: int, group_id: str) -> Desc
     return groups.type_at(group_id, committed_offset).described(group_id, committed_offset)
 
 
-def describe_consumer_group(groups: Groups, committed_offset: int, group_id: str) -> ConsumerGroupDescription:
-    """Return the ConsumerGroupDescribe answer for one group. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
+def consumer_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedGroup:
+    """Return what the ConsumerGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
     found = groups.type_at(group_id, committed_offset)
     if isinstance(found, ConsumerType):
-        return found.described_consumer(group_id, committed_offset)
+        return found.group_at(group_id, committed_offset)
     reason = "is not a consumer group" if groups.exists_at(group_id, committed_offset) else "not found"
     raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 

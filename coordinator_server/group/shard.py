@@ -20,6 +20,7 @@ from coordinator_server.group.commit import admit, check_partitions, check_plain
 from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
+from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.consumer.leave import leave as leave_consumer_group
 from coordinator_server.group.consumer.steady import steady_heartbeat
@@ -63,7 +64,6 @@ from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.describe_groups import DescribedGroup
@@ -321,9 +321,9 @@ class GroupShard:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""
         return describe.describe_group(self.groups, committed_offset, group_id)
 
-    def describe_consumer_group(self, committed_offset: int, group_id: str) -> ConsumerGroupDescription:
-        """Return the ConsumerGroupDescribe answer for a group. Raises GROUP_ID_NOT_FOUND."""
-        return describe.describe_consumer_group(self.groups, committed_offset, group_id)
+    def consumer_group_at(self, committed_offset: int, group_id: str) -> UndescribedGroup:
+        """Return what the ConsumerGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
+        return describe.consumer_group_at(self.groups, committed_offset, group_id)
 
     def list_groups(
         self, committed_offset: int, wanted: GroupFilter = EVERY_GROUP, group_ids: Iterable[str] | None = None

@@ -1,40 +1,73 @@
-"""ConsumerGroupDescribe: a consumer group as of the committed offset (``ConsumerGroup.asDescribedGroup``)."""
+"""ConsumerGroupDescribe: a consumer group as of the committed offset (``ConsumerGroup.asDescribedGroup``).
+
+Members may have very many partitions, so a description is made member by member, from values that do not change any longer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
 from coordinator_server.group.common.topics import TopicImage
-from coordinator_server.group.consumer.group import NO_TARGET, ConsumerGroup
+from coordinator_server.group.consumer.group import NO_TARGET, ConsumerGroup, TargetAssignment
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
 from coordinator_server.group.consumer.state import assignment_epoch_at, group_epoch_at, group_state
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+# The work of a member in units of about 2 us.
+UNITS_PER_MEMBER: Final = 4
+UNITS_PER_TOPIC: Final = 1
+PARTITIONS_PER_UNIT: Final = 16
 
 
-def describe_group(group: ConsumerGroup, committed_offset: int, topics: TopicImage, default_assignor: str) -> DescribedGroup:
-    """Return the description. Partitions of topics that do not exist any longer are left out."""
-    members = [_described(group, member, committed_offset, topics) for _, member in group.members.items_at(committed_offset)]
-    return DescribedGroup(
+class UndescribedGroup(NamedTuple):
+    """A group as of an offset: its description without members, and the members, each with its target."""
+
+    head: DescribedGroup
+    members: list[tuple[ConsumerGroupMember, TargetAssignment]]
+    topics: TopicImage
+
+    def described_members(self) -> Iterator[tuple[Member, int]]:
+        """Yield the description of each member, and the units of its work. Partitions of topics that are gone are left out."""
+        for member, target in self.members:
+            described = _described(member, target, self.topics)
+            topics = (*described.assignment.topic_partitions, *described.target_assignment.topic_partitions)
+            yield (
+                described,
+                UNITS_PER_MEMBER + sum(UNITS_PER_TOPIC + len(each.partitions) // PARTITIONS_PER_UNIT for each in topics),
+            )
+
+    def described(self) -> DescribedGroup:
+        """Return the whole description."""
+        self.head.members = [member for member, _ in self.described_members()]
+        return self.head
+
+
+def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, default_assignor: str) -> UndescribedGroup:
+    """Return what there is to describe."""
+    members = [
+        (member, group.targets.get_at(member_id, committed_offset) or NO_TARGET)
+        for member_id, member in group.members.items_at(committed_offset)
+    ]
+    head = DescribedGroup(
         group_id=group.group_id,
         group_state=group_state(group, committed_offset).value,
         group_epoch=group_epoch_at(group, committed_offset),
         assignment_epoch=assignment_epoch_at(group, committed_offset),
         assignor_name=_preferred_assignor(group, committed_offset) or default_assignor,
-        members=members,
     )
+    return UndescribedGroup(head, members, topics)
 
 
-def _described(group: ConsumerGroup, member: ConsumerGroupMember, committed_offset: int, topics: TopicImage) -> Member:
+def _described(member: ConsumerGroupMember, target: TargetAssignment, topics: TopicImage) -> Member:
     metadata = member.metadata
     # A member may use what it is asked to revoke until it says that it has.
     owned: dict[TopicId, list[int]] = {}
     for partitions in (member.assigned, member.pending_revocation):
         for topic_id, epochs in partitions.items():
             owned.setdefault(topic_id, []).extend(sorted(epochs))
-    target = group.targets.get_at(member.member_id, committed_offset) or NO_TARGET
     return Member(
         member.member_id,
         metadata.instance_id,

@@ -10,7 +10,7 @@ from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.background_target import stop_background_targets
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.describe import describe_group
+from coordinator_server.group.consumer.describe import UndescribedGroup, group_at
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
 from coordinator_server.group.consumer.freshness import topics_changed
 from coordinator_server.group.consumer.groups import ConsumerGroups
@@ -24,7 +24,6 @@ from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages.consumer_group_describe import DescribedGroup as ConsumerGroupDescription
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -107,11 +106,11 @@ class ConsumerType:
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
 
-    def described_consumer(self, group_id: str, committed_offset: int) -> ConsumerGroupDescription:
-        """Return the ConsumerGroupDescribe answer for a group."""
+    def group_at(self, group_id: str, committed_offset: int) -> UndescribedGroup:
+        """Return what the ConsumerGroupDescribe answer for a group is made of."""
         group = self.groups.by_id.get_at(group_id, committed_offset)
         assert group is not None
-        return describe_group(group, committed_offset, self._topics, self._default_assignor)
+        return group_at(group, committed_offset, self._topics, self._default_assignor)
 
     def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
         group = self.groups.by_id.get_at(group_id, committed_offset)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from coordinator_server.group.consumer.describe import UNITS_PER_MEMBER, UndescribedGroup
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
-from coordinator_server.server.apis.lists import answer_list
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import QUANTUM
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -21,8 +24,6 @@ from protocol.messages.consumer_group_describe import (
 )
 
 UNITS_PER_GROUP: Final = 4
-# A member has two assignments, and the state of the group depends on every member.
-UNITS_PER_MEMBER: Final = 12
 
 
 def describe_consumer_groups(
@@ -31,18 +32,52 @@ def describe_consumer_groups(
     request: ConsumerGroupDescribeRequest,
     reply: PendingReply[ConsumerGroupDescribeResponse],
 ) -> None:
-    def describe(group_id: str) -> tuple[DescribedGroup, int]:
-        if not group_id:
-            return _undescribed("", ErrorCode.INVALID_GROUP_ID, None), UNITS_PER_GROUP
+    if not reply.is_large:
         try:
-            group = node.groups.read(node.partition_of(group_id), GroupShard.describe_consumer_group, group_id)
-        except CoordinatorError as refused:
-            group = _undescribed(group_id, refused.error, refused.message)
-        if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
-            group.authorized_operations = GROUP_OPERATIONS
-        return group, UNITS_PER_GROUP + UNITS_PER_MEMBER * len(group.members)
+            next(_describe_in_steps(node, request))
+        except StopIteration as done:
+            response: ConsumerGroupDescribeResponse = done.value
+            units = sum(UNITS_PER_GROUP + UNITS_PER_MEMBER * len(group.members) for group in response.groups)
+            reply.connection.use_up(units * QUANTUM // UNITS_PER_STEP)
+            reply.complete(response)
+            return
+        reply.connection.use_up()
+    node.steps.run(reply, _describe_in_steps(node, request))
 
-    answer_list(node.steps, reply, request.group_ids, describe, lambda groups: ConsumerGroupDescribeResponse(groups=groups))
+
+def _describe_in_steps(node: Node, request: ConsumerGroupDescribeRequest) -> Work[ConsumerGroupDescribeResponse]:
+    """Describe each group as it is when its turn comes, a portion of its members at a time."""
+    groups: list[DescribedGroup] = []
+    left = UNITS_PER_STEP
+    for group_id in request.group_ids:
+        found = _group_at(node, group_id)
+        left -= UNITS_PER_GROUP
+        if isinstance(found, DescribedGroup):
+            groups.append(found)
+        else:
+            groups.append(found.head)
+            if request.include_authorized_operations:
+                found.head.authorized_operations = GROUP_OPERATIONS
+            for member, units in found.described_members():
+                found.head.members.append(member)
+                left -= units
+                if left < 0:
+                    yield
+                    left = UNITS_PER_STEP
+        if left < 0:
+            yield
+            left = UNITS_PER_STEP
+    return ConsumerGroupDescribeResponse(groups=groups)
+
+
+def _group_at(node: Node, group_id: str) -> UndescribedGroup | DescribedGroup:
+    """Return the group, or its refusal."""
+    if not group_id:
+        return _undescribed("", ErrorCode.INVALID_GROUP_ID, None)
+    try:
+        return node.groups.read(node.partition_of(group_id), GroupShard.consumer_group_at, group_id)
+    except CoordinatorError as refused:
+        return _undescribed(group_id, refused.error, refused.message)
 
 
 def refuse_describe_consumer_groups(
