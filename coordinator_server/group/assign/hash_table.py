@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from coordinator_server.group.assign.hash_tree import TreeBucket
@@ -25,28 +25,65 @@ def order_numbers(buckets: int, changes: Sequence[int]) -> list[int]:
     """
     if not changes:
         return []
-    least, largest = min(changes), max(changes)
-    if least < 0 or largest >= _PLAIN:
+    if min(changes) >= -_PLAIN and max(changes) < _PLAIN:
+        return _order(buckets, changes)
+    hashes = [each ^ each >> 16 if each >= 0 else ~(~each ^ ~each >> 16) for each in changes]
+    # The same operation leads back.
+    return [each ^ each >> 16 for each in _order(buckets, hashes)]
+
+
+def _order(buckets: int, changes: Sequence[int]) -> list[int]:
+    """Return the order of hashes. Without crowded buckets it is by bucket, then by insertion."""
+    first = len(changes)
+    if min(changes) < 0:
+        first = next(place for place, change in enumerate(changes) if change < 0)
+    added, rest = changes[:first], changes[first:]
+    grown = _fill(buckets, added)
+    if not rest and grown is not None:
+        return _sorted(added, grown)
+    if grown is None or _is_crowded([*added, *(change for change in rest if change >= 0)], grown):
         return _replay(buckets, changes)
-    if largest - least >= _MOST_IN_LIST * buckets and len(changes) > _MOST_IN_LIST and _may_crowd(buckets, changes):
-        return _replay(buckets, changes)
-    count = len(changes)
-    while count > buckets * 3 // 4:
+    live = dict.fromkeys(added)
+    for change in rest:
+        if change < 0:
+            del live[~change]
+        else:
+            live[change] = None
+            if len(live) > grown * 3 // 4:
+                grown *= 2
+    return _sorted(live, grown)
+
+
+def _fill(buckets: int, added: Sequence[int]) -> int | None:
+    """Return the buckets of the table when all are added, or None if one of its buckets is crowded before that."""
+    count = len(added)
+    is_range = count > 0 and added[-1] - added[0] == count - 1 and list(added) == list(range(added[0], added[0] + count))
+    while True:
+        room = buckets * 3 // 4
+        if not is_range and _is_crowded(added[: room + 1], buckets):
+            return None
+        if count <= room:
+            return buckets
         buckets *= 2
-    return sorted(changes) if largest < buckets else sorted(changes, key=(buckets - 1).__and__)
 
 
-def _may_crowd(buckets: int, numbers: Sequence[int]) -> bool:
+def _is_crowded(hashes: Sequence[int], buckets: int) -> bool:
+    if len(hashes) <= _MOST_IN_LIST or max(hashes) - min(hashes) < _MOST_IN_LIST * buckets:
+        return False
     mask = buckets - 1
-    return max(Counter([number & mask for number in numbers]).values()) > _MOST_IN_LIST
+    return max(Counter([each & mask for each in hashes]).values()) > _MOST_IN_LIST
+
+
+def _sorted(hashes: Iterable[int], buckets: int) -> list[int]:
+    return sorted(hashes, key=(buckets - 1).__and__)
 
 
 def _replay(buckets: int, changes: Sequence[int]) -> list[int]:
+    """Return the order of hashes, change by change."""
     table: dict[int, list[int] | TreeBucket] = {}
     count = 0
     for change in changes:
-        number = change if change >= 0 else ~change
-        key = number ^ number >> 16
+        key = change if change >= 0 else ~change
         place = key & (buckets - 1)
         bucket = table.get(place)
         if change < 0:
@@ -75,7 +112,7 @@ def _replay(buckets: int, changes: Sequence[int]) -> list[int]:
             buckets *= 2
             table = _grown(table, buckets)
     chains = [bucket.chain if isinstance(bucket, TreeBucket) else bucket for _, bucket in sorted(table.items(), key=_place)]
-    return [key ^ key >> 16 for chain in chains for key in chain]
+    return [key for chain in chains for key in chain]
 
 
 def _grown(table: dict[int, list[int] | TreeBucket], buckets: int) -> dict[int, list[int] | TreeBucket]:

@@ -12,6 +12,12 @@ CASES: dict[str, tuple[int, list[int], list[int]]] = {
         list(range(0, 177, 16)),
         [0, 32, 64, 96, 128, 160, 16, 48, 80, 112, 144, 176],
     ),
+    "numbers of more than 16 bits": (16, [65536, 1, 131072, 70000, 4, 65537, ~1], [65537, 65536, 70000, 131072, 4]),
+    "additions after removals": (
+        16,
+        [*range(12), ~0, ~5, 16, 32, 0, 48],
+        [32, 0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 16, 48],
+    ),
     "a list of few": (4, [5, 1, 9, 13, ~5, ~13, 17], [1, 9, 17]),
     "a full bucket of a large table becomes a tree": (
         64,
