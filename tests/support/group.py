@@ -174,6 +174,8 @@ class GroupLog:
         self._ids = 0
         # The names of what the shard reported.
         self.reports: list[str] = []
+        # What it told of its groups.
+        self.news: list[tuple[str, dict[str, object]]] = []
         self.topics = FakeTopics()
         self.topics.tell = lambda names: self.shard.topics_changed(self.committed_offset, names)
         # The own settings of groups, by group id.
@@ -281,6 +283,7 @@ class GroupLog:
             clock=self.clock,
             new_id=self._new_id,
             report=self._report,
+            tell=lambda name, **fields: self.news.append((name, fields)),
             topics=self.topics,
             settings=SettingsOfGroups(self.config, lambda group_id: self.own_settings.get(group_id, {}), self._report),
             executor=self.executor,

@@ -135,12 +135,26 @@ def test_a_commit_without_a_member_needs_an_empty_group_or_a_transaction() -> No
     assert log_of(*group_of()).run(GroupShard.commit_offsets, anonymous, version=9).error is UNKNOWN
     assert log_of(*group_of()).run(GroupShard.commit_in_transaction, anonymous, version=3).error is OK
     assert log_of(group_epoch("g", 3)).run(GroupShard.commit_offsets, anonymous, version=9).error is OK
-    assert log_of(group_epoch("g", 3)).run(GroupShard.commit_offsets, commit(3, ("orders", 0)), version=9).error is UNKNOWN
+    for epoch in (0, 3):
+        assert (
+            log_of(group_epoch("g", 3)).run(GroupShard.commit_offsets, commit(epoch, ("orders", 0)), version=9).error is UNKNOWN
+        )
+    named = OffsetCommitRequest("g", -1, "", "instance", topics=anonymous.topics)
+    for half_anonymous in (commit(-2, ("orders", 0), member_id=""), named):
+        assert log_of(*group_of()).run(GroupShard.commit_in_transaction, half_anonymous, version=3).error is UNKNOWN
 
 
 @pytest.mark.parametrize(
     ("member_id", "epoch", "native", "classic"),
-    [(None, -1, OK, OK), ("m", 7, OK, OK), ("m", 6, STALE, ILLEGAL), ("m", 8, STALE, ILLEGAL), ("n", 7, UNKNOWN, UNKNOWN)],
+    [
+        (None, -1, OK, OK),
+        (None, 0, UNKNOWN, UNKNOWN),
+        ("", -1, UNKNOWN, UNKNOWN),
+        ("m", 7, OK, OK),
+        ("m", 6, STALE, ILLEGAL),
+        ("m", 8, STALE, ILLEGAL),
+        ("n", 7, UNKNOWN, UNKNOWN),
+    ],
 )
 def test_a_member_reads_in_its_epoch(
     member_id: str | None, epoch: int, native: ErrorCode | None, classic: ErrorCode | None
