@@ -1,0 +1,143 @@
+"""What target assignments of consumer groups cost.
+
+    python -m bench.assignors [--rounds 5]
+
+Milliseconds of processor time, the least of the rounds, for each group: *spec* describes it, as the loop does; *first* assigns
+every partition, *leaves* assigns those of a member that has left, *grows* those that a topic has got. The last two columns are of
+the loop when a child computes the first target: *asks* describes the group and encodes the question, *takes* replays the records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+import uuid
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+
+from coordinator_server.group.assign.assignors import ASSIGNORS
+from coordinator_server.group.assign.order import order_members
+from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
+from coordinator_server.group.assign.subscriptions import Subscriptions
+from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.target_task import ComputedTargets, TargetRequest, compute_targets
+from coordinator_server.machine.timeline import SnapshotRegistry
+from protocol.coordinator_records import GROUP_SERDE
+
+T = TypeVar("T")
+
+
+class Case(NamedTuple):
+    """A group. Half of the members of an unlike one do not want the first topic."""
+
+    assignor: str
+    members: int
+    topics: int
+    partitions: int
+    is_alike: bool = True
+
+
+class Topic(NamedTuple):
+    """A topic of the image."""
+
+    topic_id: bytes
+    partitions: int
+
+
+CASES: Final = [
+    Case("uniform", 100, 10, 100),
+    Case("uniform", 100, 10, 100, is_alike=False),
+    Case("range", 1000, 100, 100),
+    Case("uniform", 1000, 1, 10_000),
+    Case("uniform", 1000, 100, 100),
+    Case("uniform", 1000, 1000, 10),
+    Case("uniform", 1000, 100, 100, is_alike=False),
+    Case("uniform", 1000, 1000, 10, is_alike=False),
+]
+
+
+class Group:
+    """A group with targets."""
+
+    def __init__(self, case: Case) -> None:
+        rng = random.Random(1)
+        self._case = case
+        self.topics = {f"topic-{i}": Topic(rng.randbytes(16), case.partitions) for i in range(case.topics)}
+        self.member_ids = [str(uuid.UUID(int=rng.getrandbits(128))) for _ in range(case.members)]
+        self.targets: dict[str, Partitions] = {}
+
+    def spec(self) -> GroupSpec:
+        names = list(self.topics)
+        subscriptions = Subscriptions(self.topics.get)
+        members: list[Member] = []
+        for number, member_id in enumerate(order_members(self.member_ids)):
+            wanted = names if self._case.is_alike or number % 2 else names[1:] or names
+            place = subscriptions.place(wanted)
+            members.append(Member(member_id, None, place, self.targets.get(member_id, {}), member_id in self.targets))
+        return GroupSpec(members, subscriptions.found, self._case.is_alike, subscriptions.partition_counts)
+
+    def assign(self) -> float:
+        """Compute the targets; return the milliseconds that it took."""
+        spec = self.spec()
+        took, changed = timed(lambda: change_targets(ASSIGNORS[self._case.assignor], spec))
+        self.targets.update(changed)
+        return took
+
+
+def timed(run: Callable[[], T]) -> tuple[float, T]:
+    begun = time.process_time()
+    result = run()
+    return (time.process_time() - begun) * 1000, result
+
+
+def measure(case: Case) -> list[float]:
+    """Return the milliseconds of one round."""
+    group = Group(case)
+    spec_ms, spec = timed(group.spec)
+    request = TargetRequest("readers", case.assignor, spec)
+    encode_ms, _ = timed(lambda: msgspec.msgpack.encode(request))
+    take_ms = take(msgspec.msgpack.encode(compute_targets(request)))
+    times = [spec_ms, group.assign()]
+    group.targets.pop(group.member_ids.pop())
+    times.append(group.assign())
+    name, topic = next(iter(group.topics.items()))
+    group.topics[name] = Topic(topic.topic_id, topic.partitions + 100)
+    times.append(group.assign())
+    return [*times, spec_ms + encode_ms, take_ms]
+
+
+def take(computed: bytes) -> float:
+    """Replay what a child has computed; return the milliseconds."""
+    registry = SnapshotRegistry()
+    replay = ConsumerGroups(registry).replay
+    registry.snapshot(0)
+
+    def run() -> None:
+        for offset, each in enumerate(msgspec.msgpack.decode(computed, type=ComputedTargets).changed):
+            record = GROUP_SERDE.decode(each.key, each.value)
+            assert record is not None
+            replay[type(record.key)](offset, record.key, record.value)
+
+    return timed(run)[0]
+
+
+def main() -> None:
+    """Print a line for each group."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    print("| assignor | members | topics x partitions | subscriptions | spec | first | leaves | grows | asks | takes |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for case in CASES:
+        least = [min(column) for column in zip(*(measure(case) for _ in range(rounds)), strict=True)]
+        alike = "alike" if case.is_alike else "differ"
+        cells = " | ".join(f"{each:.1f}" for each in least)
+        print(f"| {case.assignor} | {case.members} | {case.topics} x {case.partitions} | {alike} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
