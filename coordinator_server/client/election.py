@@ -148,7 +148,7 @@ class Election:
         while term is not None and term.is_current:
             try:
                 await self._member.commit({self._tokens: Committed(term.token, text)}, timeout_s=max(term.remaining_s, RETRY_S))
-            except RebalanceInProgress:
+            except RetriableError:
                 await asyncio.sleep(RETRY_S)
             else:
                 return

@@ -53,7 +53,8 @@ class Term:
     async def save(self, text: str) -> None:
         """Keep a text (some thousand characters) for this leader's successors. Raises MembershipLost if the term is over.
 
-        The coordinator refuses it unless this candidate is a member of the present generation.
+        The coordinator refuses it unless this candidate is a member of the present generation. If the coordinator is silent until
+        the term is over, the text may be kept or not.
         """
         if not self.is_current:
             raise MembershipLost(f"the term {self.token} is over")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 
-from coordinator_server.client import GroupSettings, MembershipLost, WorkSharing
+from coordinator_server.client import GroupSettings, MembershipLost, RetriableError, WorkSharing
 
 
 async def main() -> None:
@@ -34,6 +34,9 @@ async def crawl(work: WorkSharing, name: str, site: str, page: int) -> None:
             await work.checkpoint(site, page)
         except MembershipLost:
             return
+        except RetriableError:
+            # The coordinator is away: nobody knows how far this worker has come, so crawl the page again.
+            continue
         print(f"{name}: {site} page {page}", flush=True)
         page += 1
 
