@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Partitions
 from coordinator_server.group.consumer.group import NO_EPOCH
 from coordinator_server.group.consumer.member import MemberState
 from coordinator_server.group.consumer.state import ConsumerGroupState, group_state
 from coordinator_server.group.shard import GroupShard
+from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
+from protocol.messages.consumer_group_records import ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from tests.support.group import FakeReply
 from tests.support.heartbeats import Beats, config_of
@@ -295,6 +298,44 @@ def test_a_fenced_member_joins_again_with_its_id() -> None:
     assert beats.taken() == []
 
 
+@pytest.mark.parametrize("name", "ab")
+def test_a_member_joins_again_in_the_middle_of_a_change(name: str) -> None:
+    """One that has to give up partitions has given up all; one that waits for partitions goes on waiting."""
+    beats = Beats(t=2)
+    a, b = beats.member("a"), beats.member("b")
+    a.join()
+    b.join()
+    a.beat()
+    assert (beats.group.members["a"].state, beats.group.members["b"].state) == (
+        MemberState.UNREVOKED_PARTITIONS,
+        MemberState.UNRELEASED_PARTITIONS,
+    )
+
+    answer = beats.member(name).join().response
+
+    assert (answer.member_epoch, len(beats.member(name).assigned)) == (3, int(name == "a"))
+    beats.settle()
+    assert sorted(a.assigned["t"] + b.assigned["t"]) == [0, 1]
+
+
+@pytest.mark.parametrize("name", "ab")
+def test_a_full_heartbeat_in_the_middle_of_a_change_is_answered_in_full(name: str) -> None:
+    """Again and again: the answer may have been lost."""
+    beats = Beats(t=2)
+    beats.member("a").join()
+    beats.member("b").join()
+    beats.member("a").beat()
+    member = beats.member(name)
+    owned = {"t": [0, 1]} if name == "a" else {}
+    member.beat(owned=owned)
+    beats.taken()
+
+    for _ in range(2):
+        answer = member.beat(owned=owned, rebalance_timeout_ms=60_000, subscribed_topic_names=["t"]).response
+        assert [topic.partitions for topic in answer.assignment.topic_partitions] == list(member.assigned.values())
+    assert beats.taken() == []
+
+
 def test_members_and_groups_that_do_not_exist() -> None:
     beats = Beats(t=1)
     unknown = beats.member("a").beat(epoch=5)
@@ -424,6 +465,18 @@ def test_a_new_instance_takes_the_place_of_one_that_is_away() -> None:
     assert list(beats.group.members) == ["a2"]
 
 
+def test_a_static_member_may_come_back_with_other_topics() -> None:
+    """Then the group gets a new epoch."""
+    beats = Beats(t=1, u=1)
+    a = beats.member("a", instance_id="i")
+    a.join()
+    a.leave(-2)
+
+    new = beats.member("a2", instance_id="i", subscribed_topic_names=["u"])
+    assert new.join().response.member_epoch == 3
+    assert new.assigned == {"u": [0]}
+
+
 def test_an_instance_that_is_not_away_keeps_its_place() -> None:
     beats = Beats(t=2)
     beats.member("a", instance_id="i").join()
@@ -534,6 +587,39 @@ def test_a_change_of_topics_that_is_not_written_is_found_again() -> None:
     assert (a.epoch, a.assigned) == (3, {"t": [0, 1]})
 
 
+def test_topics_are_compared_once_after_a_load() -> None:
+    """They may have changed while nobody looked."""
+    beats = Beats(t=1)
+    a = beats.member("a")
+    a.join()
+    beats.log.topics.tell = lambda _names: None
+    beats.log.topics.extend("t", 2)
+    a.beat()
+    assert a.epoch == 2
+
+    beats.log.restart()
+    a.beat()
+
+    assert (a.epoch, a.assigned) == (3, {"t": [0, 1]})
+
+
+def test_the_record_that_the_hash_replaced_is_removed() -> None:
+    """By the next heartbeat that compares the topics: Kafka before 4.1 wrote it."""
+    beats = Beats(t=1)
+    a = beats.member("a")
+    a.join()
+    legacy = CoordinatorRecord(ConsumerGroupPartitionMetadataKey("g"), ConsumerGroupPartitionMetadataValue())
+    beats.log.shard.replay(beats.log.end_offset, legacy)
+    beats.log.committed.append(legacy)
+    beats.log.restart()
+    beats.taken()
+
+    a.beat()
+
+    assert beats.taken() == ["-PartitionMetadata"]
+    assert not beats.group.has_partition_metadata
+
+
 # --- the assignment interval
 
 
@@ -592,6 +678,32 @@ def test_the_assignor_of_most_members_is_used() -> None:
     a.beat(subscribed_topic_names=["t", "u"])
     beats.settle()
     assert sorted(len(member.assigned) for member in (a, b)) == [1, 1]
+
+
+def test_an_assignor_that_fails_is_told_to_the_member() -> None:
+    """Nothing of the request is written; the next heartbeat tries again."""
+    beats = Beats(t=1)
+    a = beats.member("a")
+    a.join()
+    beats.taken()
+
+    def fail(_group: GroupSpec) -> dict[str, Partitions]:
+        raise CannotAssign("no")
+
+    assignors = beats.log.shard.groups.consumer_context.assignors
+    good = assignors["uniform"]
+    assignors["uniform"] = fail
+    beats.log.topics.extend("t", 2)
+    refused = a.beat()
+    assert (refused.error, refused.message) == (
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        "Failed to compute a new target assignment for epoch 3: no",
+    )
+    assert beats.taken() == []
+
+    assignors["uniform"] = good
+    a.beat()
+    assert a.assigned == {"t": [0, 1]}
 
 
 # --- regular expressions
