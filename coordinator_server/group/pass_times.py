@@ -10,6 +10,7 @@ from typing import Final
 
 STEP_INTERVAL_MS: Final = 10
 """A step takes some milliseconds; the rest of the interval is for requests."""
+_SHARE: Final = 5
 
 
 class PassTimes:
@@ -25,6 +26,10 @@ class PassTimes:
         self._last_ms = max(now_ms, self._last_ms + STEP_INTERVAL_MS)
         return self._last_ms - now_ms
 
-    def after_step(self, now_ms: int) -> int:
-        """Return after how many milliseconds the pass of the present step may go on: not at once, however late it is."""
+    def after_step(self, now_ms: int, took_ms: int = 0) -> int:
+        """Return after how many milliseconds the pass of the present step may go on: not at once, however late it is.
+
+        A step that took longer than usual delays those after it, so that steps take a fifth of the time at most.
+        """
+        self._last_ms = max(self._last_ms, now_ms - STEP_INTERVAL_MS) + max(0, _SHARE * took_ms - STEP_INTERVAL_MS)
         return max(self.reserve(now_ms), 1)

@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.support.assignor_groups import random_groups
 from tests.support.assignor_sequences import random_lives
+from tests.support.expressions import questions
 from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
@@ -24,6 +25,7 @@ from tests.support.oracle import raw_schemas
 PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
 STORED_ASSIGNMENTS = STORED.with_name("assignments.jsonl.xz")
+STORED_EXPRESSIONS = STORED.with_name("expressions.jsonl.xz")
 STORED_TOPIC_HASHES = STORED.with_name("topic_hashes.jsonl.xz")
 STORED_TARGETS = STORED.with_name("targets.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
@@ -63,6 +65,11 @@ def run_server_assignors(jars: Path, *lives: dict[str, Any]) -> list[dict[str, A
     return [json.loads(line) for line in _java(jars, "ServerAssignors", given=given.encode()).splitlines()]
 
 
+def run_expressions(jars: Path) -> bytes:
+    """A line for each regular expression: the texts that it matches, or why it is wrong."""
+    return _java(jars, "Expressions", given="".join(json.dumps(each) + "\n" for each in questions()).encode())
+
+
 def _java(jars: Path, program: str, *arguments: str, given: bytes = b"") -> bytes:
     command = ["java", *JVM, "-cp", f"{jars}/*", str(PROGRAMS / f"{program}.java"), *arguments]
     done = subprocess.run(command, input=given, capture_output=True, timeout=300, check=False)
@@ -94,5 +101,6 @@ if __name__ == "__main__":
     store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)
     store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)
     store(run_topic_hashes(bring_kafka_jars()), STORED_TOPIC_HASHES)
+    store(run_expressions(bring_kafka_jars()), STORED_EXPRESSIONS)
     targets = run_server_assignors(bring_kafka_jars(), *random_lives())
     store("".join(json.dumps(life, separators=(",", ":")) + "\n" for life in targets).encode(), STORED_TARGETS)

@@ -26,7 +26,7 @@ from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import Target, update_target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import TopicPartitions
@@ -55,9 +55,13 @@ class Changed(NamedTuple):
 
 
 def subscribe(
-    consumer: ConsumerContext, group: ConsumerGroup, found: FoundMember, metadata: ConsumerGroupMemberMetadataValue
+    consumer: ConsumerContext,
+    group: ConsumerGroup,
+    client: RequestContext,
+    found: FoundMember,
+    metadata: ConsumerGroupMemberMetadataValue,
 ) -> Subscribed:
-    """Give a member new metadata: the same object if nothing changes. Raises CoordinatorError."""
+    """Give the member of a client new metadata: the same object if nothing changes. Raises CoordinatorError."""
     before = found.member
     if metadata is not before.metadata:
         refuse_too_large(consumer, group, before.metadata, metadata)
@@ -66,7 +70,7 @@ def subscribe(
     if metadata is not before.metadata:
         records.append(member_record(group.group_id, change.after))
     is_renamed = set(before.metadata.subscribed_topic_names) != set(metadata.subscribed_topic_names)
-    regex = update_regex(consumer, group, before.metadata, metadata)
+    regex = update_regex(consumer, group, client, before.metadata, metadata)
     records += regex.records
     has_changed = is_renamed or regex.change is not RegexChange.NONE
     # A new expression of a native member counts when its topics are known.

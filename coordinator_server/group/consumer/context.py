@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
+from coordinator_server.group.common.regexes import RegexResolver
 from coordinator_server.group.common.settings import ConsumerSettings
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.resolver import RegexResolver, TimerResolver
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
@@ -103,7 +103,7 @@ class ConsumerContext:
         "topics",
     )
 
-    def __init__(self, groups: ConsumerGroups, context: GroupContext, regexes: RegexResolver | None = None) -> None:
+    def __init__(self, groups: ConsumerGroups, context: GroupContext) -> None:
         self.groups = groups
         self.config = context.config
         # The first one is the default.
@@ -118,7 +118,7 @@ class ConsumerContext:
         self.hashes = context.topic_hashes
         # Computes the targets of large groups; without one, the loop does.
         self.executor = context.executor
-        self.regexes: RegexResolver = regexes or TimerResolver(context.topics, context.timer)
+        self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times)
         # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]

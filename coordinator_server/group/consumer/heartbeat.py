@@ -45,7 +45,7 @@ def heartbeat(
     refuse_many_topics(consumer, group.group_id, len(request.subscribed_topic_names or ()))
     found = find_member(group, request, request.member_id or new_member_id(consumer))
     before = found.member
-    subscribed = subscribe(consumer, group, found, _metadata(before.metadata, context, request))
+    subscribed = subscribe(consumer, group, context, found, _metadata(before.metadata, context, request))
     changed = advance(consumer, group, subscribed, request.topic_partitions)
     after = changed.member
     session = refresh_session(consumer, group.group_id, after.member_id)

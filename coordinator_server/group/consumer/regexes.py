@@ -10,16 +10,16 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.freshness import compared, hash_of
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
-from coordinator_server.group.consumer.resolver import Resolved
 from coordinator_server.group.consumer.subscriptions import regexes_after
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue as Metadata
 
@@ -45,8 +45,13 @@ class RegexUpdate(NamedTuple):
 UNCHANGED: Final = RegexUpdate(RegexChange.NONE, [])
 
 
-def update_regex(consumer: ConsumerContext, group: ConsumerGroup, old: Metadata, new: Metadata) -> RegexUpdate:
-    """Change a member's expression, and have those of the group resolved if that is due. Raises INVALID_REGULAR_EXPRESSION."""
+def update_regex(
+    consumer: ConsumerContext, group: ConsumerGroup, client: RequestContext, old: Metadata, new: Metadata
+) -> RegexUpdate:
+    """Change a member's expression, and have those of the group resolved if that is due. Raises INVALID_REGULAR_EXPRESSION.
+
+    The group gets the topics that this ``client`` may describe.
+    """
     before, after = old.subscribed_topic_regex, new.subscribed_topic_regex
     update, is_new = UNCHANGED, False
     if before != after:
@@ -59,7 +64,8 @@ def update_regex(consumer: ConsumerContext, group: ConsumerGroup, old: Metadata,
     if (is_new or group.regex_members) and not consumer.regexes.is_resolving(group.group_id):
         regexes = regexes_after(group, old, new)
         if regexes and _is_due(consumer, group, len(regexes), is_new):
-            consumer.regexes.resolve(group.group_id, regexes, partial(take_resolved, consumer, group.group_id))
+            take = partial(take_resolved, consumer, group.group_id)
+            consumer.regexes.resolve(client, group.group_id, regexes, take)
     return update
 
 
@@ -103,7 +109,7 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
             for name in names:
                 count = counts.get(name, NO_COUNT)
                 counts[name] = SubscriptionCount(count.by_name, count.by_regex + step)
-        records.append(regex_record(group_id, regex, topics, resolved.version, consumer.clock.wall_ms()))
+        records.append(regex_record(group_id, regex, topics, resolved.version, resolved.timestamp))
     metadata_hash = hash_of(consumer, [name for name, count in counts.items() if count != NO_COUNT])
     if is_changed or metadata_hash != group.metadata_hash:
         epoch = group.group_epoch + 1

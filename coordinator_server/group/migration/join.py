@@ -63,7 +63,7 @@ def join_group(groups: Groups, group: ConsumerGroup, attempt: JoinAttempt) -> Re
         return CoordinatorResult(DEFERRED)
     found = _find_member(group, request, member_id)
     subscription = _subscription(request)
-    subscribed = subscribe(consumer, group, found, _metadata(found.member, attempt, subscription))
+    subscribed = subscribe(consumer, group, attempt.context, found, _metadata(found.member, attempt, subscription))
     owned = _owned_partitions(consumer, subscription)
     present = group.static_member(request.group_instance_id)
     if present is not None and may_downgrade_replacing(consumer.config, group, present):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 
 from coordinator_server.machine.expressions import MAX_LENGTH, Expression, ExpressionError
+from tests.support.expressions import NAMED, TEXTS
+from tests.support.golden import STORED_EXPRESSIONS, run_expressions, stored_lines
+from tests.support.kafka_jars import kafka_jars
 
 
 @pytest.mark.parametrize(
@@ -57,3 +61,42 @@ def test_repetitions_of_repetitions_take_linear_time() -> None:
 
     assert not Expression("(a*)*(a|aa)*b").matches("a" * 32_000)
     assert time.monotonic() - began < 10
+
+
+# What RE2 takes and RE2/J does not, or the other way round.
+DIFFERENT = {
+    "(?P<n>a)(?P<n>b)": "a name for two groups",
+    "(a{100}){11}": "more than 1,000 repetitions together",
+    "((a{10}){10}){11}": "more than 1,000 repetitions together",
+    "\\C": "any byte",
+    "\\C+": "any byte",
+    "\\é": "a letter beyond ASCII that is escaped",
+    "{*a.(?i)a\\d.": "a brace that is repeated",
+    ".*{|]^{*": "a brace that is repeated",
+    "b{{2}(?:+[^b],": "a brace that is repeated",
+}
+
+
+def test_expressions_match_what_they_match_in_kafka_and_are_wrong_for_its_reasons() -> None:
+    """But for rare ones."""
+    lines = [json.loads(line) for line in stored_lines(STORED_EXPRESSIONS).splitlines()]
+    different = set()
+    for line in lines:
+        found: dict[str, object] = {"expression": line["expression"]}
+        try:
+            expression = Expression(line["expression"])
+        except ExpressionError as wrong:
+            found["wrong"] = wrong.description
+        else:
+            found["matched"] = [text for text in TEXTS if expression.matches(text)]
+        if found != line:
+            different.add(line["expression"])
+
+    assert different == DIFFERENT.keys()
+    assert len(lines) > len(NAMED)
+
+
+@pytest.mark.interop
+def test_the_stored_expressions_are_what_kafka_says() -> None:
+    """Made anew by its library, every line is the stored one."""
+    assert run_expressions(kafka_jars()) == stored_lines(STORED_EXPRESSIONS), "make golden stores what RE2/J says now"
