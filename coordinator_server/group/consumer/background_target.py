@@ -117,7 +117,7 @@ def _is_usable(consumer: ConsumerContext, made_for: _MadeFor) -> bool:
     group = made_for.group
     if consumer.groups.by_id.get(group.group_id) is not group or consumer.groups.reverts != made_for.reverts:
         return False
-    if not group.assignment_epoch < made_for.epoch <= group.group_epoch:
+    if group.assignment_epoch >= made_for.epoch:
         return False
     if made_for.epoch == group.group_epoch:
         return group.members.keys() == made_for.member_ids

@@ -116,15 +116,47 @@ def test_a_static_member_that_came_back_inherits_and_the_result_is_discarded(bea
     assert sorted(given) == [0, 1, 2, 3]
 
 
+def test_so_it_is_if_the_group_has_a_new_epoch_by_then(beats: Beats) -> None:
+    beats.member("old", instance_id="i").join()
+    compute(beats)
+    beats.settle()
+    beats.member("b").join()
+    beats.log.advance(0)
+    beats.member("old").leave(-2)
+    beats.member("new", instance_id="i").join()
+    beats.member("c").join()
+    beats.taken()
+    beats.log.finish_tasks()
+
+    assert beats.taken() == []
+
+
 def test_a_result_for_state_that_was_reverted_is_discarded(beats: Beats) -> None:
-    beats.log.is_holding = True
+    """Also if the group has the same epoch again: it is a different one."""
+    beats.log.topics.create(u=4)
     beats.member("m").join()
+    compute(beats)
+    beats.settle()
+    beats.log.is_holding = True
+    beats.member("m").beat(subscribed_topic_names=["u"])
     beats.log.advance(0)
     beats.log.fail()
     beats.log.is_holding = False
-    beats.member("m").join()
+    beats.member("m").beat(subscribed_topic_names=["t", "u"])
+    assert beats.group.group_epoch == 3
     beats.taken()
     beats.log.finish_tasks()
+
+    assert beats.taken() == []
+
+
+def test_a_result_is_written_once(beats: Beats) -> None:
+    beats.member("m").join()
+    beats.log.advance(0)
+    operations = beats.log.executor.computed()
+    beats.log.finish_tasks(operations)
+    beats.taken()
+    beats.log.finish_tasks(operations)
 
     assert beats.taken() == []
 
