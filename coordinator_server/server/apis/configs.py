@@ -18,7 +18,7 @@ from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
-from coordinator_server.config import Config, property_named
+from coordinator_server.config import Config, property_named, property_names
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -58,8 +58,8 @@ from protocol.messages.list_config_resources import (
 # Older versions list the names of client metrics only.
 FIRST_WITH_RESOURCE_TYPES: Final = 1
 DOCUMENTATION: Final = {
-    ResourceType.TOPIC: "Checked, kept and told; topics of this server store no records that it could apply to.",
-    ResourceType.GROUP: "Checked, kept and told, for groups of the newer protocols.",
+    ResourceType.TOPIC: "Checked, stored and described; it has no effect, because topics of this server store no records.",
+    ResourceType.GROUP: "Checked, stored and described; groups of this type are not served yet.",
 }
 # The work of DescribeConfigs for a resource with all its settings.
 UNITS_PER_RESOURCE: Final = 100
@@ -114,7 +114,8 @@ def _describe(
 
 
 def _documentation(kind: int, name: str) -> str:
-    return property_named(name).description if kind == ResourceType.BROKER else DOCUMENTATION[ResourceType(kind)]
+    served = name if kind == ResourceType.BROKER else f"group.{name}" if kind == ResourceType.GROUP else ""
+    return property_named(served).description if served in property_names() else DOCUMENTATION[ResourceType(kind)]
 
 
 def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:

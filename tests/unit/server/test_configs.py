@@ -10,7 +10,7 @@ from coordinator_server.catalog.alter_configs import Operation, ResourceType
 from coordinator_server.catalog.describe_configs import Source
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
+from coordinator_server.config import Config, property_named
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.configs import (
     ALTER_CONFIGS_API,
@@ -186,6 +186,14 @@ def test_settings_are_explained_if_asked(site: Site) -> None:
     for kind, name in ((TOPIC, "orders"), (GROUP, "g"), (BROKER, "8")):
         assert all(each.documentation for each in describe(site, kind, name, documentation=True).configs)
         assert {each.documentation for each in describe(site, kind, name).configs} == {None}
+
+
+def test_a_setting_of_a_consumer_group_is_explained_by_the_property_that_is_its_default(site: Site) -> None:
+    """Others are not served."""
+    explained = {each.name: each.documentation for each in describe(site, GROUP, "g", documentation=True).configs}
+
+    assert explained["consumer.session.timeout.ms"] == property_named("group.consumer.session.timeout.ms").description
+    assert explained["share.session.timeout.ms"] == "Checked, stored and described; groups of this type are not served yet."
 
 
 def test_a_property_of_the_broker_is_explained_by_its_description(site: Site) -> None:
