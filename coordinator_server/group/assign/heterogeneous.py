@@ -12,7 +12,7 @@ from typing import Final
 
 from coordinator_server.group.assign.altered import AlteredTarget, read_target
 from coordinator_server.group.assign.order import buckets_of_capacity
-from coordinator_server.group.assign.ranks import Ranks
+from coordinator_server.group.assign.ranks import Ranks, fewest_first
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Partitions
 
 _MOST_ROUNDS: Final = 16
@@ -32,6 +32,9 @@ class Balancer:
         self._sizes = [0] * len(group.members)
         self._owners: dict[bytes, list[int]] = {}
         self._altered: dict[int, AlteredTarget] = {}
+        # The number of partitions given so far, and what it was when a list of subscribers, by identity, was found to be even.
+        self._changes = 0
+        self._even_since: dict[int, int] = {}
         # The buckets of a new set of a topic's partitions.
         self._buckets: dict[bytes, int] = {}
         for topic_id, subscribers in self._subscribers.items():
@@ -82,10 +85,10 @@ class Balancer:
         owners = self._owners[topic_id]
         if _FREE not in owners:
             return
-        ranks = Ranks(self._subscribers[topic_id], self._sizes)
+        takers = fewest_first(self._subscribers[topic_id], self._sizes)
         for partition, owner in enumerate(owners):
             if owner == _FREE:
-                self._add(topic_id, partition, ranks.next_least())
+                self._add(topic_id, partition, next(takers))
 
     def _balance(self, topic_ids: list[bytes]) -> None:
         last = -1
@@ -100,8 +103,7 @@ class Balancer:
     def _balance_topic(self, topic_id: bytes) -> bool:
         """Move partitions of a topic between its subscribers; return whether any moved."""
         subscribers = self._subscribers[topic_id]
-        sizes = [self._sizes[i] for i in subscribers]
-        if max(sizes) - min(sizes) <= 1:
+        if self._is_even(subscribers):
             return False
         ranks = Ranks(subscribers, self._sizes)
         owned: dict[int, list[int]] = {}
@@ -123,10 +125,21 @@ class Balancer:
             has_moved = True
         return has_moved
 
+    def _is_even(self, subscribers: list[int]) -> bool:
+        """Return whether members differ by at most one partition. Many topics have the same list of subscribers."""
+        found = self._even_since.get(id(subscribers))
+        if found is None or found != self._changes:
+            sizes = list(map(self._sizes.__getitem__, subscribers))
+            if max(sizes) - min(sizes) > 1:
+                return False
+            self._even_since[id(subscribers)] = self._changes
+        return True
+
     def _add(self, topic_id: bytes, partition: int, i: int) -> None:
         self._alter(i).add(topic_id, [partition], self._buckets[topic_id])
         self._owners[topic_id][partition] = i
         self._sizes[i] += 1
+        self._changes += 1
 
     def _alter(self, i: int) -> AlteredTarget:
         altered = self._altered.get(i)

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+
+def fewest_first(members: list[int], sizes: list[int]) -> Iterator[int]:
+    """Yield the members with the fewest partitions, each of which is given one: the same as ``Ranks.next_least``.
+
+    The range grows member by member, when it is their turn. So nothing else may change ``sizes``.
+    """
+    ordered = sorted(members, key=sizes.__getitem__)
+    end, count = 0, sizes[ordered[0]]
+    while True:
+        yield from ordered[:end]
+        while end < len(ordered) and sizes[ordered[end]] == count:
+            end += 1
+            yield ordered[end - 1]
+        count += 1
+
 
 class Ranks:
     """Yields the members with the fewest partitions, and those with the most.
