@@ -60,7 +60,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.SUBSCRIPTION_CHANGED: "{whom} changed its subscription",
     Why.TOPICS_CHANGED: "its topics changed",
     Why.REVOCATION_TIMEOUT: "{whom} did not give up its partitions in time",
-    Why.ASSIGNMENT_DUE: "an earlier change had waited for the assignment interval",
+    Why.ASSIGNMENT_DUE: "for an earlier change",
 }
 """By the name of a reason. Logs of later versions may have others."""
 MOST_TOPICS: Final = 3
