@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import confluent_kafka
 import pytest
+from confluent_kafka import Consumer, TopicPartition
 
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import Refused
@@ -107,3 +109,32 @@ def test_a_transaction_that_takes_too_long_never_counts(
     with pytest.raises(Refused):
         producer.call("commit")
     assert committed(server, fresh_name, fresh_name) == {}
+
+
+def test_a_member_of_the_new_protocol_commits_in_a_transaction(server: Server, fresh_name: str) -> None:
+    """With its member id and epoch (KIP-848, KIP-447), which end with its membership."""
+    ConfluentAdmin(server.bootstrap).create_topic(fresh_name, 3)
+    words = {"bootstrap.servers": server.bootstrap, "group.id": fresh_name, "group.protocol": "consumer"}
+    consumer = Consumer({**words, "enable.auto.commit": False})
+    consumer.subscribe([fresh_name])
+
+    def has_all() -> bool:
+        consumer.poll(0.1)
+        return len(consumer.assignment()) == 3
+
+    eventually(has_all, 30)
+    producer = confluent_kafka.Producer({"bootstrap.servers": server.bootstrap, "transactional.id": fresh_name})
+    producer.init_transactions(30)
+    for offset in (5, 6):
+        producer.begin_transaction()
+        producer.send_offsets_to_transaction([TopicPartition(fresh_name, 1, offset)], consumer.consumer_group_metadata(), 30)
+        producer.commit_transaction(30)
+    eventually(lambda: committed(server, fresh_name, fresh_name) == {1: 6})
+
+    membership = consumer.consumer_group_metadata()
+    consumer.close()
+    producer.begin_transaction()
+    with pytest.raises(confluent_kafka.KafkaException, match=r"UNKNOWN_MEMBER_ID|[Uu]nknown member"):
+        producer.send_offsets_to_transaction([TopicPartition(fresh_name, 1, 7)], membership, 30)
+    producer.abort_transaction(30)
+    assert committed(server, fresh_name, fresh_name) == {1: 6}
