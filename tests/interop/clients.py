@@ -29,6 +29,8 @@ class MemberOptions(NamedTuple):
     heartbeat_interval_ms: int = HEARTBEAT_INTERVAL_MS
     # Of Kafka's names; confluent and java only.
     assignor: str | None = None
+    # "consumer" is that of KIP-848, in which the server has the timeouts; confluent and java only.
+    protocol: str = "classic"
 
 
 class Ownership:
@@ -111,19 +113,24 @@ class ConfluentConsumer:
         from confluent_kafka import Consumer
 
         self._topic = topic
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap,
-                "group.id": group,
+        of_protocol: dict[str, object] = {"group.protocol": "consumer"}
+        if options.protocol == "classic":
+            of_protocol = {
                 "session.timeout.ms": options.session_timeout_ms,
                 "heartbeat.interval.ms": options.heartbeat_interval_ms,
                 "partition.assignment.strategy": options.assignor
                 or ("cooperative-sticky" if options.is_cooperative else "range"),
+            }
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": group,
                 "enable.auto.commit": False,
                 "reconnect.backoff.ms": 20,
                 "reconnect.backoff.max.ms": 200,
                 "log_level": 0,
             }
+            | of_protocol
             | ({"group.instance.id": options.instance_id} if options.instance_id else {})
         )
         self._ownership = Ownership()

@@ -16,20 +16,30 @@ from tests.support.server import Server
 
 PARTITIONS = 6
 TOOLS = "test_kafka_tools.py"
+MIGRATION = "test_migration.py"
+BOTH_PROTOCOLS = ("confluent-kafka", "java")
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The contract is for the clients that are named, and for nobody where none is; Kafka's tools come with Java."""
+    """The contract is for the clients that are named, and for nobody where none is; Kafka's tools come with Java.
+
+    Migration is for those that have both protocols.
+    """
     if collection_path.name == CONTRACT:
         return None if config.getoption("--clients") else True
     if collection_path.name == TOOLS:
         return None if "java" in _named_clients(config) else True
+    if collection_path.name == MIGRATION:
+        return None if set(BOTH_PROTOCOLS) & set(_named_clients(config)) else True
     return None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A scenario of the contract runs with each named client that can take part in it."""
+    """A scenario of the contract runs with each named client that can take part in it; one of migration, with those of both protocols."""
+    if Path(metafunc.module.__file__ or "").name == MIGRATION:
+        metafunc.parametrize("client", [client for client in _named_clients(metafunc.config) if client in BOTH_PROTOCOLS])
+        return
     if "client" not in metafunc.fixturenames or Path(metafunc.module.__file__ or "").name != CONTRACT:
         return
     scenario = metafunc.definition.originalname.removeprefix("test_")

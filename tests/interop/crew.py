@@ -8,6 +8,7 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -125,15 +126,18 @@ class Refused(Exception):
 
 
 class MemberProcess(ClientProcess):
-    """A consumer. ``history`` is everything it said it owned, ``owned`` the last of it."""
+    """A consumer. ``history`` is everything it said it owned, ``times`` when, ``owned`` the last of it."""
 
     def __init__(self, client: str, bootstrap: str, group: str, topic: str, options: MemberOptions) -> None:
         self.history: list[list[int]] = []
+        # When it said so, by the clock of the test.
+        self.times: list[float] = []
         self.owned: list[int] = []
         super().__init__([*command_of(client), "member", bootstrap, group, topic, json.dumps(options._asdict())])
 
     def on_owned(self, owned: list[int]) -> None:
         self.history.append(owned)
+        self.times.append(time.monotonic())
         self.owned = owned
 
     def commit(self, offsets: dict[int, int], within_s: float = 60) -> None:

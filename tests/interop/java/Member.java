@@ -52,11 +52,10 @@ public final class Member {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", bootstrap);
         settings.put("group.id", group);
-        settings.put("group.protocol", "classic");
+        String protocol = options.path("protocol").asText("classic");
+        settings.put("group.protocol", protocol);
         settings.put("enable.auto.commit", "false");
         settings.put("auto.offset.reset", "earliest");
-        settings.put("session.timeout.ms", options.get("session_timeout_ms").asText());
-        settings.put("heartbeat.interval.ms", options.get("heartbeat_interval_ms").asText());
         settings.put("reconnect.backoff.max.ms", "200");
         Class<?> assignor = switch (options.path("assignor").asText()) {
             case "roundrobin" -> RoundRobinAssignor.class;
@@ -64,7 +63,12 @@ public final class Member {
             case "range" -> RangeAssignor.class;
             default -> options.get("is_cooperative").asBoolean() ? CooperativeStickyAssignor.class : RangeAssignor.class;
         };
-        settings.put("partition.assignment.strategy", assignor.getName());
+        // In the newer protocol the server has these.
+        if (protocol.equals("classic")) {
+            settings.put("session.timeout.ms", options.get("session_timeout_ms").asText());
+            settings.put("heartbeat.interval.ms", options.get("heartbeat_interval_ms").asText());
+            settings.put("partition.assignment.strategy", assignor.getName());
+        }
         if (!options.get("instance_id").isNull()) {
             settings.put("group.instance.id", options.get("instance_id").asText());
         }
