@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from struct import Struct as Layout
 from typing import Any, Final
 
 from coordinator_server.group.shard import GroupShard
@@ -18,6 +19,9 @@ from protocol.codec import decoder
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
 _LONGEST_KNOWN: Final = 256
+# Throttle time, error, no message, length of the id; then epoch, interval, no assignment, no tags. The same in both versions.
+_BEFORE_ID: Final = Layout(">ihBB").pack
+_AFTER_ID: Final = Layout(">iibB").pack
 CONSUMER_HEARTBEAT = WriteOperation("consumer-group-heartbeat", GroupShard.consumer_group_heartbeat)
 
 
@@ -48,9 +52,25 @@ def heartbeat_reader(version: int) -> Callable[[bytes, int], tuple[ConsumerGroup
     return read
 
 
-def _unchanged(encode: Callable[[Any, bytearray], None]) -> Callable[[ConsumerGroupHeartbeatResponse, bytearray], None]:
-    """Return the encoder: answers are small."""
-    return encode
+def heartbeat_encoder(
+    encode: Callable[[Any, bytearray], None],
+) -> Callable[[ConsumerGroupHeartbeatResponse, bytearray], None]:
+    """Return an encoder that is fast for what almost every answer is: without an error, and without an assignment."""
+
+    def write(response: ConsumerGroupHeartbeatResponse, out: bytearray) -> None:
+        member_id = (response.member_id or "").encode()
+        if (
+            response.assignment is None
+            and not response.error_code
+            and response.error_message is None
+            and 0 < len(member_id) < 127
+        ):
+            out += _BEFORE_ID(response.throttle_time_ms, 0, 0, len(member_id) + 1) + member_id
+            out += _AFTER_ID(response.member_epoch, response.heartbeat_interval_ms, -1, 0)
+        else:
+            encode(response, out)
+
+    return write
 
 
 CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
@@ -59,5 +79,5 @@ CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
     consumer_group_heartbeat,
     error_only(ConsumerGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
-    ShortWay(heartbeat_reader, _unchanged),
+    ShortWay(heartbeat_reader, heartbeat_encoder),
 )
