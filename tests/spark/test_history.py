@@ -9,6 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from coordinator_server.transaction.state import TransactionState
+from tests.support.consumer_history import write_consumer_log
+from tests.support.consumer_records import rebalance
 from tests.support.segments import coordinator_log, write_segments
 from tests.support.server import ROOT
 from tests.support.transaction_logs import OFFSETS, SHARD, Log, opened, then, write_properties
@@ -23,6 +25,8 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     for number in (0, 7, 13, 14):
         write_segments(data / f"__consumer_offsets-{number}", coordinator_log(number, 60))
 
+    write_consumer_log(data, rebalance("g"), "__consumer_offsets-22")
+
     said = history(data, tmp_path / "spark", "--master", "local[2]") + history(data, tmp_path / "python", "--engine", "python")
 
     spark, python = (_read(tmp_path / engine) for engine in ("spark", "python"))
@@ -32,6 +36,9 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     ended, expected = (_read(tmp_path / engine, "transactions") for engine in ("spark", "python"))
     pd.testing.assert_frame_equal(ended, expected)
     assert [[each["group_id"] for each in groups] for groups in ended["groups"]] == [["g", "h"]]
+    steps, expected = (_read(tmp_path / engine, "reconciliations") for engine in ("spark", "python"))
+    pd.testing.assert_frame_equal(steps, expected)
+    assert {part["topic"] for row in steps["partitions"] for part in row} == {"orders"}
     assert set(spark["shard_group"].astype(int)) == {0, 1}
 
 
