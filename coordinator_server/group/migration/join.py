@@ -17,6 +17,7 @@ from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.consumer.change import Changed, Subscribed, advance, move, sorted_names, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.limits import refuse_many_topics
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.membership import (
     FoundMember,
@@ -63,6 +64,7 @@ def join_group(groups: Groups, group: ConsumerGroup, attempt: JoinAttempt) -> Re
         return CoordinatorResult(DEFERRED)
     found = _find_member(group, request, member_id)
     subscription = _subscription(request)
+    refuse_many_topics(consumer, group.group_id, len(subscription.topics))
     subscribed = subscribe(consumer, group, attempt.context, found, _metadata(found.member, attempt, subscription))
     owned = _owned_partitions(consumer, subscription)
     present = group.static_member(request.group_instance_id)

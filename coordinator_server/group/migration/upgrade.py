@@ -58,7 +58,7 @@ class _Member(NamedTuple):
 
 
 def refuse_upgrade(config: Config, group: ClassicGroup) -> None:
-    """Refuse to convert a group with members if it may not become a consumer group. Raises GROUP_ID_NOT_FOUND."""
+    """Refuse to convert a group with members if it may not become a consumer group, or cannot. Raises CoordinatorError."""
     if not migration_policy(config).upgrade:
         reason = "online upgrade is disabled"
     elif group.protocol_type != PROTOCOL_TYPE:
@@ -66,8 +66,20 @@ def refuse_upgrade(config: Config, group: ClassicGroup) -> None:
     elif len(group.members) > config.group_consumer_max_size:
         reason = "the group size exceeds the consumer group maximum size"
     else:
+        _refuse_too_large(config, group)
         return
     raise _cannot(group, reason)
+
+
+def _refuse_too_large(config: Config, group: ClassicGroup) -> None:
+    """Refuse a group whose records are certain not to fit into a batch, before they are made: that takes long for a large group."""
+    least = sum(
+        len(member.assignment) + sum([len(protocol.metadata) for protocol in member.protocols])
+        for member in group.members.values()
+    )
+    if least > config.message_max_bytes:
+        reason = "its records would be larger than message.max.bytes"
+        raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Cannot upgrade classic group {group.group_id}: {reason}.")
 
 
 def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgrade:

@@ -115,6 +115,15 @@ def test_an_unreadable_subscription_is_refused(metadata: bytes) -> None:
     assert beats.taken() == []
 
 
+def test_a_member_may_name_so_many_topics() -> None:
+    """As a member of the consumer protocol."""
+    beats = Beats(t=1)
+    native(beats)
+
+    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(10_001))))) is ErrorCode.INVALID_REQUEST
+    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(10_000))))) is ErrorCode.NONE
+
+
 def test_a_member_needs_a_protocol_of_all_classic_members() -> None:
     """Members of the consumer protocol do not count."""
     beats = Beats(t=3)

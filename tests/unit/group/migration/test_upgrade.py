@@ -46,12 +46,12 @@ def stable(beats: Beats, *shares: Partitions, **fields: Any) -> list[ClassicMemb
     return members
 
 
-def together(beats: Beats, members: list[ClassicMember]) -> None:
+def together(beats: Beats, members: list[ClassicMember], metadata: bytes | None = None) -> None:
     """All join the same generation of a classic group; the first one leads it."""
     for number, member in enumerate(members):
-        member.join()
+        member.join(metadata)
         for other in members[:number]:
-            other.ask_to_join()
+            other.ask_to_join(metadata)
 
 
 def group_id_not_found(beats: Beats, reason: str) -> None:
@@ -191,6 +191,22 @@ def test_a_large_group_is_not_converted() -> None:
     stable(beats, {"t": [0]}, {"t": [1]})
 
     group_id_not_found(beats, "the group size exceeds the consumer group maximum size")
+
+
+def test_a_group_whose_records_would_not_fit_into_a_batch_is_not_converted() -> None:
+    """That is known before they are made. Its members are not disturbed."""
+    beats = Beats(config_of(message_max_bytes="2000"), t=1)
+    members = [ClassicMember(beats) for _ in range(2)]
+    for member in members:
+        member.protocols = {"range": 3, "sticky": 3, "roundrobin": 3}
+    together(beats, members, subscription("t", *(f"topic-{number:030}" for number in range(10))))
+    waiting = members[1].sync()
+
+    refused = beats.member("m").join()
+
+    assert refused.error is ErrorCode.UNKNOWN_SERVER_ERROR
+    assert refused.message == "Cannot upgrade classic group g: its records would be larger than message.max.bytes."
+    assert not waiting.is_answered
 
 
 def test_a_heartbeat_of_an_epoch_converts_nothing() -> None:
