@@ -19,6 +19,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.frames import FrameSplitter
 from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.create_topics import CreateTopicsRequest
 from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.headers import RequestHeader
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -52,6 +53,7 @@ REQUESTS: Final[dict[int, type[Message]]] = {
 }
 SERVED: Final = (
     ApiVersionsRequest,
+    CreateTopicsRequest,
     FindCoordinatorRequest,
     HeartbeatRequest,
     JoinGroupRequest,

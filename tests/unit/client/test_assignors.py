@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.client import Refused, TopicPartition
-from coordinator_server.client.consumer.assignors import Assignment, Assignor, RangeAssignor, RoundRobinAssignor
+from coordinator_server.client.consumer.assignors import Assignment, Assignor, RangeAssignor, RoundRobinAssignor, wanted_topics
 from coordinator_server.client.consumer.java_order import java_hash, java_order
 from coordinator_server.client.consumer.sticky import CooperativeStickyAssignor
 from coordinator_server.client.consumer.subscription import (
@@ -105,6 +105,13 @@ def test_newer_versions_are_read() -> None:
     data = encode_assignment([TopicPartition("a", 1)])
 
     assert decode_assignment(b"\0\x09" + data[2:] + b"more") == (TopicPartition("a", 1),)
+
+
+def test_topics_are_in_javas_order() -> None:
+    """By UTF-16: a surrogate comes before what is above it. Items of shared work may have any name."""
+    names = ("\uff5e", "\U0001f600", "a", "no such topic")
+
+    assert wanted_topics(dict.fromkeys(names[:3], 1), {"m": Subscription(names)}) == ["a", "\U0001f600", "\uff5e"]
 
 
 def test_hashes_are_javas() -> None:

@@ -7,10 +7,20 @@ import struct
 
 import pytest
 
-from coordinator_server.client import AuthenticationFailed, ConnectionFailed, ConnectionSettings, Sasl, TimedOut, Unavailable
+from coordinator_server.client import (
+    AuthenticationFailed,
+    Closed,
+    ConnectionFailed,
+    ConnectionSettings,
+    Sasl,
+    TimedOut,
+    Unavailable,
+)
 from coordinator_server.client.connection import Connection, open_connection
+from coordinator_server.client.network import GroupLink, Network
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -165,6 +175,74 @@ def test_versions_are_negotiated(newest: int) -> None:
 
         assert connection.version_of(HeartbeatRequest) == 1
         assert len(server.asked(ApiVersionsRequest)) == 1
+
+    run_virtual(play())
+
+
+@pytest.mark.parametrize("newest", [0, 3, 4])
+def test_the_coordinator_is_found_at_every_version(newest: int) -> None:
+    """As of version 4 it is asked for by a list (KIP-699)."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        server.limit(FindCoordinator=newest)
+        async with RecordingCoordinator(environment=server.environment) as member:
+            await member.ensure_active_group()
+
+        [request] = server.asked(FindCoordinatorRequest)
+        assert (request.key, request.coordinator_keys) == (("", ["g"]) if newest == 4 else ("g", []))
+
+    run_virtual(play())
+
+
+def test_a_server_that_does_not_say_its_versions_is_left() -> None:
+    """In the time that a connection may take."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        server.script[ApiVersionsRequest].append(NEVER)
+        with pytest.raises(TimedOut):
+            await connected(server)
+
+        assert asyncio.get_running_loop().time() == pytest.approx(SETTINGS.connect_timeout_s)
+        assert not server.connections
+
+    run_virtual(play())
+
+
+def test_who_is_closed_connects_to_nothing() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        network = Network(SETTINGS, server.environment)
+        network.close()
+        with pytest.raises(Closed):
+            await network.connect(ADDRESS)
+
+        assert not server.requests
+
+    run_virtual(play())
+
+
+def test_a_coordinator_that_is_forgotten_is_asked_nothing() -> None:
+    """A second connection to it was being opened meanwhile."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        server.script[HeartbeatRequest].append(NEVER)
+        network = Network(SETTINGS, server.environment)
+        link = GroupLink(network, "g")
+        parked = asyncio.create_task(link.call(HeartbeatRequest("g"), HeartbeatResponse, 5, is_parked=True))
+        await asyncio.sleep(0.1)
+        beside = asyncio.create_task(link.call(HeartbeatRequest("g"), HeartbeatResponse, 5))
+        await asyncio.sleep(0)
+        link.forget("it moves")
+        with pytest.raises(ConnectionFailed):
+            await beside
+        with pytest.raises(ConnectionFailed):
+            await parked
+
+        assert len(server.asked(HeartbeatRequest)) == 1
+        assert not server.connections
 
     run_virtual(play())
 

@@ -28,12 +28,14 @@ from coordinator_server.client import (
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.create_topics import CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest
 from protocol.messages.metadata import MetadataRequest
 from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.messages.offset_fetch import OffsetFetchRequest
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from tests.support.recording_coordinator import GROUP, RecordingCoordinator
 from tests.support.scripted_coordinator import DISCONNECT, NEVER, ScriptedCoordinator, committed, heartbeat
@@ -678,6 +680,94 @@ async def test_a_commit_during_a_rebalance_says_so(server: ScriptedCoordinator, 
     assert await member.wait_for_rejoin(0.1)
     await member.ensure_active_group()
     assert member.generation.generation_id == 2
+
+
+@in_virtual_time()
+async def test_a_commit_that_is_answered_after_a_loss_is_of_a_rebalance(
+    server: ScriptedCoordinator, member: RecordingCoordinator
+) -> None:
+    """The owner has been told of the loss by then: the next commit may succeed."""
+    await member.ensure_active_group()
+    late: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+    server.script[OffsetCommitRequest].append(late)
+    server.script[HeartbeatRequest].append(heartbeat(ErrorCode.ILLEGAL_GENERATION))
+    server.script[JoinGroupRequest].append(NEVER)
+    committing = asyncio.create_task(member.commit({POSITION: 7}))
+    assert await member.wait_for_rejoin(4)
+    rejoining = asyncio.create_task(member.ensure_active_group(timeout_s=3))
+    await asyncio.sleep(0.5)
+    late.set_result(committed(server.asked(OffsetCommitRequest)[0], ErrorCode.ILLEGAL_GENERATION))
+
+    with pytest.raises(RebalanceInProgress):
+        await committing
+    with pytest.raises(TimedOut):
+        await rejoining
+
+
+@in_virtual_time()
+async def test_a_late_answer_to_a_heartbeat_loses_no_later_generation(
+    server: ScriptedCoordinator, member: RecordingCoordinator
+) -> None:
+    await member.ensure_active_group()
+    late: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+    server.script[HeartbeatRequest].append(late)
+    await asyncio.sleep(GROUP.heartbeat_interval_s + 0.1)
+    assert len(server.asked(HeartbeatRequest)) == 1
+    member.request_rejoin("while the heartbeat waits")
+    await member.ensure_active_group()
+    late.set_result(heartbeat(ErrorCode.UNKNOWN_MEMBER_ID))
+    await asyncio.sleep(1)
+
+    assert member.generation_if_stable == Generation(2, "member-1", "first")
+    assert "on_lost" not in member.names()
+
+
+@in_virtual_time()
+async def test_a_sync_says_which_protocol_it_is_for(server: ScriptedCoordinator, member: RecordingCoordinator) -> None:
+    """KIP-559."""
+    await member.ensure_active_group()
+
+    [sync] = server.asked(SyncGroupRequest)
+    assert (sync.protocol_type, sync.protocol_name) == ("recording", "first")
+
+
+@in_virtual_time()
+async def test_the_coordinator_is_asked_over_the_connection_that_found_it(
+    server: ScriptedCoordinator, member: RecordingCoordinator
+) -> None:
+    """Unless it is a different server."""
+    await member.ensure_active_group()
+
+    assert {number for _, number, _ in server.requests} == {1}
+
+
+@in_virtual_time()
+async def test_offsets_are_waited_for_as_long_as_asked(server: ScriptedCoordinator, member: RecordingCoordinator) -> None:
+    await member.ensure_active_group()
+    for timeout_s in (2, None):
+        server.script[OffsetFetchRequest] += [NEVER] * 100
+        server.script[HeartbeatRequest] += [NEVER] * 100
+        began_s = asyncio.get_running_loop().time()
+        with pytest.raises(TimedOut):
+            await member.committed(timeout_s=timeout_s)
+
+        waited_s = asyncio.get_running_loop().time() - began_s
+        assert waited_s == pytest.approx(timeout_s or member.connection.api_timeout_s, abs=0.1)
+
+
+@in_virtual_time()
+async def test_a_topic_is_created_with_what_was_asked_for(server: ScriptedCoordinator, member: RecordingCoordinator) -> None:
+    """Nothing is asked about no topics."""
+    created = CreateTopicsResponse(topics=[CreatableTopicResult("t", error_code=ErrorCode.TOPIC_ALREADY_EXISTS)])
+    server.script[CreateTopicsRequest].append(created)
+    assert await member.ensure_topic("t", 3) == 3
+    asked = len(server.asked(MetadataRequest))
+    assert await member.partition_counts([]) == {}
+
+    [request] = server.asked(CreateTopicsRequest)
+    [topic] = request.topics
+    assert (topic.name, topic.num_partitions, topic.replication_factor, request.timeout_ms) == ("t", 3, -1, 5000)
+    assert len(server.asked(MetadataRequest)) == asked
 
 
 @in_virtual_time()

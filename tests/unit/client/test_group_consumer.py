@@ -26,6 +26,7 @@ from coordinator_server.client.consumer.subscription import (
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+from protocol.messages.metadata import MetadataRequest
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from tests.support.recording_coordinator import GROUP, SETTINGS
 from tests.support.scripted_coordinator import ScriptedCoordinator, heartbeat
@@ -200,6 +201,9 @@ def test_the_leader_notices_new_partitions() -> None:
     """Every five minutes; and an error in between changes nothing."""
 
     async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        asked = len(server.asked(MetadataRequest))
+        assert not await consumer.wait_for_rejoin(5)
+        assert len(server.asked(MetadataRequest)) == asked
         assert not await consumer.wait_for_rejoin(400)
         server.topics["t"] = 4
         assert await consumer.wait_for_rejoin(400)
@@ -207,6 +211,20 @@ def test_the_leader_notices_new_partitions() -> None:
 
         assert consumer.take() == ["assigned t3"]
         assert server.asked(JoinGroupRequest)[-1].reason == "the number of partitions has changed"
+
+    play(body)
+
+
+def test_who_does_not_lead_any_more_looks_for_no_partitions() -> None:
+    """The new leader does."""
+
+    async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
+        server.script[JoinGroupRequest].append(lambda request: server.joined(request, leader="other"))
+        consumer.request_rejoin("a newcomer")
+        await consumer.ensure_active_group()
+        server.topics["t"] = 4
+
+        assert not await consumer.wait_for_rejoin(400)
 
     play(body)
 

@@ -49,6 +49,14 @@ def test_a_rebalance_takes_as_long_as_an_owner_may_be_silent() -> None:
     assert GroupSettings("g", max_poll_interval_s=7, rebalance_timeout_s=3).rebalance_s == 3
 
 
+def test_times_are_those_of_kafkas_consumers() -> None:
+    """``session.timeout.ms``, ``heartbeat.interval.ms``, ``max.poll.interval.ms``; ``request.timeout.ms``, ``default.api.timeout.ms``."""
+    group, connection = GroupSettings("g"), ConnectionSettings("h")
+
+    assert (group.session_timeout_s, group.heartbeat_interval_s, group.max_poll_interval_s) == (45, 3, 300)
+    assert (connection.request_timeout_s, connection.api_timeout_s) == (30, 60)
+
+
 def test_passwords_are_not_printed() -> None:
     assert "secret" not in repr(ConnectionSettings(sasl=Sasl("user", "secret")))
 
