@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.timeline import SnapshotRegistry
 from tests.support.heartbeats import Beating, Beats, config_of
 
 SEEDS = 20
@@ -120,6 +122,13 @@ def test_results_may_come_at_any_time(seed: int) -> None:
 
     group = run.beats.group
     assert group.assignment_epoch == group.group_epoch
+    again = ConsumerGroups(SnapshotRegistry())
+    for offset, record in enumerate(run.beats.log.committed):
+        again.replay[type(record.key)](offset, record.key, record.value)
+    assert {key: target.value for key, target in again.by_id["g"].targets.items()} == {
+        key: target.value for key, target in group.targets.items()
+    }
+    assert again.by_id["g"].end_offset.value == group.end_offset.value
     given = [each for target in group.targets.values() for numbers in target.partitions.values() for each in numbers]
     assert sorted(given) == run.partitions()
     away = [member for member in group.members.values() if member.member_epoch == -2]

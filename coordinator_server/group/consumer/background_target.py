@@ -23,7 +23,6 @@ from coordinator_server.group.consumer.records import assignment_epoch_record
 from coordinator_server.group.consumer.subscriptions import is_homogeneous
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS, ComputedTargets, TargetRequest
-from coordinator_server.group.group_type import Replay
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import EncodedRecord, EncodedRecords
 from coordinator_server.machine.errors import CoordinatorError
@@ -32,7 +31,6 @@ from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
-from protocol.fields import Message
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
 
@@ -102,7 +100,9 @@ def _take(consumer: ConsumerContext, made_for: _MadeFor, outcome: ComputedTarget
     records.append((GROUP_SERDE.encode_key(epoch), GROUP_SERDE.encode_value(epoch)))
     return CoordinatorResult(
         None,
-        EncodedRecords(records, GROUP_SERDE.decode, partial(_replay, consumer.groups.replay)),
+        EncodedRecords(
+            records, GROUP_SERDE.decode, partial(_keep, consumer, group, {each.key: each.member_id for each in outcome.changed})
+        ),
         partial(_settle, consumer, made_for),
         attribution=because(Reason(Why.ASSIGNMENT_DUE)),
     )
@@ -124,10 +124,17 @@ def _is_usable(consumer: ConsumerContext, made_for: _MadeFor) -> bool:
     return group.targets.keys() <= made_for.member_ids
 
 
-def _replay(table: dict[type[Message], Replay], offset: int, key: bytes, value: bytes | None) -> None:
+def _keep(
+    consumer: ConsumerContext, group: ConsumerGroup, member_ids: dict[bytes, str], offset: int, key: bytes, value: bytes | None
+) -> None:
+    """Replay a record: the targets, by key, without decoding them, and that of the epoch."""
+    member_id = member_ids.get(key)
+    if member_id is not None:
+        group.put_encoded_target(offset, member_id, (key, value))
+        return
     record = GROUP_SERDE.decode(key, value)
     assert record is not None
-    table[type(record.key)](offset, record.key, record.value)
+    consumer.groups.replay[type(record.key)](offset, record.key, record.value)
 
 
 def _settle(consumer: ConsumerContext, made_for: _MadeFor, error: ErrorCode | None) -> None:

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 
 from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
 from coordinator_server.group.common.topics import TopicImage
-from coordinator_server.group.consumer.group import NO_TARGET, ConsumerGroup, TargetAssignment
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
 from coordinator_server.group.consumer.state import assignment_epoch_at, group_epoch_at, group_state
+from coordinator_server.group.consumer.target_assignment import NO_TARGET, TargetAssignment
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1

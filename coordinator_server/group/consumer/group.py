@@ -22,6 +22,8 @@ from coordinator_server.group.consumer.member import (
     Epochs,
     TopicId,
 )
+from coordinator_server.group.consumer.target_assignment import NO_TARGET, TargetAssignment
+from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
@@ -54,15 +56,7 @@ class SubscriptionCount(NamedTuple):
     by_regex: int = 0
 
 
-class TargetAssignment(NamedTuple):
-    """The target of one member: its record, and the same by topic."""
-
-    value: ConsumerGroupTargetAssignmentMemberValue
-    partitions: Partitions
-
-
 NO_COUNT = SubscriptionCount()
-NO_TARGET = TargetAssignment(ConsumerGroupTargetAssignmentMemberValue(), {})
 
 
 class ConsumerGroup:
@@ -220,10 +214,14 @@ class ConsumerGroup:
     def put_target(self, member_id: str, value: ConsumerGroupTargetAssignmentMemberValue | None) -> None:
         """Set or remove a member's target assignment."""
         if value is not None:
-            partitions = {topic.topic_id: topic.partitions for topic in value.topic_partitions}
-            self.targets[member_id] = TargetAssignment(value, partitions)
+            self.targets[member_id] = TargetAssignment(value)
         else:
             self.targets.pop(member_id, None)
+
+    def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
+        """Do the same with a record of the group that stays encoded until it is read."""
+        self.end_offset.set(offset + 1)
+        self.targets[member_id] = TargetAssignment(None, record)
 
     def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
         """Set or remove the topics that match a regular expression."""
