@@ -1,5 +1,5 @@
-"""One server of ours for all scripts of a file, over three lives: the second has other limits, and is what scripts restart into; in the third ids of
-producers expire.
+"""One server of ours for all scripts of a file, over several lives: the second has other limits, and is what scripts restart into; in the third ids of
+producers expire; each of the last ones has a migration policy of its own.
 
 Transcripts stand for a broker (tests/data/differential). A script without a fresh one is played before a broker that starts for it; under CI it fails.
 """
@@ -7,16 +7,16 @@ Transcripts stand for a broker (tests/data/differential). A script without a fre
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 
 import pytest
 
-from tests.differential.lockstep import Lockstep
+from tests.differential.lockstep import Lockstep, Outcome
 from tests.differential.playing import Archive, Stage, judge, play
-from tests.differential.scripts import RESTART, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
-from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, Pair
+from tests.differential.scripts import RESTART, RESTARTED_CONSUMERS, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
+from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, Pair, policy
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -45,11 +45,15 @@ class Halves:
     def __init__(self, scripts: Iterable[Script], stage: Stage) -> None:
         self._begun: dict[str, Lockstep] = {}
         self._failed: dict[str, AssertionError] = {}
+        # Those that came to their end before the restart.
+        self._ended: dict[str, Outcome] = {}
         self._stage = stage
         for script in scripts:
             lockstep = self._begun[script.title] = stage.lockstep(script)
             try:
-                lockstep.play(script.lines[: script.lines.index(RESTART)])
+                outcome = lockstep.play(script.lines[: script.lines.index(RESTART)])
+                if outcome.ended:
+                    self._ended[script.title] = outcome
             except AssertionError as failed:
                 self._failed[script.title] = failed
             if script.has_log:
@@ -59,20 +63,20 @@ class Halves:
     def move_to(self, stage: Stage) -> None:
         self._stage = stage
 
-    def finish(self, script: Script) -> None:
-        """Play the rest."""
+    def finish(self, script: Script, judged: Callable[[Script, Outcome], None] = judge) -> None:
+        """Play the rest; ``judged`` says whether what came of it is what is to be seen."""
         lockstep, life = self._begun.pop(script.title), self._stage.life
         try:
             if script.title in self._failed:
                 raise self._failed[script.title]
             lockstep.move_to(life.ours, None if lockstep.is_recorded else life.kafka())
-            outcome = lockstep.play(script.lines[script.lines.index(RESTART) + 1 :])
+            outcome = self._ended.get(script.title) or lockstep.play(script.lines[script.lines.index(RESTART) + 1 :])
             if script.has_log and not outcome.ended:
                 lockstep.compare_logs()
             lockstep.assert_all_told()
         finally:
             lockstep.close()
-        judge(script, outcome)
+        judged(script, outcome)
         self._stage.archive.keep(script, lockstep)
 
 
@@ -136,7 +140,8 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.fixture(scope="session")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
-    sequences = [script for script in _all_asked(request) if script.book == RESTARTED_PRODUCERS.book]
+    books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book}
+    sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
     again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS}), stage.archive)
     halves.move_to(again)
@@ -166,6 +171,19 @@ def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Itera
     played.close()
 
 
+@pytest.fixture(scope="session")
+def stage_of(_pair: Pair, stage: Stage) -> Callable[[str], Stage]:
+    """The lives of the migration policies, each from the first script on that needs it: scripts of one policy are neighbours."""
+    lives: dict[str, Stage] = {}
+
+    def stage_of(name: str) -> Stage:
+        if name not in lives:
+            lives[name] = Stage(_pair.start({**LIMITS, **policy(name)}), stage.archive)
+        return lives[name]
+
+    return stage_of
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Scripts that take time begin first and are asked last; the second life comes after the first."""
     order = {
@@ -173,13 +191,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_sequence": 1,
         "test_scenario": 1,
         "test_producers": 1,
+        "test_consumers": 1,
         "test_long_script": 1,
         "test_timed_script": 2,
         "test_timed_producers": 2,
         "test_restart": 3,
         "test_restarted_producers": 3,
+        "test_restarted_consumers": 3,
         "test_limited_script": 4,
         "test_expiring_script": 5,
+        "test_policy": 6,
     }
     here = [place for place, item in enumerate(items) if "tests/differential" in item.nodeid]
     ordered = sorted((items[place] for place in here), key=lambda item: order.get(getattr(item, "originalname", ""), 0))

@@ -85,7 +85,7 @@ class Consuming(Producing):
         if epoch == JOINS:
             consumer.instance = instance
             # A client that joins says everything.
-            words = {"owned": "", **{key: value for key, value in consumer.said.items() if key != "assignor"}, **words}
+            words = {"owned": "", **consumer.said, **words}
         consumer.said |= {key: words[key] for key in _SAID if key in words}
         owned = words.get("owned", "-")
         request = ConsumerGroupHeartbeatRequest(
@@ -123,7 +123,8 @@ class Consuming(Producing):
                 given = decode(
                     ConsumerProtocolAssignment, int.from_bytes(response.assignment[:2], "big"), response.assignment[2:]
                 )
-                self._given[client.name] = [TopicPartition(each.topic, each.partitions) for each in given.assigned_partitions]
+                topics = sorted(given.assigned_partitions, key=lambda each: each.topic)
+                self._given[client.name] = [TopicPartition(each.topic, each.partitions) for each in topics]
             return ""
 
         return tell

@@ -13,6 +13,9 @@ from protocol.error_codes import ErrorCode
 from tests.differential.wire import Sent
 from tests.support.oracle import Value
 
+# Of the first member of a consumer group.
+_FIRST_EPOCHS: Final = (1, 2)
+
 
 class Unlike(NamedTuple):
     """One field of an answer, or of a group's state."""
@@ -141,6 +144,33 @@ def _takes_another_instance(step: Step) -> bool:
     return step.asked.api == "beat" and errors == [(ErrorCode.NONE, ErrorCode.UNRELEASED_INSTANCE_ID)]
 
 
+def _bounds_an_expression(step: Step) -> bool:
+    """Row 63: a regular expression that costs too much."""
+    return _refuses_an_expression(step) == (ErrorCode.INVALID_REGULAR_EXPRESSION, ErrorCode.NONE)
+
+
+def _reads_more_expressions(step: Step) -> bool:
+    """Row 64: what only one of two libraries accepts."""
+    return _refuses_an_expression(step) == (ErrorCode.NONE, ErrorCode.INVALID_REGULAR_EXPRESSION)
+
+
+def _refuses_an_expression(step: Step) -> tuple[int, int] | None:
+    errors = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("errorCode")]
+    return errors[0] if step.asked.api == "beat" and " regex=" in step.line and errors else None
+
+
+def _forgets_an_empty_group(step: Step) -> bool:
+    """Row 65: a classic member with an id has asked to join an empty consumer group, and the next record has made Kafka's group a new one."""
+    has_joined = any(" join " in line for line in step.before)
+    gone = [
+        each
+        for each in step.unlike
+        if isinstance(each.ours, dict) and each.ours.get("groupState") == "Empty" and each.kafka.get("groupState") == "Dead"
+    ]
+    anew = [each for each in step.unlike if each.path.endswith("memberEpoch") and each.ours > each.kafka in _FIRST_EPOCHS]
+    return has_joined and bool(gone or anew)
+
+
 # The one that logs show, not answers.
 OUTLIVING: Final = 25
 
@@ -198,6 +228,18 @@ KNOWN: Final[dict[int, Known]] = {
     58: Known(
         "a static member of a consumer group joins again under a different instance id, and a new member joins with the one that it had",
         is_told_apart=_takes_another_instance,
+    ),
+    63: Known(
+        "a member subscribes with a regular expression of more than 1,000 characters, of more than 1,000 repetitions within each other, or that compiles to more than 1 MiB",
+        is_told_apart=_bounds_an_expression,
+    ),
+    64: Known(
+        "a member subscribes with a regular expression with `\\C`, with one name for two groups, with a repeated brace (`{*`), or with an escaped letter beyond ASCII",
+        is_told_apart=_reads_more_expressions,
+    ),
+    65: Known(
+        "a classic member with an id of its own asks to join an empty consumer group",
+        is_told_apart=_forgets_an_empty_group,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

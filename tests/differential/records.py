@@ -148,12 +148,20 @@ def told(names: Names, records: list[Written]) -> list[Any]:
 
 
 def _in_order(records: list[Any]) -> list[Any]:
-    """Neighbours of one type, of several members of a consumer group, in the order of the members: Kafka's is that of a hash map."""
+    """Neighbours of one type, of several members of a consumer group, in the order of the members: Kafka's is that of a hash map.
+
+    So are the tombstones of several members, which are of three types.
+    """
     ordered: list[Any] = []
-    for kind, neighbours in groupby(records, key=lambda record: record.get("type")):
+    for kind, neighbours in groupby(records, key=_kind):
         run = list(neighbours)
         ordered += run if kind is None else sorted(run, key=lambda record: repr(record["key"]))
     return ordered
+
+
+def _kind(record: Any) -> str | None:
+    kind: str | None = record.get("type")
+    return "tombstone" if kind and record["value"] is None else kind
 
 
 def without_outliving(records: list[Any]) -> list[Any]:

@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.differential.consumer_sequences import consumer_sequence, restarted_consumer_sequence
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
 from tests.differential.servers import is_of_consumers
@@ -113,7 +114,11 @@ OF_GROUPS: Final = Sequences("sequence", sequence, range(1, 51), "sequences")
 OF_PRODUCERS: Final = Sequences("producers", producer_sequence, range(1, 21), "producer-sequences")
 TIMED: Final = Sequences("timed producers", timed_sequence, range(1, 7), "timed-sequences")
 RESTARTED_PRODUCERS: Final = Sequences("restarted producers", restarted_sequence, range(1, 11), "restarted-sequences")
-SEQUENCES: Final = (OF_GROUPS, OF_PRODUCERS, TIMED, RESTARTED_PRODUCERS)
+OF_CONSUMERS: Final = Sequences("consumers", consumer_sequence, range(1, 21), "consumer-sequences")
+RESTARTED_CONSUMERS: Final = Sequences(
+    "restarted consumers", restarted_consumer_sequence, range(1, 11), "consumer-restarted-sequences"
+)
+SEQUENCES: Final = (OF_GROUPS, OF_PRODUCERS, TIMED, RESTARTED_PRODUCERS, OF_CONSUMERS, RESTARTED_CONSUMERS)
 _RECORDED_SEQUENCES: Final = {f"{each.name} {seed}" for each in SEQUENCES for seed in each.seeds}
 
 

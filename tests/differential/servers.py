@@ -58,8 +58,9 @@ CONSUMERS: Final[Mapping[str, object]] = {
     "group.consumer.min.heartbeat.interval.ms": 1000,
     "group.consumer.heartbeat.interval.ms": 1000,
 }
-# … and in the second life.
+# … in the second life, and the migration policy of each life from the third on.
 FEW_CONSUMERS: Final[Mapping[str, object]] = {"group.consumer.max.size": 2}
+POLICIES: Final = ("upgrade", "downgrade", "disabled")
 # Books whose answers depend on these.
 _OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactional_id_expiration", "timed-sequences"}
 
@@ -74,6 +75,11 @@ def conditions(book: str) -> object:
 def is_of_consumers(book: str) -> bool:
     """Whether the scripts of a book are about consumer groups."""
     return book.removeprefix("scripts/").startswith("consumer")
+
+
+def policy(name: str) -> Mapping[str, object]:
+    """The property of a migration policy."""
+    return {"group.consumer.migration.policy": name}
 
 
 class Life:

@@ -77,7 +77,7 @@ class Side(Consuming):
         super().__init__(prefix, server.topic_ids)
         self._has_consumers = has_consumers
         self.server = server
-        self.names = Names(prefix, server.topic_ids, server.address[1])
+        self.names = Names(prefix, server.topic_ids, server.address[1], has_consumers=has_consumers)
         self.names.has_first_coordinator = server.is_first
         self.sent: list[Sent] = []
         # Of the last request, in the words that both sides have for it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.differential.playing import Stage, play
 from tests.differential.scripts import LONG, RESTARTED, Script, scripts_of
+from tests.differential.servers import POLICIES
 
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
@@ -87,3 +89,12 @@ def test_limited_script(script: Script, limited: Played) -> None:
 def test_expiring_script(script: Script, expiring: Played) -> None:
     """The same where nobody uses an id for long."""
     expiring.result(script)
+
+
+@pytest.mark.parametrize(
+    ("policy", "script"),
+    [pytest.param(name, script, id=script.title) for name in POLICIES for script in scripts_of(f"consumer_policy_{name}")],
+)
+def test_policy(policy: str, script: Script, stage_of: Callable[[str], Stage]) -> None:
+    """The same under the other migration policies."""
+    play(script, stage_of(policy))

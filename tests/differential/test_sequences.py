@@ -8,21 +8,34 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from tests.differential.lockstep import CHECKED_TOGETHER, LEADER_CHOSEN, Difference
+from tests.differential.lockstep import CHECKED_TOGETHER, LEADER_CHOSEN, Difference, Outcome
 from tests.differential.playing import Stage, play_sequence
-from tests.differential.scripts import OF_GROUPS, OF_PRODUCERS, RESTARTED_PRODUCERS, TIMED, Script, Sequences
+from tests.differential.scripts import (
+    OF_CONSUMERS,
+    OF_GROUPS,
+    OF_PRODUCERS,
+    RESTARTED_CONSUMERS,
+    RESTARTED_PRODUCERS,
+    TIMED,
+    Script,
+    Sequences,
+)
 
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
 
 # A group has lost its offsets, and a transaction was aborted that had others: the servers are apart by row 49 of docs/differences.md.
 ONLY_ABORTED: Final = "difference 49"
+# A classic member has come back to an empty consumer group.
+FORGOTTEN: Final = "difference 65"
 # By test: the kind of sequence, and the number of sequences for which one of it is played.
 _KINDS: Final[dict[str, tuple[Sequences, int]]] = {
     "test_sequence": (OF_GROUPS, 1),
     "test_producers": (OF_PRODUCERS, 1),
     "test_restarted_producers": (RESTARTED_PRODUCERS, 5),
     "test_timed_producers": (TIMED, 20),
+    "test_consumers": (OF_CONSUMERS, 1),
+    "test_restarted_consumers": (RESTARTED_CONSUMERS, 5),
 }
 
 
@@ -72,3 +85,22 @@ def test_restarted_producers(script: Script, halves: Halves) -> None:
     """The same over a restart of both servers."""
     with again(script, "test_restarted_producers"):
         halves.finish(script)
+
+
+def test_consumers(script: Script, stage: Stage) -> None:
+    """The same of members of consumer groups, with members of the classic protocol among them."""
+    with again(script, "test_consumers"):
+        outcome = play_sequence(script, stage)
+
+    assert_known(script, outcome)
+
+
+def test_restarted_consumers(script: Script, halves: Halves) -> None:
+    """The same over a restart of both servers."""
+    with again(script, "test_restarted_consumers"):
+        halves.finish(script, assert_known)
+
+
+def assert_known(_: Script, outcome: Outcome) -> None:
+    """A sequence of consumer groups has come to its end, or to where the servers part for a reason that is known."""
+    assert outcome.ended in {"", LEADER_CHOSEN, FORGOTTEN}

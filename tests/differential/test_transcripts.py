@@ -152,12 +152,12 @@ def test_written_as_read(name: str, tmp_path: Path) -> None:
     book.transcripts = Book(name).transcripts
     book.write()
 
-    assert (tmp_path / f"{name}.txt").read_bytes() == (DIRECTORY / f"{name}.txt").read_bytes()
+    assert book.text == Book(name).text
 
 
 def test_no_transcript_is_left_of_scripts_that_are_gone() -> None:
     """Recording takes them away."""
     here = {(script.book, script.title) for script in SCRIPTS}
-    names = [str(path.relative_to(DIRECTORY).with_suffix("")) for path in DIRECTORY.rglob("*.txt")]
+    names = [str(path.relative_to(DIRECTORY)).partition(".")[0] for path in DIRECTORY.rglob("*.txt*")]
 
     assert {(name, title) for name in names for title in Book(name).transcripts} <= here

@@ -12,6 +12,7 @@ What a broker makes up has names (names.py), so a transcript that is written ane
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from tests.support.kafka_jars import VERSION
 DIRECTORY: Final = Path(__file__).parents[1] / "data" / "differential"
 COMMAND: Final = "make differential ARGS=--record"
 NO_STATES: Final[Mapping[str, Any]] = {"groups": []}
+# Random sequences of consumer groups: long, and read by nobody who cannot play them again.
+_COMPRESSED: Final = {"consumer-sequences", "consumer-restarted-sequences"}
 _HEAD: Final = "Kafka {} said this; `" + COMMAND + "` asks it again."
 _CHECKED: Final = re.compile(r"(.*) \[([0-9a-f]{8}|)\]")
 
@@ -54,10 +57,10 @@ class Book:
     """The transcripts of one file of scripts, by title. A file of another broker has none."""
 
     def __init__(self, name: str, directory: Path = DIRECTORY) -> None:
-        self.path = directory / f"{name}.txt"
+        self.path = directory / (f"{name}.txt.gz" if name in _COMPRESSED else f"{name}.txt")
         self.transcripts: dict[str, Transcript] = {}
         if self.path.exists():
-            head, *lines = self.path.read_text().split("\n")
+            head, *lines = self.text.split("\n")
             if head == _HEAD.format(VERSION):
                 self.transcripts = dict(_parsed(lines))
 
@@ -65,7 +68,14 @@ class Book:
         """In the order of the dict."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         parts = ["\n".join(_lines(title, transcript)) for title, transcript in self.transcripts.items()]
-        self.path.write_text("\n\n".join([_HEAD.format(VERSION), *parts]) + "\n")
+        data = ("\n\n".join([_HEAD.format(VERSION), *parts]) + "\n").encode()
+        self.path.write_bytes(gzip.compress(data, mtime=0) if self.path.suffix == ".gz" else data)
+
+    @property
+    def text(self) -> str:
+        """What the file says."""
+        data = self.path.read_bytes()
+        return (gzip.decompress(data) if self.path.suffix == ".gz" else data).decode()
 
 
 def _lines(title: str, transcript: Transcript) -> Iterator[str]:
