@@ -1,7 +1,6 @@
 """The context of the operations on consumer groups in one shard, and their soft state.
 
-Soft state is lost when the shard is unloaded: the sessions of members, and for each group the epoch for which its topics were
-compared with the topic image.
+Soft state is lost when the shard is unloaded: the sessions of members, and targets that were refused.
 """
 
 from __future__ import annotations
@@ -84,7 +83,6 @@ class ConsumerContext:
         "_member_memory",
         "assignors",
         "clock",
-        "compared",
         "config",
         "downgrade",
         "executor",
@@ -127,8 +125,6 @@ class ConsumerContext:
         # What the members of these groups take is a part of what those of all shards of the loop do.
         self._member_memory = context.member_memory
         self._counted_bytes = 0
-        # The epoch for which the topics of a group were compared with the image. A lower epoch of the group is one whose record failed.
-        self.compared: dict[str, int] = {}
         # The last one of a group, until the group's epoch rises.
         self.refused_targets: dict[str, RefusedTarget] = {}
         # By group id and member id.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import compared, hash_of, is_compared
+from coordinator_server.group.consumer.freshness import hash_of, is_compared
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
 from coordinator_server.group.consumer.records import epoch_record, partition_metadata_tombstone
@@ -26,7 +26,7 @@ def update_epoch(
     consumer: ConsumerContext, group: ConsumerGroup, change: MemberChange, has_new_subscription: bool
 ) -> EpochUpdate:
     """Return the group's epoch after a member's change: a new one if its subscription is new, or a topic has changed."""
-    if not has_new_subscription and is_compared(consumer, group):
+    if not has_new_subscription and is_compared(group):
         return EpochUpdate(group.group_epoch, None, ())
     old, new = change.before.metadata, change.after.metadata
     topics = topics_after(group, old, new)
@@ -35,7 +35,7 @@ def update_epoch(
     if has_new_subscription or metadata_hash != group.metadata_hash:
         epoch += 1
         records.append(epoch_record(group.group_id, epoch, metadata_hash))
-    compared(consumer, group.group_id, epoch)
+    group.compared_epoch = epoch
     if group.has_partition_metadata:
         records.append(partition_metadata_tombstone(group.group_id))
     is_new = change.after.member_id not in group.members and change.after.instance_id not in group.static_members

@@ -1,7 +1,7 @@
 """Whether the topics that a group consumes are still those of its epoch: by their hash (Kafka's metadata hash).
 
 The hash is in the record of the group's epoch. It is computed again when the topic image says that a topic has changed, and once
-after a load.
+after a load, and once after the heartbeat that creates the group, as in Kafka.
 """
 
 from __future__ import annotations
@@ -17,19 +17,14 @@ def hash_of(consumer: ConsumerContext, names: Iterable[str]) -> int:
     return consumer.hashes.of_group(names)
 
 
-def is_compared(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
-    """Return whether the group's hash is known to be that of the present topics."""
-    epoch = consumer.compared.get(group.group_id)
+def is_compared(group: ConsumerGroup) -> bool:
+    """Return whether the group's hash is known to be that of the present topics. A lower epoch is one whose record failed."""
+    epoch = group.compared_epoch
     return epoch is not None and epoch <= group.group_epoch
-
-
-def compared(consumer: ConsumerContext, group_id: str, group_epoch: int) -> None:
-    """Take note that the hash of this epoch, which may not be durable yet, is that of the present topics."""
-    consumer.compared[group_id] = group_epoch
 
 
 def topics_changed(consumer: ConsumerContext, names: Collection[str]) -> None:
     """Have the groups of these topics compared again, at their next heartbeats."""
     for name in names:
         for group_id in consumer.groups.subscribed_to(name):
-            consumer.compared.pop(group_id, None)
+            consumer.groups.by_id[group_id].compared_epoch = None

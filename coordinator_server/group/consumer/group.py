@@ -60,7 +60,7 @@ NO_COUNT = SubscriptionCount()
 
 
 class ConsumerGroup:
-    """One consumer group. All containers are timeline containers."""
+    """One consumer group. All containers are timeline containers; ``compared_epoch`` is soft state."""
 
     __slots__ = (
         "_all_bytes",
@@ -68,6 +68,7 @@ class ConsumerGroup:
         "_registry",
         "classic_members",
         "classic_protocols",
+        "compared_epoch",
         "end_offset",
         "group_id",
         "head",
@@ -96,6 +97,8 @@ class ConsumerGroup:
         self._groups_by_topic = groups_by_topic
         # The offset after the group's last record: answers about the group wait until the log is durable up to it.
         self.end_offset = TimelineValue(registry, 0)
+        # Soft state: the epoch whose hash was compared with the present topics; None if they may have changed since.
+        self.compared_epoch: int | None = None
         # The records that a group has at most one of, by type of the key.
         self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
         self.members: TimelineDict[str, ConsumerGroupMember] = TimelineDict(registry)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import compared, hash_of
+from coordinator_server.group.consumer.freshness import hash_of
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.membership import (
@@ -78,7 +78,7 @@ def fence(
     records += [regex_tombstone(group_id, regex) for regex in regexes]
     epoch = group.group_epoch + 1
     records.append(epoch_record(group_id, epoch, hash_of(consumer, topics_without(group, members, regexes))))
-    compared(consumer, group_id, epoch)
+    group.compared_epoch = epoch
     for member in members:
         end_sessions(consumer, group_id, member.member_id)
     reasons = [Reason(why, member.member_id) for member in members]

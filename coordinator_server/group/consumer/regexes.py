@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import compared, hash_of
+from coordinator_server.group.consumer.freshness import hash_of
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
@@ -114,7 +114,7 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
     if is_changed or metadata_hash != group.metadata_hash:
         epoch = group.group_epoch + 1
         records.append(epoch_record(group_id, epoch, metadata_hash))
-        compared(consumer, group_id, epoch)
+        group.compared_epoch = epoch
     if not records:
         return _NOTHING
     reason = Reason(Why.TOPICS_CHANGED)

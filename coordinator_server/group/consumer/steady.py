@@ -51,7 +51,7 @@ def steady_heartbeat(
         or group.members.get(request.member_id) is not last.member
         or head.get(ConsumerGroupMetadataKey) is not last.group_epoch
         or head.get(ConsumerGroupTargetAssignmentMetadataKey) is not last.assignment_epoch
-        or consumer.compared.get(group_id) != request.member_epoch
+        or group.compared_epoch != request.member_epoch
         or (context is not last.client and not _are_alike(context, last.client))
         or settings is not last.settings
         or group.regex_members

@@ -51,7 +51,7 @@ def exited(
     members = list(group.members)
     for member_id in members:
         end_sessions(consumer, group.group_id, member_id)
-    consumer.compared.pop(group.group_id, None)
+    group.compared_epoch = None
     groups.classic.adopt(classic)
     start_restored_sessions(groups.classic_context, classic)
     if is_rebalance:

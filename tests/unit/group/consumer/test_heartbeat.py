@@ -592,6 +592,7 @@ def test_topics_are_compared_once_after_a_load() -> None:
     beats = Beats(t=1)
     a = beats.member("a")
     a.join()
+    a.beat()
     beats.log.topics.tell = lambda _names: None
     beats.log.topics.extend("t", 2)
     a.beat()
