@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.errors import CoordinatorError
@@ -21,6 +23,8 @@ from protocol.error_codes import ErrorCode
 MATCHES_PER_STEP: Final = 1_000
 STEP_MS: Final = 2
 """A step ends after so many matches, or so much time: one match may take some milliseconds."""
+REST_MS: Final = 10_000
+"""How long a group is not resolved again whose result could not be written, as one that is too large for a batch."""
 
 
 class Resolved(NamedTuple):
@@ -38,16 +42,14 @@ Authorize = Callable[[RequestContext, Collection[str]], Iterable[str]]
 """Returns those of the topics that the sender of a request may describe."""
 
 
-def everything(_context: RequestContext, topics: Collection[str], /) -> Iterable[str]:
-    """Return all topics: nobody is refused anything."""
-    return topics
-
-
 class RegexResolver:
-    """The resolutions of one shard. ``pass_times`` orders the steps of all shards of a loop."""
+    """The resolutions of one shard. ``pass_times`` orders the steps of all shards of a loop.
+
+    Without ``authorize`` everybody may describe all topics.
+    """
 
     def __init__(
-        self, topics: TopicImage, timer: CoordinatorTimer, clock: Clock, pass_times: PassTimes, authorize: Authorize = everything
+        self, topics: TopicImage, timer: CoordinatorTimer, clock: Clock, pass_times: PassTimes, authorize: Authorize | None = None
     ) -> None:
         self._topics = topics
         self._timer = timer
@@ -64,7 +66,7 @@ class RegexResolver:
             raise CoordinatorError(ErrorCode.INVALID_REGULAR_EXPRESSION, problem) from None
 
     def is_resolving(self, group_id: str) -> bool:
-        """Return whether a result for the group is on its way."""
+        """Return whether a result for the group is on its way, or has just failed."""
         return self._timer.is_scheduled(_key(group_id))
 
     def resolve(self, context: RequestContext, group_id: str, regexes: Iterable[str], take: TakeResolved) -> None:
@@ -79,7 +81,8 @@ class RegexResolver:
         if resolution.image is None:
             resolution.begin(self._topics, self._clock.wall_ms())
         if resolution.step(self._clock, began_ms + STEP_MS):
-            return resolution.take(self._result(resolution))
+            result = resolution.take(self._result(resolution))
+            return replace(result, on_append=partial(self._written, group_id, result.on_append)) if result.records else result
         now_ms = self._clock.now_ms()
         delay_ms = self._pass_times.after_step(now_ms, now_ms - began_ms)
         self._timer.schedule(_key(group_id), delay_ms, partial(self._step, group_id, resolution))
@@ -87,10 +90,18 @@ class RegexResolver:
 
     def _result(self, resolution: _Resolution) -> Resolved:
         assert resolution.image is not None
-        found = sorted({name for names in resolution.matched.values() for name in names})
-        allowed = set(self._authorize(resolution.context, found))
-        topics = {regex: sorted(allowed.intersection(names)) for regex, names in resolution.matched.items()}
+        topics = resolution.matched
+        if self._authorize is not None:
+            found = {name for names in topics.values() for name in names}
+            allowed = set(self._authorize(resolution.context, found))
+            topics = {regex: [name for name in names if name in allowed] for regex, names in topics.items()}
         return Resolved(topics, *resolution.image)
+
+    def _written(self, group_id: str, then: Callable[[ErrorCode | None], None] | None, error: ErrorCode | None) -> None:
+        if then is not None:
+            then(error)
+        if error not in (None, ErrorCode.NOT_COORDINATOR):
+            self._timer.schedule(_key(group_id), REST_MS, _nothing)
 
 
 class _Resolution:
@@ -108,7 +119,7 @@ class _Resolution:
     def begin(self, topics: TopicImage, now_ms: int) -> None:
         """Take the present topics."""
         self.image = (topics.version, now_ms)
-        self._left = self._matches([topic.name for topic in topics.all_topics()])
+        self._left = self._matches(sorted(topic.name for topic in topics.all_topics()))
 
     def step(self, clock: Clock, until_ms: int) -> bool:
         """Match some topics. Return whether none is left."""
@@ -131,6 +142,10 @@ class _Resolution:
                 if expression.matches(name):
                     matched.append(name)
                 yield
+
+
+def _nothing() -> CoordinatorResult[None]:
+    return CoordinatorResult(None)
 
 
 def _key(group_id: str) -> tuple[str, str]:

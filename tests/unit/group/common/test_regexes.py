@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.group.common.regexes import MATCHES_PER_STEP, STEP_MS, RegexResolver, Resolved
+from coordinator_server.group.common.regexes import MATCHES_PER_STEP, REST_MS, STEP_MS, RegexResolver, Resolved
+from coordinator_server.group.consumer.records import regex_tombstone
 from coordinator_server.group.pass_times import STEP_INTERVAL_MS, PassTimes
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
@@ -138,6 +139,38 @@ def test_topics_that_a_client_may_not_describe_are_left_out() -> None:
     resolving.advance(0)
 
     assert resolving.found["g"].topics == {".*": ["open"], "s.*": []}
+
+
+def test_without_authorization_everybody_gets_all_topics() -> None:
+    resolving = Resolving("b", "a")
+    resolving.resolver = RegexResolver(resolving.topics, resolving.timer, resolving.clock, PassTimes())
+    resolving.resolve("g", ".*")
+
+    resolving.advance(0)
+
+    assert resolving.found["g"].topics == {".*": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("error", "rests"), [(None, False), (ErrorCode.NOT_COORDINATOR, False), (ErrorCode.RECORD_LIST_TOO_LARGE, True)]
+)
+def test_a_group_whose_result_is_not_written_rests(error: ErrorCode | None, rests: bool) -> None:
+    """Otherwise each heartbeat would have it resolved again. An unloaded shard has no timers."""
+    resolving = Resolving("a")
+    outcomes: list[ErrorCode | None] = []
+    record = regex_tombstone("g", "a")
+    resolving.resolver.resolve(CLIENT, "g", ["a"], lambda _: CoordinatorResult(None, [record], outcomes.append))
+    due = resolving.timer.pop_due(resolving.clock.now_ms())
+    assert due is not None
+    result = due[1]()
+    assert result.on_append is not None
+
+    result.on_append(error)
+
+    assert outcomes == [error]
+    assert resolving.resolver.is_resolving("g") == rests
+    resolving.advance(REST_MS)
+    assert not resolving.resolver.is_resolving("g")
 
 
 def test_an_expression_that_is_not_valid_here_matches_nothing() -> None:
