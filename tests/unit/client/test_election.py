@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -12,7 +13,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest
 from tests.support.recording_coordinator import SETTINGS
-from tests.support.scripted_coordinator import DISCONNECT, NEVER, ScriptedCoordinator, committed
+from tests.support.scripted_coordinator import DISCONNECT, NEVER, ScriptedCoordinator, committed, heartbeat
 from tests.support.virtual_time import run_virtual
 
 SESSION_S = 10
@@ -74,3 +75,28 @@ def test_who_does_not_lead_any_more_saves_nothing() -> None:
         assert len(server.asked(OffsetCommitRequest)) == commits
 
     play(body)
+
+
+def test_each_term_is_told_once() -> None:
+    """A candidate that was removed waits for its next term."""
+
+    async def main() -> None:
+        server = ScriptedCoordinator()
+        server.topics = {"coordination": 2}
+        settings = ElectionSettings("e", session_timeout_s=SESSION_S, heartbeat_interval_s=1)
+        terms: list[Term] = []
+        async with Election(SETTINGS, settings, environment=server.environment) as election:
+            async for term in election:
+                terms.append(term)
+                if len(terms) == 3:
+                    break
+                server.script[HeartbeatRequest].append(heartbeat(ErrorCode.UNKNOWN_MEMBER_ID))
+                async with term:
+                    await asyncio.sleep(60)
+                assert not term.is_current
+                assert election.leader is None
+
+        assert len({id(term) for term in terms}) == 3
+        assert asyncio.get_running_loop().time() < 5
+
+    run_virtual(main())
