@@ -223,6 +223,21 @@ def test_who_is_closed_connects_to_nothing() -> None:
     run_virtual(play())
 
 
+def test_a_connection_that_is_opened_during_the_close_is_closed() -> None:
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        network = Network(SETTINGS, server.environment)
+        connecting = asyncio.create_task(network.connect(ADDRESS))
+        await asyncio.sleep(0)
+        network.close()
+        with pytest.raises(Closed):
+            await connecting
+
+        assert not server.connections
+
+    run_virtual(play())
+
+
 def test_a_coordinator_that_is_forgotten_is_asked_nothing() -> None:
     """A second connection to it was being opened meanwhile."""
 

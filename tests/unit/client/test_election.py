@@ -12,6 +12,7 @@ from coordinator_server.client import Election, ElectionSettings, MembershipLost
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from tests.support.recording_coordinator import SETTINGS
 from tests.support.scripted_coordinator import DISCONNECT, NEVER, ScriptedCoordinator, committed, heartbeat
 from tests.support.virtual_time import run_virtual
@@ -31,6 +32,8 @@ def play(body: Body) -> None:
             async for term in election:
                 await body(server, term)
                 break
+            else:
+                pytest.fail("there was no term")
 
     run_virtual(main())
 
@@ -75,6 +78,23 @@ def test_who_does_not_lead_any_more_saves_nothing() -> None:
         assert len(server.asked(OffsetCommitRequest)) == commits
 
     play(body)
+
+
+def test_a_candidate_without_an_assignment_does_not_lead() -> None:
+    """The group's leader did not know of it."""
+
+    async def main() -> None:
+        server = ScriptedCoordinator()
+        server.topics = {"coordination": 2}
+        server.script[SyncGroupRequest].append(SyncGroupResponse(assignment=b""))
+        settings = ElectionSettings("e", session_timeout_s=SESSION_S, heartbeat_interval_s=1)
+        async with Election(SETTINGS, settings, environment=server.environment) as election:
+            await asyncio.sleep(0.5)
+            assert (election.term, election.leader) == (None, None)
+            server.script[HeartbeatRequest].append(heartbeat(ErrorCode.REBALANCE_IN_PROGRESS))
+            assert (await anext(aiter(election))).is_current
+
+    run_virtual(main())
 
 
 def test_each_term_is_told_once() -> None:
