@@ -123,7 +123,10 @@ def written(
 
 def sorted_names(names: Iterable[str]) -> list[str]:
     """Return topics as in a member's record: each once, in the order of Java's strings, by UTF-16 units."""
-    return sorted(set(names), key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    distinct = set(names)
+    if all(map(str.isascii, distinct)):
+        return sorted(distinct)
+    return sorted(distinct, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
 
 
 def _reconcile(

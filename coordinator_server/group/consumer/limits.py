@@ -20,7 +20,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue
 
-MAX_TOPICS: Final = 10_000
+MAX_TOPICS: Final = 5_000
 """A request with more would take the loop for long: they are sorted, counted and hashed. A client names one to some hundred."""
 
 

@@ -66,9 +66,14 @@ def matched_names(group: ConsumerGroup, member: ConsumerGroupMember) -> list[str
 
 
 def _count_names(counts: dict[str, SubscriptionCount], names: Iterable[str], change: int) -> None:
+    # Most subscriptions of a group are equal: few distinct counts.
+    changed: dict[SubscriptionCount, SubscriptionCount] = {}
     for name in set(names):
         count = counts.get(name, NO_COUNT)
-        _put(counts, name, SubscriptionCount(count.by_name + change, count.by_regex))
+        new = changed.get(count)
+        if new is None:
+            new = changed[count] = SubscriptionCount(count.by_name + change, count.by_regex)
+        _put(counts, name, new)
 
 
 def _uncount_regex(group: ConsumerGroup, counts: dict[str, SubscriptionCount], regex: str) -> None:
