@@ -729,6 +729,24 @@ def test_a_regular_expression_is_resolved_after_the_join() -> None:
     assert (a.epoch, sorted(a.assigned)) == (3, ["ta", "tb", "tc"])
 
 
+def test_the_version_of_a_different_cluster_does_not_count() -> None:
+    """An imported group has one, which may be greater than any that is to come here for long."""
+    beats = Beats(t=1)
+    topics = beats.log.topics
+    topics.version = topics.version_of_newest = 1_000_000
+    a = beats.member("a", subscribed_topic_names=None, subscribed_topic_regex="t")
+    a.join()
+    beats.log.advance(0)
+    assert beats.group.regexes["t"].version == 1_000_000
+
+    topics.version = topics.version_of_newest = 1
+    beats.log.advance(10_001)
+    a.beat()
+    beats.log.advance(0)
+
+    assert beats.group.regexes["t"].version == 1
+
+
 def test_an_invalid_expression_is_refused() -> None:
     beats = Beats(t=1)
 
