@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.group.consumer.limits import MAX_TOPICS
 from coordinator_server.group.consumer.member import MemberState
 from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode
@@ -120,8 +121,8 @@ def test_a_member_may_name_so_many_topics() -> None:
     beats = Beats(t=1)
     native(beats)
 
-    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(10_001))))) is ErrorCode.INVALID_REQUEST
-    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(10_000))))) is ErrorCode.NONE
+    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(MAX_TOPICS + 1))))) is ErrorCode.INVALID_REQUEST
+    assert error_of(ClassicMember(beats).join(subscription(*map(str, range(MAX_TOPICS))))) is ErrorCode.NONE
 
 
 def test_a_member_needs_a_protocol_of_all_classic_members() -> None:
