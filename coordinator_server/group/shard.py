@@ -177,7 +177,8 @@ class GroupShard:
         group = self.groups.consumer.by_id.get(group_id)
         if group is None:
             entry = enter(self.groups, group_id, request.member_epoch)
-            return entered(self.groups, entry, join_or_stay(consumer, context, request, entry.group, entry.records))
+            result = join_or_stay(consumer, context, request, entry.group, entry.records, is_due=entry.is_due)
+            return entered(self.groups, entry, result)
         if request.member_epoch < 0:
             return leave_consumer_group(consumer, group, request)
         return join_or_stay(consumer, context, request, group)

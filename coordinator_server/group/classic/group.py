@@ -187,6 +187,7 @@ class ClassicGroup:
         new.protocols = old.protocols
         new.size = old.size
         new.assignment = old.assignment
+        new.held = old.held
         self.members = _renamed(self.members, old.member_id, new_member_id)
         self.members[new_member_id] = new
         self.pending_syncs = _renamed(self.pending_syncs, old.member_id, new_member_id)

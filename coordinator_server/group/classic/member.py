@@ -50,6 +50,7 @@ class ClassicGroupMember:
         "client_id",
         "expire",
         "group_instance_id",
+        "held",
         "is_new",
         "member_id",
         "protocol_type",
@@ -75,6 +76,8 @@ class ClassicGroupMember:
         # In order of the member's preference.
         self.protocols: list[JoinGroupRequestProtocol] = []
         self.assignment = b""
+        # What it has, if that is not its assignment: in a group that was a consumer group, until its next generation.
+        self.held: bytes | None = None
         self.awaiting_join: Reply[JoinGroupResponse] | None = None
         self.awaiting_sync: Reply[SyncGroupResponse] | None = None
         # The member has not got a JoinGroup answer yet and may be gone, so its session can expire while it waits.

@@ -188,6 +188,7 @@ def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: d
     """
     for member in group.members.values():
         member.assignment = assignments.get(member.member_id, b"")
+        member.held = None
         response = SyncGroupResponse(
             protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
         )

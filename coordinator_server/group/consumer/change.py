@@ -60,8 +60,13 @@ def subscribe(
     client: RequestContext,
     found: FoundMember,
     metadata: ConsumerGroupMemberMetadataValue,
+    *,
+    is_due: bool = False,
 ) -> Subscribed:
-    """Give the member of a client new metadata: the same object if nothing changes. Raises CoordinatorError."""
+    """Give a member new metadata: the same object if nothing changes. ``is_due``: the group needs a new epoch in any case.
+
+    Raises CoordinatorError.
+    """
     before = found.member
     if metadata is not before.metadata:
         refuse_too_large(consumer, group, before.metadata, metadata)
@@ -75,9 +80,8 @@ def subscribe(
     has_changed = is_renamed or regex.change is not RegexChange.NONE
     # A new expression of a native member counts when its topics are known.
     is_classic = metadata.classic_member_metadata is not None
-    epoch = update_epoch(
-        consumer, group, change, is_renamed or regex.change is RegexChange.RESOLVED or (is_classic and has_changed)
-    )
+    has_new_topics = is_renamed or regex.change is RegexChange.RESOLVED or (is_classic and has_changed)
+    epoch = update_epoch(consumer, group, change, has_new_topics or is_due)
     records += epoch.records
     return Subscribed(found, change, epoch, has_changed, records)
 

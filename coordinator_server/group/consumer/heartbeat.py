@@ -39,13 +39,18 @@ def heartbeat(
     request: ConsumerGroupHeartbeatRequest,
     group: ConsumerGroup,
     first: Sequence[CoordinatorRecord] = (),
+    *,
+    is_due: bool = False,
 ) -> Result:
-    """Run a valid heartbeat that is not a leave. ``first`` are records to write before. Raises CoordinatorError."""
+    """Run a valid heartbeat that is not a leave. ``first`` are records to write before. Raises CoordinatorError.
+
+    ``is_due``: the group needs a new assignment in any case.
+    """
     refuse_if_full(group, request.member_id, consumer.config.group_consumer_max_size)
     refuse_many_topics(consumer, group.group_id, len(request.subscribed_topic_names or ()))
     found = find_member(group, request, request.member_id or new_member_id(consumer))
     before = found.member
-    subscribed = subscribe(consumer, group, context, found, _metadata(before.metadata, context, request))
+    subscribed = subscribe(consumer, group, context, found, _metadata(before.metadata, context, request), is_due=is_due)
     changed = advance(consumer, group, subscribed, request.topic_partitions)
     after = changed.member
     session = refresh_session(consumer, group.group_id, after.member_id)

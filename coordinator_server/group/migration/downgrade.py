@@ -12,6 +12,7 @@ from typing import NamedTuple
 from coordinator_server.config import Config
 from coordinator_server.config_values import migration_policy
 from coordinator_server.group.assign.order import order_timeline
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_metadata_record
@@ -67,18 +68,22 @@ def downgrade(
     gone = {member.member_id for member in leaving}
     classic = ClassicGroup(group.group_id, STABLE, wall_ms)
     classic.generation_id = group.group_epoch
-    targets: dict[str, str] = {}
-    for member in _staying(group, order, gone, replaced):
-        classic.add(_member(classic, member))
-        targets[member.member_id] = member.member_id
+    targets = {member.member_id: group.target(member.member_id) for member in _staying(group, order, gone, replaced)}
+    members = [group.members[member_id] for member_id in targets]
     if joining is not None:
         assert replaced is not None
-        classic.add(_member(classic, joining))
-        targets[joining.member_id] = replaced.member_id
+        members.append(joining)
+        targets[joining.member_id] = group.target(replaced.member_id)
+    for member in members:
+        classic.add(_member(classic, member))
     classic.protocol_name = classic.select_protocol()
     classic.learn_subscription()
-    for each in classic.members.values():
-        each.assignment = _assignment(classic, each, group, targets[each.member_id], topics)
+    for member in members:
+        each = classic.members[member.member_id]
+        version = _version(classic, each)
+        each.assignment = write_assignment(targets[member.member_id], topics, version)
+        # Members that have not reached their targets have other partitions, until they join again.
+        each.held = write_assignment(_owned(member), topics, version)
     renamed = [joining.member_id if joining and replaced and each == replaced.member_id else each for each in order]
     # A damaged log may have targets without members.
     targets_of = [*renamed, *(each for each in group.targets if each not in group.members)]
@@ -107,11 +112,16 @@ def _member(classic: ClassicGroup, member: ConsumerGroupMember) -> ClassicGroupM
     return found
 
 
-def _assignment(
-    classic: ClassicGroup, member: ClassicGroupMember, group: ConsumerGroup, target_of: str, topics: TopicImage
-) -> bytes:
+def _version(classic: ClassicGroup, member: ClassicGroupMember) -> int:
     try:
-        version = read_version(member.metadata(classic.protocol_name))
+        return read_version(member.metadata(classic.protocol_name))
     except Unreadable as unreadable:
-        refuse(unreadable, ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot downgrade the classic group {group.group_id}.")
-    return write_assignment(group.target(target_of), topics, version)
+        refuse(unreadable, ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot downgrade the classic group {classic.group_id}.")
+
+
+def _owned(member: ConsumerGroupMember) -> Partitions:
+    """Return what a member has: what it was assigned, and what it has not given up yet."""
+    owned = {topic_id: list(epochs) for topic_id, epochs in member.assigned.items()}
+    for topic_id, epochs in member.pending_revocation.items():
+        owned.setdefault(topic_id, []).extend(epochs)
+    return owned

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.records import group_tombstone
-from coordinator_server.group.classic.state import EMPTY
+from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.sessions import end_sessions
 from coordinator_server.group.migration.timers import refresh_classic_session
@@ -42,6 +42,8 @@ class Entry(NamedTuple):
     group: ConsumerGroup
     records: Sequence[CoordinatorRecord] = ()
     classic: ClassicGroup | None = None
+    is_due: bool = False
+    """Whether a rebalance of the classic group was in progress, which the consumer group has to do: with a new epoch in any case."""
 
 
 def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
@@ -59,7 +61,7 @@ def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
     consumer = groups.consumer_context
     refuse_upgrade(consumer.config, classic)
     converted = upgrade(classic, consumer.topics, consumer.hashes.of_group)
-    return Entry(converted.group, converted.records, classic)
+    return Entry(converted.group, converted.records, classic, is_due=classic.state is not STABLE)
 
 
 def entered(groups: Groups, entry: Entry, result: CoordinatorResult[T]) -> CoordinatorResult[T]:

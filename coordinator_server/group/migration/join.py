@@ -85,18 +85,25 @@ def _joined_classic_group(
 ) -> Result:
     """Return the result of the join of a static member that makes the group a classic one.
 
-    Its target is that of the member that it replaces. If its subscription is new, all members join again in the classic group.
+    Its target is that of the member that it replaces. All members join again in the classic group if its subscription is new, or if
+    one of the others has not reached its target: what they have would be doubled or lost otherwise (Kafka does not look at them).
     """
     consumer = groups.consumer_context
     member, records = subscribed.change.after, subscribed.records
-    is_rebalance = group.assignment_epoch < subscribed.epoch.epoch
-    if not is_rebalance:
+    is_behind = group.assignment_epoch < subscribed.epoch.epoch
+    is_rebalance = is_behind or not _are_reconciled(group, subscribed.found.replaced)
+    if not is_behind:
         changed = move(consumer, group, subscribed, last_target(group, member), owned)
         member, records = changed.member, changed.records
     converted = downgrade(group, (), member, consumer.topics, consumer.clock.wall_ms())
     reasons = [Reason(Why.STATIC_MEMBER_RETURNED, member.member_id)]
     converted = converted._replace(records=[*records, *converted.records])
     return exited(groups, group, converted, reasons, _answer(member), is_rebalance=is_rebalance)
+
+
+def _are_reconciled(group: ConsumerGroup, without: str | None) -> bool:
+    epoch = group.assignment_epoch
+    return all(member.is_reconciled_to(epoch) for member_id, member in group.members.items() if member_id != without)
 
 
 def _answer(member: ConsumerGroupMember) -> JoinGroupResponse:

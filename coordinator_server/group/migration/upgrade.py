@@ -135,11 +135,15 @@ def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImag
 
 
 def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> Partitions:
-    """Return what a member got in its last SyncGroup. Topics that do not exist any more are left out."""
-    if not member.assignment:
+    """Return what a member has: what it got in its last SyncGroup, or in the consumer group that the group was before.
+
+    Topics that do not exist any more are left out.
+    """
+    held = member.assignment if member.held is None else member.held
+    if not held:
         return {}
     try:
-        assignment = read_assignment(member.assignment)
+        assignment = read_assignment(held)
     except Unreadable as unreadable:
         _refuse_unreadable(classic, unreadable)
     if assignment.user_data:

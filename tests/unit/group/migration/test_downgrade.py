@@ -254,6 +254,43 @@ def test_a_lone_static_member_may_come_back_too() -> None:
     assert again.assigned == {"t": [0, 1]}
 
 
+def test_if_a_member_has_not_reached_its_target_all_join_again() -> None:
+    """It waits for what the static member has. Kafka gives that the whole target, and never tells the one that waits."""
+    beats = Beats(t=4)
+    assert beats.member("m", instance_id="i").join().error is None
+    waiting = ClassicMember(beats)
+    waiting.join()
+    waiting.sync()
+    assert waiting.assigned == {}
+    again = ClassicMember(beats, instance_id="i")
+
+    assert again.join().response.error_code == ErrorCode.NONE
+
+    assert waiting.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
+    reply = again.sync()
+    assert (reply.error or reply.response.error_code) == ErrorCode.REBALANCE_IN_PROGRESS
+
+
+def test_what_members_have_is_known_until_they_join_again() -> None:
+    """If a native member joins before that: a partition that one of them has still is not given to somebody else."""
+    beats = Beats(t=6)
+    member = ClassicMember(beats)
+    mixed(beats, member)
+    share = member.assigned
+    beats.member("n").join()
+    beats.members["n"].beat(owned=True)
+    beats.members.pop("m").leave()
+    beats.members.pop("n").leave()
+    assert beats.log.shard.groups.type_of("g").name == "classic"
+
+    beats.member("o").join()
+
+    found = beats.group.members[member.member_id]
+    had = {partition for epochs in (*found.assigned.values(), *found.pending_revocation.values()) for partition in epochs}
+    assert had >= set(share["t"])
+    assert not set(beats.members["o"].assigned.get("t", [])) & set(share["t"])
+
+
 # --- afterwards
 
 

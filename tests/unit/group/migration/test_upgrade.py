@@ -344,6 +344,25 @@ def test_the_join_of_a_static_member_replaces_it_at_once() -> None:
     assert old.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
 
 
+def test_a_rebalance_that_was_in_progress_is_done() -> None:
+    """Also if the member that joins changes nothing: who has joined the classic group meanwhile gets its share."""
+    beats = Beats(t=4)
+    stable(beats, {"t": [0, 1, 2, 3]}, instance_id="i")
+    newcomer = ClassicMember(beats)
+    waiting = newcomer.join()
+    assert not waiting.is_answered
+
+    assert beats.member("m", instance_id="i").join().response.member_epoch == 2
+    for _ in range(4):
+        if newcomer.generation < 0:
+            newcomer.join()
+            newcomer.sync()
+        beats.members["m"].beat(owned=True)
+        newcomer.follow()
+
+    assert (len(newcomer.assigned["t"]), len(beats.members["m"].assigned["t"])) == (2, 2)
+
+
 def test_members_are_written_in_the_order_of_kafkas_tables() -> None:
     """Compared with the order that TimelineHashMap has, which is not that of the joins."""
     beats = Beats(t=6)
