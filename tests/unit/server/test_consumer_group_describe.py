@@ -6,6 +6,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.consumer_group_describe import CONSUMER_GROUP_DESCRIBE_API, describe_consumer_groups
 from coordinator_server.server.dispatch import Dispatcher
@@ -85,3 +86,21 @@ def test_many_partitions_are_described_in_steps() -> None:
     [[many]] = server.described
     assert [each.member_id for each in many.members] == [f"m-{number}" for number in range(MANY)]
     assert all(len(each.assignment.topic_partitions[0].partitions) == 500 for each in many.members)
+
+
+def test_only_an_unknown_group_is_explained() -> None:
+    """As in Kafka; errors of the log have the names that clients know."""
+    request, context = ConsumerGroupDescribeRequest(["g"]), RequestContext("", "", 69, 1)
+    refuse = CONSUMER_GROUP_DESCRIBE_API.refuse
+
+    said = [
+        (group.error_code, group.error_message)
+        for error in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        for group in refuse(context, request, error, "because").groups
+    ]
+
+    assert said == [
+        (ErrorCode.GROUP_ID_NOT_FOUND, "because"),
+        (ErrorCode.NOT_COORDINATOR, None),
+        (ErrorCode.NOT_COORDINATOR, None),
+    ]

@@ -26,7 +26,14 @@ def test_an_epoch_that_is_not_written_is_not_told() -> None:
     beats.log.is_holding = True
     beats.member("m").join()
     beats.log.fail()
+    assert beats.log.news == []
 
+    beats.log.is_holding = False
+    beats.member("m").join()
+    beats.log.news.clear()
+    beats.log.is_holding = True
+    beats.member("n").join()
+    beats.log.fail()
     assert beats.log.news == []
 
 
@@ -44,3 +51,12 @@ def test_a_session_that_expires_is_told_with_its_timeout() -> None:
     expired = {"group_id": "g", "member_id": "m", "client_host": "/127.0.0.1", "session_timeout_ms": 50_000}
     assert beats.log.news[0][1] == expired
     assert beats.log.news[1][1]["reasons"] == ["session-timeout m"]
+
+
+def test_topics_that_begin_to_match_are_told() -> None:
+    """The epoch comes when the expression is resolved, in no heartbeat."""
+    beats = Beats(t=2)
+    beats.member("m", subscribed_topic_names=[], subscribed_topic_regex="t.*").join()
+    beats.log.advance(1_000)
+
+    assert ("rebalanced", {"group_id": "g", "epoch": 2, "members": 1, "reasons": ["topics-changed"]}) in beats.log.news

@@ -21,7 +21,7 @@ from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from protocol.fields import uuid_text
 from protocol.record_batch import Record
 from tests.support.consumer_history import history_of
-from tests.support.consumer_records import ORDERS, current, group_epoch, random_steps, rebalance
+from tests.support.consumer_records import ORDERS, current, group_epoch, member, random_steps, rebalance
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_segments
 from tests.support.server import ROOT
 
@@ -59,6 +59,15 @@ def test_members_are_as_they_subscribe(tmp_path: Path) -> None:
     assert found == [(name, "/10.0.0.7", ["orders"], None, "rack-1", "range", 45_000) for name in "ab"]
 
 
+def test_a_member_of_the_classic_protocol_has_its_session_timeout(tmp_path: Path) -> None:
+    """The others have that of their group."""
+    out = history_of(tmp_path, [[member("g", "c", is_classic=True), member("g", "n")]])
+
+    found = rows(out, "select member_id, session_timeout_ms from 'members/**/*.parquet' order by log_offset")
+
+    assert found == [("c", 30_000), ("n", None)]
+
+
 def test_steps_of_members_name_topics_that_the_catalog_ever_had(tmp_path: Path) -> None:
     """What a member has, what it must give up, and in which epoch it got each partition."""
     out = history_of(tmp_path, rebalance("g"))
@@ -80,8 +89,9 @@ def test_steps_of_members_name_topics_that_the_catalog_ever_had(tmp_path: Path) 
         ("b", "assigned", "Stable", 3, ["orders-1@3"], []),
         ("a", "left", None, None, [], []),
     ]
-    assigned = rows(out, "select member_id, generation, topic, partition from 'assignments/**/*.parquet' where log_offset > 10")
-    assert sorted(assigned) == [("a", 2, "orders", 0), ("a", 3, "orders", 0), ("b", 3, "orders", 1)]
+    assigned = rows(out, "select member_id, generation, topic, partition from 'assignments/**/*.parquet'")
+    first = [("a", 2, "orders", 0), ("a", 2, "orders", 1)]
+    assert sorted(assigned) == sorted([*first, ("a", 2, "orders", 0), ("a", 3, "orders", 0), ("b", 3, "orders", 1)])
 
 
 def test_a_member_waits_for_the_one_that_has_its_partition(tmp_path: Path) -> None:
