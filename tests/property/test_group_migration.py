@@ -44,6 +44,10 @@ class EagerClient:
         if is_unknown:
             self.member.member_id = ""
 
+    def reconnect(self) -> None:
+        if self._joining is not None or self._syncing is not None:
+            self.begin()
+
     def turn(self) -> None:
         """Send the next request, unless one waits for its answer."""
         if self._syncing is not None:
@@ -154,6 +158,14 @@ class Mixed(Model):
             return set(self.group.members)
         found = self.beats.log.shard.groups.classic.find("g")
         return set() if found is None else set(found.members)
+
+    def log(self) -> None:
+        shard = self.beats.log.shard
+        super().log()
+        if self.beats.log.shard is not shard:
+            # Connections broke: who waited for an answer asks again.
+            for each in self.classic:
+                each.reconnect()
 
     def log_classic(self) -> None:
         """What a classic member sends is not written."""
