@@ -50,7 +50,7 @@ class Drawn:
         """Everybody says once more what it owns, twice, and all is described."""
         said = [f"{name} owns g" for name in self._consumers]
         for name in self._classic:
-            said += [f"{name} heartbeat g", f"{name} join g owned=its", f"{name} sync g"]
+            said += [f"{name} heartbeat g", f"{name} join g instance={name.lower()} owned=its", f"{name} sync g"]
         return [*said, *said, "consumers g", "list"]
 
     def join(self) -> list[str]:
@@ -132,8 +132,8 @@ class Drawn:
         several: tuple[list[str], ...] = (
             [joined, f"{name} sync g assign={name}:[t/0]"],
             [joined, f"{name} sync g assign={name}:[t/0]"],
-            [f"{name} heartbeat g", f"{name} join g owned=its", f"{name} sync g assign={name}:[t/1]"],
-            [f"{name} heartbeat g", f"{name} join g owned=its", f"{name} sync g"],
+            [f"{name} heartbeat g", f"{name} join g instance={name.lower()} owned=its", f"{name} sync g assign={name}:[t/1]"],
+            [f"{name} heartbeat g", f"{name} join g instance={name.lower()} owned=its", f"{name} sync g"],
             [f"{name} heartbeat g"],
             [f"{name} sync g"],
             [f"{name} leave g"],

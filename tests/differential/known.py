@@ -165,10 +165,25 @@ def _forgets_an_empty_group(step: Step) -> bool:
     gone = [
         each
         for each in step.unlike
-        if isinstance(each.ours, dict) and each.ours.get("groupState") == "Empty" and each.kafka.get("groupState") == "Dead"
+        if isinstance(each.ours, dict)
+        and each.ours.get("groupState") == "Empty"
+        and "epoch" in each.ours.keys() - each.kafka.keys()
+    ]
+    gone += [
+        each for each in step.unlike if (each.ours, each.kafka) == (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND)
     ]
     anew = [each for each in step.unlike if each.path.endswith("memberEpoch") and each.ours > each.kafka in _FIRST_EPOCHS]
     return has_joined and bool(gone or anew)
+
+
+def _counts_targets_as_owned(step: Step) -> bool:
+    """Row 68: a group becomes a consumer group again, and a classic member has other partitions on each side."""
+    if step.asked.api != "beat":
+        return False
+    members = [each for each in step.unlike if isinstance(each.ours, dict) and each.ours.get("protocol") == "classic"]
+    return any(each.ours.get("has") != each.kafka.get("has") for each in members if isinstance(each.kafka, dict)) or any(
+        each.path.startswith("state.") and each.path.endswith(".has") for each in step.unlike
+    )
 
 
 # The one that logs show, not answers.
@@ -240,6 +255,10 @@ KNOWN: Final[dict[int, Known]] = {
     65: Known(
         "a classic member with an id of its own asks to join an empty consumer group",
         is_told_apart=_forgets_an_empty_group,
+    ),
+    68: Known(
+        "a consumer group has become classic, and a member of the consumer protocol joins before the others have joined again",
+        is_told_apart=_counts_targets_as_owned,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

@@ -44,7 +44,7 @@ _DYNAMIC: Final = {1, 8}
 # What a script waits for the end of: markers that are being written, or transactions.
 _BUSY: Final[dict[str, tuple[str, ...]]] = {"rest": ("Prepare",), "over": ("Prepare", "Ongoing")}
 # A broker tells its coordinator of topics a moment after clients.
-_IMAGE_S: Final = 0.4
+_IMAGE_S: Final = 1.0
 # Between two looks at what takes time.
 _LONGEST_PAUSE_S: Final = 0.02
 _TIMEOUT_MS: Final = 60_000
