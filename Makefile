@@ -44,7 +44,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	@CANDIDATE_SEEDS=1000 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_candidates.py $(ARGS)
 	@$(MAKE) chaos SERVERS=ours
 	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
-	@PROTOCOL_FRAMES=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py
+	@PROTOCOL_FRAMES=all PROTOCOL_BOMBS=120 PROTOCOL_EXAMPLES=400 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py tests/property/test_protocol_hostile.py tests/property/test_protocol.py
 	@SHAPE_SEEDS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_request_shapes.py
 
 # Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.

@@ -7,6 +7,8 @@ from itertools import count
 from random import Random
 from typing import Any
 
+import pytest
+
 from protocol.explain import fields_at
 from protocol.fields import Item, Message
 from protocol.schema import all_messages, fields_of, snake_case
@@ -15,6 +17,8 @@ from tests.support.oracle import Field, Schema, Value, schema, versions_of
 
 MESSAGES: dict[str, type[Message]] = {message.__name__: message for message in all_messages()}
 EVERY_VERSION = [(name, version) for name in MESSAGES for version in versions_of(name)]
+# One test for all versions of a message: a test of its own for each would take longer than what it checks.
+each_message = pytest.mark.parametrize("name", MESSAGES)
 
 RANGES = {
     "int8": (-(2**7), 2**7 - 1),
