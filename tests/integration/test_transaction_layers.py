@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,14 +23,13 @@ from protocol.error_codes import ErrorCode
 from tests.support.asking import OF_GROUPS, must_commit
 from tests.support.client import Client
 from tests.support.producer import Producer, home_of
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 
 LONG_MS = 600_000
-ENGINES = ["columns", pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.slow])]
 SHARD = f"__consumer_offsets-{partition_for('g', 50)}"
 
 
@@ -44,23 +41,19 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def compact(server: Server, engine: str) -> None:
     """By the cleaner or a job; the layer has a checkpoint, whatever is open."""
-    if engine == "spark":
-        words = ["compact", "--engine", engine, "--data-dir", str(server.data_dir)]
-        subprocess.run([sys.executable, "-m", "coordinator_server", *words], cwd=ROOT, check=True, timeout=300)
+    sealed = server.control(op="seal")["shards"]
+    if engine == "cleaner":
+        clean(Clean(str(server.data_dir), sealed, 0, os.getpid(), 1 << 30))
     else:
-        sealed = server.control(op="seal")["shards"]
-        if engine == "cleaner":
-            clean(Clean(str(server.data_dir), sealed, 0, os.getpid(), 1 << 30))
-        else:
-            with compaction_lock(server.data_dir):
-                run_compaction(plans(server.data_dir, sealed), None, in_columns, Progress())
+        with compaction_lock(server.data_dir):
+            run_compaction(plans(server.data_dir, sealed), None, in_columns, Progress())
     layer = newest_valid_layer(server.data_dir / SHARD)
     assert layer is not None
     assert layer.manifest.checkpoint
 
 
 def in_columns(todo: Sequence[ShardPlan], cutoff_ms: int | None, _progress: Progress) -> list[ShardResult]:
-    """As tasks on Spark do it."""
+    """As tasks on Spark do it: ``spark/test_compact.py`` shows that their layers have these bytes."""
     return [compact_shard(plan, cutoff_ms, VectorEngine()) for plan in todo]
 
 
@@ -86,8 +79,7 @@ def start_again(server: Server) -> None:
     server.start()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_digests_agree_while_transactions_are_open_over_layers(server: Server, engine: str) -> None:
+def test_digests_agree_while_transactions_are_open_over_layers(server: Server) -> None:
     """One of them is committed and one aborted after two layers and a start."""
     with Producer(server.address, "one") as one, Producer(server.address, "two") as two:
         assert [each.init(timeout_ms=LONG_MS).error for each in (one, two)] == [ErrorCode.NONE] * 2
@@ -96,7 +88,7 @@ def test_digests_agree_while_transactions_are_open_over_layers(server: Server, e
         compact(server, "cleaner")
         assert_all_agree(server)
         assert two.commit("g", "orders", {1: 20}) == {ErrorCode.NONE}
-        compact(server, engine)
+        compact(server, "columns")
         commit_plainly(server, 6)
         assert_all_agree(server)
     start_again(server)
@@ -107,7 +99,7 @@ def test_digests_agree_while_transactions_are_open_over_layers(server: Server, e
             producer.producer_id, producer.epoch = before.producer_id, before.epoch
         assert again.end().error == ErrorCode.NONE
         again.until("CompleteCommit")
-        compact(server, engine)
+        compact(server, "columns")
         assert_all_agree(server)
         assert other.end(is_commit=False).error == ErrorCode.NONE
         other.until("CompleteAbort")

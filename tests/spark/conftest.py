@@ -1,11 +1,14 @@
-"""One local Spark session for all tests here; without the spark extra they are skipped."""
+"""Two local Spark sessions for all tests here, one in the tests' process and one for commands; without the spark extra they are skipped."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from tests.toy.rows import ENVIRONMENT
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -22,3 +25,13 @@ def spark() -> Iterator[Any]:
 
     with session("local[2]") as spark:
         yield spark
+
+
+@pytest.fixture(scope="session")
+def jobs() -> Iterator[Any]:
+    """A process with a session on two cores that runs commands (SparkDriver), and knows the kinds of the tests. To start a JVM takes longer than most jobs."""
+    pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
+    from tests.support.spark_driver import SparkDriver
+
+    with SparkDriver("local[2]", {}, env=os.environ | ENVIRONMENT) as driver:
+        yield driver

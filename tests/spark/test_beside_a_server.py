@@ -8,11 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from coordinator_server.kinds import GROUPS as KIND
 from coordinator_server.kinds import topic_of
 from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.server import ROOT, Server
+
+pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
+
+from tests.support.spark_driver import SparkDriver
 
 GROUPS = [f"group-{number}" for number in range(8)]
 
@@ -30,7 +36,7 @@ def replayed(states: Any) -> dict[str, dict[tuple[str, int], int]]:
     return {group["group_id"]: {(at["topic"], at["partition"]): at["offset"] for at in group["offsets"]} for group in groups}
 
 
-def test_compaction_changes_no_answer(tmp_path: Path) -> None:
+def test_compaction_changes_no_answer(jobs: SparkDriver, tmp_path: Path) -> None:
     """Sealed through the running server, compacted by Spark, killed, started from the layers: it answers the same; replay says so too."""
     with Server(tmp_path) as server:
         with Client(server.address) as client:
@@ -38,7 +44,9 @@ def test_compaction_changes_no_answer(tmp_path: Path) -> None:
             for offset in range(10):
                 for group in GROUPS:
                     must_commit(client, group, "orders", dict.fromkeys(range(4), offset))
-            compacted = run(server, "compact", "--master", "local[2]")
+            done = jobs.run("compact", "--data-dir", server.data_dir, "--json")
+            assert (done.code, done.stderr) == (0, "")
+            compacted = json.loads(done.stdout)
             must_commit(client, GROUPS[0], "orders", {1: 1000})
             before = {group: committed(client, group) for group in GROUPS}
         beside = replayed(run(server, "replay", "--seal"))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from coordinator_server.transaction.state import TransactionState
 from tests.support.consumer_history import write_consumer_log
 from tests.support.consumer_records import rebalance
 from tests.support.segments import coordinator_log, write_segments
-from tests.support.server import ROOT
 from tests.support.transaction_logs import OFFSETS, SHARD, Log, opened, then, write_properties
 
+pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
-def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
-    """From the command line; and pandas reads the folders as they are, with the columns that their names say."""
+from tests.support.spark_driver import SparkDriver
+
+
+def test_spark_adds_the_rows_that_one_process_adds(jobs: SparkDriver, tmp_path: Path) -> None:
+    """And pandas reads the folders as they are, with the columns that their names say."""
     data = tmp_path / "data"
     data.mkdir()
     write_properties(data)
@@ -27,7 +29,7 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
 
     write_consumer_log(data, rebalance("g"), "__consumer_offsets-22")
 
-    said = history(data, tmp_path / "spark", "--master", "local[2]") + history(data, tmp_path / "python", "--engine", "python")
+    said = history(jobs, data, tmp_path / "spark") + history(jobs, data, tmp_path / "python", "--engine", "python")
 
     spark, python = (_read(tmp_path / engine) for engine in ("spark", "python"))
     assert said.count(" commits, ") == 2
@@ -42,11 +44,9 @@ def test_spark_adds_the_rows_that_one_process_adds(tmp_path: Path) -> None:
     assert set(spark["shard_group"].astype(int)) == {0, 1}
 
 
-def history(data: Path, out: Path, *options: str) -> str:
-    """A process of its own: there is one Spark session in a process, and other tests have it here."""
-    command = [sys.executable, "-m", "coordinator_server", "history", "--data-dir", str(data), "--out", str(out), *options]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+def history(jobs: SparkDriver, data: Path, out: Path, *options: str) -> str:
+    done = jobs.run("history", "--data-dir", data, "--out", out, *options)
+    assert (done.code, done.stderr) == (0, "")
     return done.stdout
 
 

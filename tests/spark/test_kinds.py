@@ -1,31 +1,28 @@
-"""Kinds that only tests have (tests/toy), on Spark: the driver and its workers know them by their rows alone."""
+"""Kinds that only tests have (tests/toy, tests/leases), on Spark: the driver and its workers know them by their rows alone."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.server import ROOT
+from tests.support.lease_server import assert_every_tool_agrees, lease_server
+from tests.support.server import Server
 from tests.support.toy_logs import written
-from tests.toy.rows import ENVIRONMENT, FOLDED, KEYED, PARTITIONS
+from tests.toy.rows import FOLDED, KEYED, PARTITIONS
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
+from tests.support.spark_driver import SparkDriver
 
-def run(*words: str) -> list[Any]:
+
+def run(jobs: SparkDriver, *words: str) -> list[Any]:
     """A command with the toys; its lines of JSON."""
-    command = [sys.executable, "-m", "coordinator_server", *words, "--json"]
-    done = subprocess.run(
-        command, cwd=ROOT, env=os.environ | ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    done = jobs.run(*words, "--json")
+    assert (done.code, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -33,7 +30,7 @@ def layers(data_dir: Path) -> dict[str, bytes]:
     return {str(path.relative_to(data_dir)): path.read_bytes() for path in data_dir.glob("*/layer-*/*")}
 
 
-def test_compact_and_verify_on_spark(tmp_path: Path) -> None:
+def test_compact_and_verify_on_spark(jobs: SparkDriver, tmp_path: Path) -> None:
     """The bytes of the plain engine, from one task each and from many; and the states are proven."""
     data_dir = tmp_path / "plain"
     for kind in (KEYED, FOLDED):
@@ -41,9 +38,9 @@ def test_compact_and_verify_on_spark(tmp_path: Path) -> None:
     for name in ("tasks", "many-tasks"):
         shutil.copytree(data_dir, tmp_path / name)
 
-    [plain] = run("compact", "--engine", "python", "--data-dir", str(data_dir))
-    compacted, verdicts = run("pipeline", "compact", "verify", "--master", "local[2]", "--data-dir", str(tmp_path / "tasks"))
-    [giant] = run("compact", "--task-bytes", "1", "--master", "local[2]", "--data-dir", str(tmp_path / "many-tasks"))
+    [plain] = run(jobs, "compact", "--engine", "python", "--data-dir", str(data_dir))
+    compacted, verdicts = run(jobs, "pipeline", "compact", "verify", "--data-dir", str(tmp_path / "tasks"))
+    [giant] = run(jobs, "compact", "--task-bytes", "1", "--data-dir", str(tmp_path / "many-tasks"))
 
     assert len(plain["layers"]) == 2 * PARTITIONS
     assert plain["layers"] == compacted["layers"] == giant["layers"]
@@ -51,3 +48,14 @@ def test_compact_and_verify_on_spark(tmp_path: Path) -> None:
     assert [(verdict["noun"], verdict["full"] == verdict["compacted"]) for verdict in verdicts] == [
         ("totals", True)
     ] * 2 * PARTITIONS
+
+
+def test_a_kind_with_a_clock(jobs: SparkDriver, tmp_path: Path) -> None:
+    """Beside a server of two loops; it starts from Spark's layers with one."""
+
+    def compact_and_verify(server: Server) -> tuple[Any, Any]:
+        compacted, proven = run(jobs, "pipeline", "compact", "verify", "--data-dir", str(server.data_dir))
+        return compacted, proven
+
+    with lease_server(tmp_path, 2) as server:
+        assert_every_tool_agrees(server, compact_and_verify)
