@@ -44,6 +44,8 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	@CANDIDATE_SEEDS=1000 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_candidates.py $(ARGS)
 	@$(MAKE) chaos SERVERS=ours
 	@SPARK_AT_LENGTH=1 $(BIN)/python -m pytest tests/spark $(ARGS)
+	@LOCATION_STEP=1 $(BIN)/python -m pytest tests/unit/pipeline/test_locations.py
+	@TOY_SEEDS=400 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_kinds.py $(ARGS)
 	@PROTOCOL_FRAMES=all PROTOCOL_BOMBS=120 PROTOCOL_EXAMPLES=400 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_protocol_cost.py tests/property/test_protocol_hostile.py tests/property/test_protocol.py
 	@SHAPE_SEEDS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/integration/test_request_shapes.py
 
@@ -64,9 +66,10 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), and the client library against one that demands TLS and SASL; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, and with programs that use the client library; on all cores; ARGS='4711 --history' for one integer
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, and with programs that use the client library; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --transactions --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --clients --seeds $$(($(or $(SEEDS),10000) / 5)))
 
 mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more

@@ -37,7 +37,7 @@ if "CI" not in os.environ:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("coordinator-server")
-    group.addoption("--crash-rounds", type=int, default=20, metavar="N", help="rounds of the kill -9 test (default 20)")
+    group.addoption("--crash-rounds", type=int, default=8, metavar="N", help="rounds of the kill -9 test (default 8)")
     group.addoption("--every-syscall", action="store_true", help="kill the log at every system call, not at a sample of them")
     group.addoption(
         "--ledger-seconds",

@@ -109,7 +109,7 @@ def test_nothing_is_lost_whichever_loops_die(request: pytest.FixtureRequest, tmp
     chance = random.Random(seed)
     history = History()
     with Server(tmp_path, {"topics": "orders:1"}) as server:
-        for number in range(max(3, request.config.getoption("--crash-rounds") // 5)):
+        for number in range(max(4, request.config.getoption("--crash-rounds") // 5)):
             server.stop() if chance.random() < 0.3 else server.kill()
             server.loops, server.port = LOOPS[number % len(LOOPS)], 0
             server.start()

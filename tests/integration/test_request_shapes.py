@@ -44,7 +44,7 @@ from protocol.messages.offset_fetch import (
 )
 from tests.fuzz.shapes import EVERY_SHAPE, Shapes
 
-SEEDS = int(os.environ.get("SHAPE_SEEDS", "2"))
+SEEDS = int(os.environ.get("SHAPE_SEEDS", "1"))
 LIMIT = 250_000
 # These write up to 10,000 records in one batch, as Kafka does: all partitions of a request or none.
 MORE = {"CreateTopics": 700_000, "CreatePartitions": 700_000, "OffsetCommit": 800_000}

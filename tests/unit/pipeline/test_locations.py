@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from tests.support.object_store import ObjectStore, object_store
 from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
 
+STEP = int(os.environ.get("LOCATION_STEP", "3"))
 SHARDS = (f"__consumer_offsets-{partition_for('group-3', 50)}", "__consumer_offsets-14")
 
 
@@ -133,11 +135,14 @@ class Dying:
 def test_a_run_that_dies_at_any_change_counts_once_or_not_at_all(
     s3: ObjectStore, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch, is_done: bool
 ) -> None:
-    """Readers see no row twice, the next run puts it right. Only the moment between claim and run file asks for somebody's hand, and says so."""
+    """Readers see no row twice, the next run puts it right. Only the moment between claim and run file asks for somebody's hand, and says so.
+
+    At every third change, or every sixth; LOCATION_STEP=1 is for the others (``make torture``).
+    """
     shutil.rmtree(data_dir / SHARDS[1])
     rows = expected(tmp_path, data_dir)
     claims = 0
-    for at in range(1, 100, 3 if is_done else 1):
+    for at in range(1, 100, STEP * (2 if is_done else 1)):
         path = f"lake/history-{is_done}-{at}"
         dying: list[Dying] = []
 
