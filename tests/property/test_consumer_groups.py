@@ -161,7 +161,8 @@ class Model:
             _check_derived(group)
             for member_id, member in group.members.items():
                 assert ("consumer-session", "g", member_id) in log.timer.keys
-                is_revoking = member.state is MemberState.UNREVOKED_PARTITIONS
+                # A static member that is away keeps its state, and has nothing to give up.
+                is_revoking = member.state is MemberState.UNREVOKED_PARTITIONS and member.member_epoch >= 0
                 assert not is_revoking or ("consumer-rebalance", "g", member_id) in log.timer.keys
         owners = Counter(position for member in self.members for position in self.having.get(member.member_id, ()))
         assert not [position for position, count in owners.items() if count > 1]
