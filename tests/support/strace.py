@@ -50,7 +50,7 @@ def _attached(command: list[str], pid: int) -> subprocess.Popen[bytes]:
     for _ in range(ATTEMPTS):
         strace = subprocess.Popen(command)
         try:
-            eventually(lambda: _is_traced(pid), within_s=ATTACH_S)
+            eventually(lambda: is_traced(pid), within_s=ATTACH_S)
         except AssertionError:
             _end(strace)
         else:
@@ -86,12 +86,12 @@ def _end(strace: subprocess.Popen[bytes]) -> None:
         strace.kill()
 
 
-def _is_traced(pid: int) -> bool:
-    """Every thread of it; one that is dead already has had its failure."""
+def is_traced(pid: int) -> bool:
+    """Every thread of it; one that is dead already has had its failure, and so has a process that is gone."""
     try:
         states = [(each / "status").read_bytes() for each in Path(f"/proc/{pid}/task").iterdir()]
     except FileNotFoundError:
-        return False  # A thread ended meanwhile: look again.
+        return not Path(f"/proc/{pid}").exists()  # Or a thread ended meanwhile: look again.
     return all(b"TracerPid:\t0\n" not in state or b"State:\tZ" in state or b"State:\tX" in state for state in states)
 
 
