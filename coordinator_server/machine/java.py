@@ -1,4 +1,5 @@
-"""Java's string hash. Kafka's answers depend on it for the partition of a key and for the order of a ``HashMap``.
+"""Java's string hash, and the order of its strings. Kafka's answers depend on the hash for the partition of a key and for the order of
+a ``HashMap``.
 
 The hash is a polynomial in 31 over the UTF-16 code units. A long text is hashed many units at a time: an integer holds them in lanes,
 and one operation on the integer acts on all lanes. First pairs of units become one lane, then pairs of pairs. The lanes of successive
@@ -55,6 +56,11 @@ def _hash_long(text: str) -> int:
         start, end = end, end + _CHUNK_BYTES
     total: int = sum(map(mul, _UNPACK_LANES(lanes.to_bytes(8 * _LANES, "little")), _LANE_POWERS))
     return total & _MASK
+
+
+def text_order(text: str) -> bytes:
+    """Return a key that sorts texts as Java's ``String.compareTo`` does: by UTF-16 code units."""
+    return text.encode("utf-16-be", "surrogatepass")
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from coordinator_server.group.assign.order import buckets_of_capacity, spread_topic_id
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions, Subscription
+from coordinator_server.machine.java import text_order
 
 
 def assign_ranges(group: GroupSpec) -> dict[str, Partitions]:
@@ -53,7 +54,7 @@ def _rank(member: Member) -> tuple[bool, bytes]:
     """Return a key that sorts members as Kafka compares their ids."""
     instance_id = member.instance_id
     text = member.member_id if instance_id is None else instance_id
-    return instance_id is None, text.encode("utf-16-be", "surrogatepass")
+    return instance_id is None, text_order(text)
 
 
 def _ranges(group: GroupSpec, topic_id: bytes, members: int) -> list[range]:

@@ -25,6 +25,7 @@ from coordinator_server.group.consumer.sessions import end_sessions, restart_ses
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import Target, update_target
 from coordinator_server.group.why import Why
+from coordinator_server.machine.java import text_order
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
@@ -130,7 +131,7 @@ def sorted_names(names: Iterable[str]) -> list[str]:
     distinct = set(names)
     if all(map(str.isascii, distinct)):
         return sorted(distinct)
-    return sorted(distinct, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    return sorted(distinct, key=text_order)
 
 
 def _reconcile(

@@ -17,6 +17,7 @@ from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.common.topics import TopicImage
+from coordinator_server.group.consumer.change import sorted_names
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState, current_assignment
@@ -123,7 +124,7 @@ def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImag
         subscription.rack_id,
         member.client_id,
         member.client_host,
-        sorted(set(subscription.topics), key=lambda name: name.encode("utf-16-be")),
+        sorted_names(subscription.topics),
         "",
         member.rebalance_timeout_ms,
         None,
