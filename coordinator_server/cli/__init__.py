@@ -32,6 +32,7 @@ COMMANDS = {
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "groups": ("groups", "show the history of a group, and restore its offsets"),
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
+    "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "config": ("show_config", "list all properties and their values"),
 }
 

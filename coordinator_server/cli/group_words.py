@@ -9,7 +9,17 @@ from coordinator_server.cli.output import counted
 from coordinator_server.cli.times import shown
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
-from coordinator_server.pipeline.replay.consumer_events import DELETED, EPOCH, LEFT, SETTLED, TARGET, MemberChanges
+from coordinator_server.pipeline.replay.consumer_events import (
+    DELETED,
+    DELETING,
+    EPOCH,
+    INITIALIZED,
+    INITIALIZING,
+    LEFT,
+    SETTLED,
+    TARGET,
+    MemberChanges,
+)
 from coordinator_server.pipeline.replay.group_timeline import (
     COMMITTED,
     CREATED,
@@ -34,6 +44,9 @@ _SENTENCES: Final = {
     EPOCH: "epoch {epoch}, {members}",
     TARGET: "target of epoch {epoch} after {seconds:.1f} s",
     SETTLED: "settled in epoch {epoch} after {seconds:.1f} s",
+    INITIALIZING: "initializes share partitions {partitions}",
+    INITIALIZED: "share partitions {partitions} are initialized",
+    DELETING: "deletes the share partitions of {partitions}",
     TO_CLASSIC: TO_CLASSIC,
     TO_CONSUMER: TO_CONSUMER,
 }
@@ -92,6 +105,7 @@ def _what(event: Event) -> str:
         offsets=offsets,
         epoch=event.epoch,
         seconds=(event.after_ms or 0) / 1000,
+        partitions=_some(event.partitions),
     )
 
 

@@ -87,7 +87,13 @@ RULES: Final[dict[str, Rule]] = {
             tables=frozenset({"transactions", "producers", "transitions"}),
             is_exported=True,
         ),
-        Rule(SHARE_STATE, ShareState, Folded(lambda state: ShareFold(state.shard)), is_exported=True),
+        Rule(
+            SHARE_STATE,
+            ShareState,
+            Folded(lambda state: ShareFold(state.shard)),
+            tables=frozenset({"share_state"}),
+            is_exported=True,
+        ),
     )
 }
 

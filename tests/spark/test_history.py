@@ -10,6 +10,7 @@ import pytest
 from coordinator_server.transaction.state import TransactionState
 from tests.support.consumer_history import write_consumer_log
 from tests.support.consumer_records import rebalance
+from tests.support.kind_logs import share_log
 from tests.support.segments import coordinator_log, write_segments
 from tests.support.transaction_logs import OFFSETS, SHARD, Log, opened, then, write_properties
 
@@ -28,6 +29,8 @@ def test_spark_adds_the_rows_that_one_process_adds(jobs: SparkDriver, tmp_path: 
         write_segments(data / f"__consumer_offsets-{number}", coordinator_log(number, 60))
 
     write_consumer_log(data, rebalance("g"), "__consumer_offsets-22")
+    for number in (3, 14):
+        write_segments(data / f"__share_group_state-{number}", share_log(number, 40))
 
     said = history(jobs, data, tmp_path / "spark") + history(jobs, data, tmp_path / "python", "--engine", "python")
 
@@ -41,6 +44,9 @@ def test_spark_adds_the_rows_that_one_process_adds(jobs: SparkDriver, tmp_path: 
     steps, expected = (_read(tmp_path / engine, "reconciliations") for engine in ("spark", "python"))
     pd.testing.assert_frame_equal(steps, expected)
     assert {part["topic"] for row in steps["partitions"] for part in row} == {"orders"}
+    shared, expected = (_read(tmp_path / engine, "share_state") for engine in ("spark", "python"))
+    pd.testing.assert_frame_equal(shared, expected)
+    assert len(shared) == 80
     assert set(spark["shard_group"].astype(int)) == {0, 1}
 
 

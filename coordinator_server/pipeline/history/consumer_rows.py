@@ -1,4 +1,4 @@
-"""Rows from the records of consumer groups (KIP-848). Topics have ids here; ``name_topics`` adds their names."""
+"""Rows from the records of consumer groups (KIP-848) and share groups (KIP-932). Topics have ids here; ``name_topics`` adds their names."""
 
 from __future__ import annotations
 
@@ -6,29 +6,35 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coordinator_server.pipeline.input.topic_names import TopicNames
-from coordinator_server.pipeline.states.member_steps import MemberStep, Owned, StepKind, member_step
+from coordinator_server.pipeline.states.member_steps import SHARE_KEYS, MemberStep, Owned, StepKind, member_step
 from protocol.fields import Message, uuid_text
 from protocol.messages import consumer_group_records as consumer
+from protocol.messages import share_group_records as share
 
 Row = dict[str, Any]
 GROUP_TYPE: Final = "consumer"
-_PROTOCOL_TYPE: Final = "consumer"
+SHARE_TYPE: Final = "share"
 
 
 def add_consumer_rows(common: Row, key: Message, value: Message | None, operation: Row, rows: dict[str, list[Row]]) -> None:
     """Add the rows of a record. ``common`` is its position, ``operation`` has the columns of who wrote it and why."""
     match key, value:
-        case consumer.ConsumerGroupMetadataKey(group_id=group_id), None:
-            rows["deletions"].append(common | {"group_id": group_id} | operation)
-        case consumer.ConsumerGroupMetadataKey(group_id=group_id), consumer.ConsumerGroupMetadataValue(epoch=epoch):
-            rows["generations"].append(common | _epoch(group_id, generation=epoch) | operation)
+        case (consumer.ConsumerGroupMetadataKey() | share.ShareGroupMetadataKey()) as named, None:
+            rows["deletions"].append(common | {"group_id": named.group_id} | operation)
         case (
-            consumer.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id),
-            consumer.ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=epoch),
+            (consumer.ConsumerGroupMetadataKey() | share.ShareGroupMetadataKey()) as named,
+            (consumer.ConsumerGroupMetadataValue() | share.ShareGroupMetadataValue()) as group,
         ):
-            rows["generations"].append(common | _epoch(group_id, assignment_epoch=epoch) | operation)
+            rows["generations"].append(common | _epoch(named, generation=group.epoch) | operation)
+        case (
+            (consumer.ConsumerGroupTargetAssignmentMetadataKey() | share.ShareGroupTargetAssignmentMetadataKey()) as named,
+            (consumer.ConsumerGroupTargetAssignmentMetadataValue() | share.ShareGroupTargetAssignmentMetadataValue()) as target,
+        ):
+            rows["generations"].append(common | _epoch(named, assignment_epoch=target.assignment_epoch) | operation)
         case consumer.ConsumerGroupMemberMetadataKey() as named, consumer.ConsumerGroupMemberMetadataValue() as member:
             rows["members"].append(common | _member(named.group_id, named.member_id, member))
+        case share.ShareGroupMemberMetadataKey() as named, share.ShareGroupMemberMetadataValue() as member:
+            rows["members"].append(common | _share_member(named.group_id, named.member_id, member))
         case _ if (step := member_step(key, value)) is not None:
             _add_step(common, step, operation, rows)
 
@@ -45,9 +51,11 @@ def name_topics(rows: dict[str, list[Row]], names: TopicNames) -> None:
             each["topic_id"] = uuid_text(each["topic_id"])
 
 
-def _epoch(group_id: str, generation: int | None = None, assignment_epoch: int | None = None) -> Row:
+def _epoch(key: Any, generation: int | None = None, assignment_epoch: int | None = None) -> Row:
+    """Return the columns of an epoch. The protocol type of a group is the name of its type."""
+    group_type = SHARE_TYPE if type(key) in SHARE_KEYS else GROUP_TYPE
     epochs = {"generation": generation, "assignment_epoch": assignment_epoch}
-    return {"group_id": group_id, "group_type": GROUP_TYPE, "protocol_type": _PROTOCOL_TYPE} | epochs
+    return {"group_id": key.group_id, "group_type": group_type, "protocol_type": group_type} | epochs
 
 
 def _member(group_id: str, member_id: str, value: consumer.ConsumerGroupMemberMetadataValue) -> Row:
@@ -64,6 +72,17 @@ def _member(group_id: str, member_id: str, value: consumer.ConsumerGroupMemberMe
         "topic_regex": value.subscribed_topic_regex or None,
         "rack_id": value.rack_id,
         "assignor": value.server_assignor,
+    }
+
+
+def _share_member(group_id: str, member_id: str, value: share.ShareGroupMemberMetadataValue) -> Row:
+    return {
+        "group_id": group_id,
+        "member_id": member_id,
+        "client_id": value.client_id,
+        "client_host": value.client_host,
+        "topics": sorted(value.subscribed_topic_names),
+        "rack_id": value.rack_id,
     }
 
 

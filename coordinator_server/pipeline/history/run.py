@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import Struct
 
-from coordinator_server.kinds import TRANSACTIONS, topic_of
+from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS, topic_of
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.new_records import Gap, NewRecords
 from coordinator_server.pipeline.history.output import Output, TableFile
+from coordinator_server.pipeline.history.share_rows import share_tables
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.history.transaction_tables import transaction_tables
 from coordinator_server.pipeline.input.topic_names import TopicNames
@@ -103,7 +104,9 @@ def _tables_of(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tables]]:
     names = TopicNames(Path(shards[0].directory).parent, max(shard.catalog_to for shard in shards))
     of_ids = [shard for shard in shards if topic_of(shard.name) == TRANSACTIONS.topic]
     for shard in shards:
-        for part in shard.parts if shard not in of_ids else ():
+        if topic_of(shard.name) == SHARE_STATE.topic:
+            yield from share_tables(shard, names)
+        for part in shard.parts if topic_of(shard.name) == GROUPS.topic else ():
             yield from tables_of(shard.number, part.file, part.before, names)
     yield from transaction_tables(of_ids)
 

@@ -29,6 +29,9 @@ PARTITIONS: Final = pa.list_(
     pa.struct([("topic_id", pa.string()), ("topic", pa.string()), ("partition", pa.int32()), ("epoch", pa.int32())])
 )
 GROUPS: Final = pa.list_(pa.struct([("group_id", pa.string()), ("offsets", pa.int32()), ("since", TIME), ("until", TIME)]))
+BATCHES: Final = pa.list_(
+    pa.struct([("first_offset", pa.int64()), ("last_offset", pa.int64()), ("state", pa.string()), ("deliveries", pa.int32())])
+)
 
 SCHEMAS: Final[dict[str, pa.Schema]] = {
     "commits": pa.schema(
@@ -159,6 +162,28 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             ("partitions", pa.list_(pa.string())),
             ("why", pa.string()),
             *BY,
+        ]
+    ),
+    "share_state": pa.schema(
+        [
+            *_POSITION,
+            ("group_id", pa.string()),
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("topic_id", pa.string()),
+            ("what", pa.string()),
+            ("start_offset", pa.int64()),
+            ("in_flight", pa.int64()),
+            ("acknowledged", pa.int64()),
+            ("archived", pa.int64()),
+            ("most_deliveries", pa.int32()),
+            ("delivery_complete", pa.int32()),
+            ("batches", BATCHES),
+            ("state_epoch", pa.int32()),
+            ("leader_epoch", pa.int32()),
+            ("snapshot_epoch", pa.int32()),
+            ("reasons", REASONS),
+            *WHO,
         ]
     ),
 }

@@ -1,4 +1,5 @@
-"""The events of a consumer group (KIP-848) from its records: epochs, and what each member gives up, gets and waits for.
+"""The events of a consumer group (KIP-848) or share group (KIP-932) from its records: epochs, and what each member gives up, gets and
+waits for; of a share group also which share partitions are initialized and deleted.
 
 A rebalance of such a group is a sequence of steps, one member at a time. It is over when every member has the target of the group's
 epoch, and nothing else.
@@ -21,12 +22,24 @@ from protocol.messages.consumer_group_records import (
     ConsumerGroupTargetAssignmentMetadataKey,
     ConsumerGroupTargetAssignmentMetadataValue,
 )
+from protocol.messages.share_group_records import (
+    ShareGroupMemberMetadataKey,
+    ShareGroupMetadataKey,
+    ShareGroupMetadataValue,
+    ShareGroupStatePartitionMetadataKey,
+    ShareGroupStatePartitionMetadataValue,
+    ShareGroupTargetAssignmentMetadataKey,
+    ShareGroupTargetAssignmentMetadataValue,
+)
 
 EPOCH: Final = "epoch"
 TARGET: Final = "target"
 STEP: Final = "step"
 LEFT: Final = "left"
 SETTLED: Final = "settled"
+INITIALIZING: Final = "initializing"
+INITIALIZED: Final = "initialized"
+DELETING: Final = "deleting"
 DELETED: Final = "deleted"
 
 Partition = tuple[bytes, int]
@@ -54,6 +67,7 @@ class ConsumerEvent(Struct, frozen=True):
     """An event. ``members`` is their number at a new epoch.
 
     ``after_ms`` is how long the group took to settle, or its target was computed after its epoch had begun, if not at once.
+    ``partitions`` are the share partitions that are being initialized, are initialized, or are being deleted.
     """
 
     what: str
@@ -61,6 +75,7 @@ class ConsumerEvent(Struct, frozen=True):
     members: int | None = None
     member: MemberChanges | None = None
     after_ms: int | None = None
+    partitions: tuple[str, ...] = ()
 
 
 class ConsumerEvents:
@@ -73,27 +88,38 @@ class ConsumerEvents:
         self._waits = Waits()
         self._epoch = 0
         self._epoch_ms = 0
+        # The share partitions in each step of their life; of a deletion, their topics.
+        self._shared: dict[str, set[str]] = {}
         # Since when the group has not been settled; None if it is, or if it has no members.
         self._since_ms: int | None = None
 
     def add(self, key: Message, value: Message | None, offset: int, at_ms: int) -> Iterator[ConsumerEvent]:
         """Take the group's next record, and return its events."""
         match key, value:
-            case ConsumerGroupMetadataKey(), ConsumerGroupMetadataValue(epoch=epoch):
-                self._epoch, self._epoch_ms = epoch, at_ms
+            case (
+                (ConsumerGroupMetadataKey() | ShareGroupMetadataKey()),
+                (ConsumerGroupMetadataValue() | ShareGroupMetadataValue()) as group,
+            ):
+                self._epoch, self._epoch_ms = group.epoch, at_ms
                 if self._members:
                     self._since_ms = at_ms if self._since_ms is None else self._since_ms
                 else:
                     self._since_ms = None
-                yield ConsumerEvent(EPOCH, epoch, len(self._members))
-            case ConsumerGroupMetadataKey(), None:
+                yield ConsumerEvent(EPOCH, group.epoch, len(self._members))
+            case ((ConsumerGroupMetadataKey() | ShareGroupMetadataKey()), None):
                 self._since_ms = None
                 yield ConsumerEvent(DELETED)
-            case ConsumerGroupTargetAssignmentMetadataKey(), ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=epoch):
+            case (
+                (ConsumerGroupTargetAssignmentMetadataKey() | ShareGroupTargetAssignmentMetadataKey()),
+                (ConsumerGroupTargetAssignmentMetadataValue() | ShareGroupTargetAssignmentMetadataValue()) as target,
+            ):
                 if at_ms != self._epoch_ms:
-                    yield ConsumerEvent(TARGET, epoch, len(self._members), after_ms=at_ms - self._epoch_ms)
-            case ConsumerGroupMemberMetadataKey(member_id=member_id), _:
-                (self._members.discard if value is None else self._members.add)(member_id)
+                    yield ConsumerEvent(TARGET, target.assignment_epoch, len(self._members), after_ms=at_ms - self._epoch_ms)
+            case (ConsumerGroupMemberMetadataKey() | ShareGroupMemberMetadataKey()) as named, _:
+                (self._members.discard if value is None else self._members.add)(named.member_id)
+            case ShareGroupStatePartitionMetadataKey(), _:
+                assert value is None or isinstance(value, ShareGroupStatePartitionMetadataValue)
+                yield from self._share_partitions(value)
             case _ if (step := member_step(key, value)) is not None:
                 yield from self._step(step, offset, at_ms)
 
@@ -109,8 +135,26 @@ class ConsumerEvents:
             yield ConsumerEvent(SETTLED, self._epoch, len(self._members), after_ms=at_ms - self._since_ms)
             self._since_ms = None
 
+    def _share_partitions(self, value: ShareGroupStatePartitionMetadataValue | None) -> Iterator[ConsumerEvent]:
+        """Return what is new in each step of the life of share partitions."""
+        found: dict[str, set[str]] = {}
+        if value is not None:
+            steps = ((INITIALIZING, value.initializing_topics), (INITIALIZED, value.initialized_topics))
+            found = {
+                what: {f"{each.topic_name}-{number}" for each in topics for number in each.partitions} for what, topics in steps
+            }
+            found[DELETING] = {each.topic_name for each in value.deleting_topics}
+        for what, names in found.items():
+            new = sorted(names - self._shared.get(what, set()), key=_by_number)
+            if new:
+                yield ConsumerEvent(what, partitions=tuple(new))
+        self._shared = found
+
     def _changes(self, before: MemberStep | None, step: MemberStep) -> MemberChanges:
         had, held = (before.held if before is not None else set()), step.held
+        # Of what a member had that is gone, that is free which no other member has: members of a share group have the same ones.
+        others = (each.held for each in self._steps.values()) if step.kind is StepKind.LEFT else ()
+        gave_up = (had - held).difference(*others)
         owned, revoking = ({each[:2] for each in part} for part in (step.partitions, step.revoking))
         owned_before = {each[:2] for each in before.partitions} if before is not None else set()
         waits: dict[str, list[Partition]] = {}
@@ -121,7 +165,7 @@ class ConsumerEvents:
             step.member_epoch,
             self._shown(owned - owned_before),
             self._shown(revoking - (had - owned_before)),
-            self._shown(had - held),
+            self._shown(gave_up),
             tuple(WaitsFor(holder, self._shown(partitions)) for holder, partitions in sorted(waits.items())),
         )
 
@@ -134,3 +178,9 @@ class ConsumerEvents:
     def _shown(self, partitions: Iterable[Partition]) -> tuple[str, ...]:
         named = sorted((self._names.get(topic_id) or uuid_text(topic_id), partition) for topic_id, partition in partitions)
         return tuple(f"{topic}-{partition}" for topic, partition in named)
+
+
+def _by_number(name: str) -> tuple[str, int]:
+    """Return what sorts names of partitions by their numbers."""
+    topic, _, number = name.rpartition("-")
+    return (topic, int(number)) if number.isdecimal() else (name, -1)

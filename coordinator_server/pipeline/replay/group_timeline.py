@@ -67,10 +67,12 @@ class Event(Struct, omit_defaults=True):
     offsets: int = 0
     topics: tuple[str, ...] = ()
     by: Change | None = None
-    # Of a group of the consumer protocol: its epoch, what a step changes for a member, and how long the group took to settle.
+    # Of a consumer group or share group: its epoch, what a step changes for a member, and how long the group took to settle.
     epoch: int | None = None
     member: MemberChanges | None = None
     after_ms: int | None = None
+    # Of a share group: the share partitions that are being initialized, are initialized, or are being deleted.
+    partitions: tuple[str, ...] = ()
 
 
 class GroupAt(Struct):
@@ -94,7 +96,7 @@ def shard_of(data_dir: Path, group_id: str) -> Path:
 def events(shard_dir: Path, group_id: str, upto: int, names: TopicNames = NO_NAMES) -> list[Event]:
     """Return the generations, deletions and restores of a group, with who made them and why. Raises DamagedLog, PipelineError.
 
-    Of a group of the consumer protocol: its epochs, and the steps of its members. ``names`` has the names of their topics.
+    Of a consumer group or share group: its epochs, and the steps of its members. ``names`` has the names of their topics.
 
     A group of which there are only commits has one event, the last of them.
     """
@@ -190,7 +192,8 @@ def _add_event(found: list[Event], at_ms: int, key: object, value: object, by: C
 
 def _event(event: ConsumerEvent, at_ms: int, by: Change | None) -> Event:
     what = (EPOCH if event.members else EMPTY) if event.what == EPOCH else event.what
-    return Event(at_ms, what, members=event.members, by=by, epoch=event.epoch, member=event.member, after_ms=event.after_ms)
+    of_members = Event(at_ms, what, members=event.members, by=by, epoch=event.epoch, member=event.member, after_ms=event.after_ms)
+    return replace(of_members, partitions=event.partitions)
 
 
 def _add(found: list[Event], event: Event) -> None:

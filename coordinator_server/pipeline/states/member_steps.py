@@ -1,8 +1,10 @@
-"""The steps by which members of a consumer group (KIP-848) come to their assignments, as the log has them, and who waits for whom.
+"""The steps by which members of a consumer group (KIP-848) or share group (KIP-932) come to their assignments, as the log has them,
+and who waits for whom.
 
 A member's target is what the assignor gives it. The member first revokes what is not in its target, then adopts the target's epoch,
 and gets each partition when the members that had it have given it up. A member whose record has the state UNRELEASED_PARTITIONS
-waits for those members (``CurrentAssignmentBuilder`` in Kafka).
+waits for those members (``CurrentAssignmentBuilder`` in Kafka). Members of a share group take records of the same partitions, so none
+of them waits.
 """
 
 from __future__ import annotations
@@ -24,6 +26,16 @@ from protocol.messages.consumer_group_records import (
     ConsumerGroupTargetAssignmentMemberValue,
     ConsumerGroupTargetAssignmentMetadataKey,
 )
+from protocol.messages.share_group_records import (
+    ShareGroupCurrentMemberAssignmentKey,
+    ShareGroupCurrentMemberAssignmentValue,
+    ShareGroupMemberMetadataKey,
+    ShareGroupMetadataKey,
+    ShareGroupStatePartitionMetadataKey,
+    ShareGroupTargetAssignmentMemberKey,
+    ShareGroupTargetAssignmentMemberValue,
+    ShareGroupTargetAssignmentMetadataKey,
+)
 
 CONSUMER_KEYS: Final = frozenset(
     {
@@ -34,8 +46,18 @@ CONSUMER_KEYS: Final = frozenset(
         ConsumerGroupCurrentMemberAssignmentKey,
     }
 )
+SHARE_KEYS: Final = frozenset(
+    {
+        ShareGroupMetadataKey,
+        ShareGroupMemberMetadataKey,
+        ShareGroupTargetAssignmentMetadataKey,
+        ShareGroupTargetAssignmentMemberKey,
+        ShareGroupCurrentMemberAssignmentKey,
+        ShareGroupStatePartitionMetadataKey,
+    }
+)
 HISTORY_SERDE: Final = KeyedSerde(
-    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS)
+    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS | SHARE_KEYS)
 )
 """The record types of groups that have a history. Those of other group types are unknown to it."""
 STABLE: Final = "Stable"
@@ -84,26 +106,26 @@ def member_step(key: Message, value: Message | None) -> MemberStep | None:
     """Return the step of a record; None for records of other types, and for the removal of a target."""
     match key, value:
         case (
-            ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id),
-            ConsumerGroupTargetAssignmentMemberValue() as target,
+            (ConsumerGroupTargetAssignmentMemberKey() | ShareGroupTargetAssignmentMemberKey()) as named,
+            (ConsumerGroupTargetAssignmentMemberValue() | ShareGroupTargetAssignmentMemberValue()) as target,
         ):
-            return MemberStep(StepKind.TARGET, group_id, member_id, partitions=_owned(target.topic_partitions))
+            return MemberStep(StepKind.TARGET, named.group_id, named.member_id, partitions=_owned(target.topic_partitions))
         case (
-            ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id),
-            ConsumerGroupCurrentMemberAssignmentValue() as current,
+            (ConsumerGroupCurrentMemberAssignmentKey() | ShareGroupCurrentMemberAssignmentKey()) as named,
+            (ConsumerGroupCurrentMemberAssignmentValue() | ShareGroupCurrentMemberAssignmentValue()) as current,
         ):
             return MemberStep(
                 StepKind.ASSIGNED,
-                group_id,
-                member_id,
+                named.group_id,
+                named.member_id,
                 STATES.get(current.state, UNKNOWN_STATE),
                 current.member_epoch,
                 current.previous_member_epoch,
                 _owned(current.assigned_partitions),
-                _owned(current.partitions_pending_revocation),
+                _owned(getattr(current, "partitions_pending_revocation", ())),
             )
-        case (ConsumerGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member_id), None):
-            return MemberStep(StepKind.LEFT, group_id, member_id)
+        case ((ConsumerGroupCurrentMemberAssignmentKey() | ShareGroupCurrentMemberAssignmentKey()) as named, None):
+            return MemberStep(StepKind.LEFT, named.group_id, named.member_id)
     return None
 
 

@@ -24,6 +24,7 @@ from tests.support.consumer_history import history_of
 from tests.support.consumer_records import ORDERS, current, group_epoch, member, random_steps, rebalance
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_segments
 from tests.support.server import ROOT
+from tests.support.share_group_records import share_epoch, share_gone, shared_work
 
 DOC = (ROOT / "docs/history.md").read_text()
 
@@ -57,6 +58,41 @@ def test_members_are_as_they_subscribe(tmp_path: Path) -> None:
     )
 
     assert found == [(name, "/10.0.0.7", ["orders"], None, "rack-1", "range", 45_000) for name in "ab"]
+
+
+def test_a_share_group_has_the_same_rows(tmp_path: Path) -> None:
+    """Epochs, members, their steps and assignments, and its deletion; in both ways of reading a log."""
+    out = history_of(tmp_path, [*shared_work("s"), [*share_gone("s", "b"), share_epoch("s", None)]])
+
+    epochs = rows(
+        out, "select generation, assignment_epoch, group_type, protocol_type from 'generations/**/*.parquet' order by log_offset"
+    )
+    assert epochs == [
+        (generation, assigned, "share", "share")
+        for generation, assigned in [(1, None), (None, 1), (2, None), (None, 2), (3, None), (None, 3)]
+    ]
+    joined = rows(
+        out, "select member_id, client_id, client_host, topics, rack_id, session_timeout_ms from 'members/**/*.parquet'"
+    )
+    assert joined == [(name, f"client of {name}", "/10.0.0.7", ["orders"], "rack-1", None) for name in "ab"]
+    query = "select member_id, what, state, member_epoch, len(partitions), len(revoking) from 'reconciliations/**/*.parquet' order by log_offset"
+    assert rows(out, query) == [
+        ("a", "target", None, None, 2, 0),
+        ("a", "assigned", "Stable", 1, 2, 0),
+        ("a", "target", None, None, 2, 0),
+        ("b", "target", None, None, 1, 0),
+        ("b", "assigned", "Stable", 2, 1, 0),
+        ("a", "assigned", "Stable", 2, 2, 0),
+        ("a", "left", None, None, 0, 0),
+        ("b", "assigned", "Stable", 3, 1, 0),
+        ("b", "left", None, None, 0, 0),
+    ]
+    assert rows(out, "select distinct topic, partition, topic_id from 'assignments/**/*.parquet' order by partition") == [
+        ("orders", 0, uuid_text(ORDERS)),
+        ("orders", 1, uuid_text(ORDERS)),
+    ]
+    assert rows(out, "select group_id, topic from 'deletions/**/*.parquet'") == [("s", None)]
+    assert waits(out).num_rows == 0
 
 
 def test_a_member_of_the_classic_protocol_has_its_session_timeout(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from tests.support.consumer_records import (
 )
 from tests.support.heartbeats import Beats
 from tests.support.segments import START_MS, Batch, group_key, group_value, write_meta, write_segments
+from tests.support.share_group_records import share_epoch, share_gone, shared_work
 
 GROUP = "g"
 END = 1000
@@ -74,6 +75,30 @@ def test_a_rebalance_is_told_member_by_member(tmp_path: Path) -> None:
         "settled in epoch 3 after 3.0 s",
         "a is gone, orders-0 is free",
         "epoch 4, 1 member",
+    ]
+
+
+def test_the_members_of_a_share_group(tmp_path: Path) -> None:
+    """They have the same partitions, so none waits, and what one leaves is free if no other has it. Share partitions come and go."""
+    assert told(log_of(tmp_path, *shared_work(GROUP), share_gone(GROUP, "b"), [share_epoch(GROUP, None)])) == [
+        "epoch 1, 1 member",
+        "target of epoch 1 after 1.0 s",
+        "a in epoch 1: gets orders-0, orders-1",
+        "settled in epoch 1 after 1.0 s",
+        "initializes share partitions orders-0, orders-1",
+        "share partitions orders-0, orders-1 are initialized",
+        "epoch 2, 2 members",
+        "b in epoch 2: gets orders-1",
+        "a in epoch 2",
+        "settled in epoch 2 after 1.0 s",
+        "a is gone, orders-0 is free",
+        "epoch 3, 1 member",
+        "target of epoch 3 after 1.0 s",
+        "b in epoch 3",
+        "settled in epoch 3 after 1.0 s",
+        "deletes the share partitions of orders",
+        "b is gone, orders-1 is free",
+        "deleted",
     ]
 
 

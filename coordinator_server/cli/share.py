@@ -1,0 +1,84 @@
+"""Show the share partitions of a share group: where each starts, what is in flight, and why.
+
+Consumers of a share group (KIP-932) take records of the same partitions in turns. A record is in flight
+from its first delivery until it is acknowledged or rejected. If a consumer fails or releases it, it comes
+back, and is delivered again. A record that comes back over and over is stuck: "describe" says which it
+is, how often it was delivered, and since when; "why" with --offset says what happened to it.
+
+Answers come from the log. The server may run (the command asks it to seal its open segments) or not.
+They go back as far as segments are kept: log.history.retention.ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from coordinator_server.cli.engines import retries_of
+from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
+from coordinator_server.cli.share_words import event_line, partitions_text
+from coordinator_server.cli.times import moment_ms
+from coordinator_server.pipeline.input.sealing import seal
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
+from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
+
+EPILOG = """\
+examples:
+  coordinator-server share describe workers --data-dir ./data                       # where each partition is, what is stuck
+  coordinator-server share describe workers --topic jobs --json --data-dir ./data
+  coordinator-server share at workers 2026-11-20T10:00Z --data-dir ./data           # the same at a moment
+  coordinator-server share why workers --topic jobs --partition 3 --data-dir ./data # every change, and who made it
+  coordinator-server share why workers --topic jobs --partition 3 --offset 1042 --data-dir ./data    # one record's deliveries
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    actions = add_actions(parser)
+    describe = _action(actions, "describe", "where each share partition starts, what is in flight, and which batch is stuck")
+    at = _action(actions, "at", "the same at a moment")
+    at.add_argument("time", type=moment_ms, metavar="TIME", help="ISO 8601, UTC without a zone: 2026-11-20T10:00Z")
+    why = _action(actions, "why", "every change of the share partitions: deliveries, acknowledgements, and who made it")
+    for each in (describe, at, why):
+        each.add_argument("--topic", metavar="NAME", help="only this topic, by name or id")
+        each.add_argument("--partition", type=int, metavar="N", help="only this partition of the topic")
+    why.add_argument("--offset", type=int, metavar="OFFSET", help="only what was said of the record at this offset")
+    add_common(describe, at, why)
+
+
+def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    parser = add_action(actions, name, summary, EPILOG)
+    parser.add_argument("group", metavar="GROUP", help="the share group's id")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer and return the exit code."""
+    return run_action(options, _ACTIONS, ())
+
+
+def _describe(options: argparse.Namespace) -> None:
+    found = _log(options).partitions_at(_chosen(options))
+    print_answer(options, found, partitions_text(options.group, found))
+
+
+def _at(options: argparse.Namespace) -> None:
+    found = _log(options).partitions_at(_chosen(options), options.time)
+    print_answer(options, found, partitions_text(options.group, found))
+
+
+def _why(options: argparse.Namespace) -> None:
+    found = _log(options).events(_chosen(options), options.offset)
+    print_answer(options, found, map(event_line, found))
+
+
+_ACTIONS = {"describe": _describe, "at": _at, "why": _why}
+
+
+def _chosen(options: argparse.Namespace) -> Chosen:
+    return Chosen(options.group, options.topic, options.partition)
+
+
+def _log(options: argparse.Namespace) -> ShareLog:
+    sealed = seal(options.data_dir, retries_of(options))
+    return ShareLog(options.data_dir, sealed, TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0)))
