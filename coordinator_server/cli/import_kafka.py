@@ -1,8 +1,8 @@
 """Import the groups of a Kafka cluster from the directory of a stopped broker.
 
-The command reads the broker's __consumer_offsets and __transaction_state into a new data directory.
-It imports groups, members, committed offsets, transactional ids, topics with their ids, the
-cluster's id and the numbers of partitions. It only reads the broker's directory. No server starts
+The command reads the broker's __consumer_offsets, __transaction_state and __share_group_state into a
+new data directory. It imports groups, members, committed offsets, transactional ids, the deliveries
+of share groups, topics with their ids, the cluster's id and the numbers of partitions. It only reads the broker's directory. No server starts
 on the directory of an interrupted import: run it again. A second run of a finished import changes
 nothing.
 """
@@ -105,7 +105,7 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
     return [
         f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s",
         f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}",
-        f"transactional ids: {result.transactional_ids:,}",
+        f"transactional ids: {result.transactional_ids:,}; share partitions: {result.share_partitions:,}",
         f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result, node_id)}",
     ]
 
@@ -113,9 +113,11 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
 def _overrides(result: ImportResult, node_id: int) -> str:
     defaults = Config()
     transactions = defaults.transaction_state_log_num_partitions
+    shared = defaults.share_coordinator_state_topic_num_partitions
     asked = (
         ("offsets.topic.num.partitions", result.partitions, defaults.offsets_topic_num_partitions),
         ("transaction.state.log.num.partitions", result.transaction_partitions or transactions, transactions),
+        ("share.coordinator.state.topic.num.partitions", result.share_state_partitions or shared, shared),
         ("node.id", node_id, defaults.node_id),
     )
     return "".join(f" --override {name}={value}" for name, value, default in asked if value != default)

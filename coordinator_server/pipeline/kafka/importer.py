@@ -1,4 +1,4 @@
-"""Imports the groups and transactional ids of a stopped Kafka broker into a new data directory.
+"""Imports the groups, transactional ids and share partitions of a stopped Kafka broker into a new data directory.
 
 Steps, and what a kill after each leaves behind:
 
@@ -22,7 +22,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
+from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
@@ -30,6 +30,7 @@ from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, sync_dir
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
+from coordinator_server.pipeline.kafka.folded import read_folded
 from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
 from coordinator_server.pipeline.kafka.topics import TopicsOfOffsets, catalog_segment, read_metadata
 from coordinator_server.pipeline.kafka.transactions import (
@@ -40,6 +41,7 @@ from coordinator_server.pipeline.kafka.transactions import (
     transactions_in,
 )
 from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.rules import RULES, Folded
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.fields import ZERO_UUID, uuid_text
@@ -77,6 +79,9 @@ class ImportResult(Struct, kw_only=True):
     offsets: int = 0
     topics: int = 0
     transactional_ids: int = 0
+    # Partitions of the log of share partitions; 0 if there is none.
+    share_state_partitions: int = 0
+    share_partitions: int = 0
     open_transactions: int = 0
     # The first producer id that the server gives out. Far above the broker's, so that no two producers have the same.
     next_producer_id: int = 0
@@ -90,6 +95,7 @@ class BrokerLog(Struct):
     partitions: list[Partition]
     metadata: Partition | None
     transactions: list[Partition]
+    share_state: list[Partition] = []
 
 
 def find_broker_log(directories: Sequence[Path]) -> BrokerLog:
@@ -103,7 +109,9 @@ def find_broker_log(directories: Sequence[Path]) -> BrokerLog:
         raise CannotRun(f"no {GROUPS.topic}-N in {', '.join(map(str, directories))}: --from takes the broker's log.dirs")
     metadata = _of_all(found, CATALOG.topic).get(0)
     transactions = list(_of_all(found, TRANSACTIONS.topic).values())
-    return BrokerLog(next(iter(clusters), "") or _made_up_id(offsets.values()), list(offsets.values()), metadata, transactions)
+    cluster_id = next(iter(clusters), "") or _made_up_id(offsets.values())
+    share_state = list(_of_all(found, SHARE_STATE.topic).values())
+    return BrokerLog(cluster_id, list(offsets.values()), metadata, transactions, share_state)
 
 
 def import_kafka(
@@ -122,12 +130,14 @@ def import_kafka(
     metadata = None if log.metadata is None else read_metadata(log.metadata)
     internal = {} if metadata is None else metadata.internal
     counts = {GROUPS.topic: _partition_count(log.partitions, GROUPS.topic, internal)}
-    if log.transactions:
-        counts[TRANSACTIONS.topic] = _partition_count(log.transactions, TRANSACTIONS.topic, internal)
+    for kind, partitions in ((TRANSACTIONS, log.transactions), (SHARE_STATE, log.share_state)):
+        if partitions:
+            counts[kind.topic] = _partition_count(partitions, kind.topic, internal)
     count = counts[GROUPS.topic]
     record = ImportRecord(log.cluster_id, count, node_id, is_keeping_open, _entries(log))
     result = ImportResult(data_dir=str(data_dir), cluster_id=log.cluster_id, partitions=count)
     result.transaction_partitions = counts.get(TRANSACTIONS.topic, 0)
+    result.share_state_partitions = counts.get(SHARE_STATE.topic, 0)
     make_dir_durably(storage, str(data_dir))
 
     def write(partition: Partition, shard: KafkaShard) -> None:
@@ -144,6 +154,7 @@ def import_kafka(
             return result
         begin_meta(storage, str(data_dir), BEGUN)
         named = TopicsOfOffsets()
+        _write_share_state(log, result, write)
         _write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
         topics = named.topics(log.cluster_id) if metadata is None else metadata.topics
         given = 0 if metadata is None else metadata.next_producer_id
@@ -196,7 +207,7 @@ def _partition_count(partitions: Sequence[Partition], topic: str, declared: Mapp
 
 
 def _entries(log: BrokerLog) -> tuple[FileEntry, ...]:
-    return _file_entries([*log.partitions, *log.transactions, *([log.metadata] if log.metadata else [])])
+    return _file_entries([*log.partitions, *log.transactions, *log.share_state, *([log.metadata] if log.metadata else [])])
 
 
 def _file_entries(partitions: Iterable[Partition]) -> tuple[FileEntry, ...]:
@@ -271,6 +282,24 @@ def _write_shards(
         result.groups[kind] = result.groups.get(kind, 0) + 1
 
 
+def _write_share_state(log: BrokerLog, result: ImportResult, write: Callable[[Partition, KafkaShard], None]) -> None:
+    """Fold the partitions of share state, and write each that has ever had a record."""
+    rule = RULES[SHARE_STATE.topic]
+    assert isinstance(rule.compaction, Folded)
+    for partition in log.share_state:
+        found = read_folded(partition, rule, rule.compaction)
+        result.records_read += found.shard.records_in
+        result.records_kept += len(found.shard.latest)
+        result.share_partitions += found.parts
+        if found.unknown:
+            what = f"{found.unknown} records of types that this version does not know"
+            result.notes.append(f"{partition.directory.name}: {what} are left out")
+        if partition.torn_bytes:
+            result.notes.append(_torn(partition))
+        if found.shard.next_offset:
+            write(partition, found.shard)
+
+
 def _count_records(
     shard: KafkaShard, partition: Partition, result: ImportResult, named: TopicsOfOffsets, kinds: dict[str, str]
 ) -> None:
@@ -303,9 +332,15 @@ def _count_records(
     for number, times in sorted(unknown.items()):
         result.notes.append(f"{name}: {times} records of type {number}, which this version does not know, are kept as they are")
     if partition.torn_bytes:
-        result.notes.append(f"{name}: {partition.torn_bytes} bytes at the end were torn off by an unclean stop, and are left out")
+        result.notes.append(_torn(partition))
     if shard.without_key:
         result.notes.append(f"{name}: {shard.without_key} records without a key, which no coordinator wrote, are left out")
+
+
+def _torn(partition: Partition) -> str:
+    return (
+        f"{partition.directory.name}: {partition.torn_bytes} bytes at the end were torn off by an unclean stop, and are left out"
+    )
 
 
 def _note_open(shard: KafkaShard, partition: Partition, result: ImportResult, *, is_kept: bool) -> None:

@@ -45,7 +45,10 @@ class OpenTransaction(Struct):
 
 
 class KafkaShard(Struct):
-    """The contents of a partition's log. ``highest_producer_id`` is that of its batches; -1 if no producer wrote any."""
+    """The contents of a partition's log. ``highest_producer_id`` is that of its batches; -1 if no producer wrote any.
+
+    ``latest`` has the records to keep: by key, those of a folded log by offset.
+    """
 
     next_offset: int = 0
     records_in: int = 0

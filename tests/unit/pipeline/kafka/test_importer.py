@@ -9,7 +9,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, SHARE_STATE
 from coordinator_server.log.errors import DamagedLog, LockedLog, LogError
 from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
@@ -26,13 +26,14 @@ from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches
 from coordinator_server.pipeline.states.shown_group import Group
 from protocol.batch_builder import BatchBuilder
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, TRANSACTION_SERDE, CoordinatorRecord
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, TRANSACTION_SERDE, CoordinatorRecord
 from protocol.messages.cluster_metadata import PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_log import KafkaLog, kept_log
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, write_partition
-from tests.support.segments import group_key, group_value, offset_key, offset_value
+from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value
 
 FAR = 1_000_000_000
 ORDERS, PAYMENTS = b"o" * 16, b"p" * 16
@@ -504,3 +505,83 @@ def test_the_command(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixtu
     path.write_bytes(path.read_bytes()[:-1] + b"!" + plain(9, (b"\0\1", b"")))
     assert main(["import", "--from", str(damaged), "--data-dir", str(tmp_path / "x")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def with_share_state(log_dir: Path, *records: CoordinatorRecord, number: int = 0, first_offset: int = 0) -> Path:
+    """A broker's partition of share state, a record in each batch."""
+    pairs = [(SHARE_SERDE.encode_key(record), SHARE_SERDE.encode_value(record)) for record in records]
+    batches = [plain(first_offset + at, each) for at, each in enumerate(pairs)]
+    write_partition(log_dir, number, (segment(first_offset), batches), topic=SHARE_STATE.topic)
+    return log_dir
+
+
+def share_update(*offsets: int) -> CoordinatorRecord:
+    batches = [StateBatch(first, first + 1, 0, 1) for first in offsets]
+    return CoordinatorRecord(ShareUpdateKey("workers", ORDERS, 0), ShareUpdateValue(3, 1, -1, -1, batches))
+
+
+SHARE_SNAPSHOT = CoordinatorRecord(ShareSnapshotKey("workers", ORDERS, 0), ShareSnapshotValue(3, 1, 1, 10))
+
+
+def test_share_partitions_are_folded(tmp_path: Path) -> None:
+    """One snapshot, at the last record's offset with its time, that has all updates and the epoch of its snapshot; a shard of its own
+    for each partition, of which the numbers are kept."""
+    log_dir = with_share_state(small(tmp_path / "kafka"), SHARE_SNAPSHOT, share_update(10), share_update(20), first_offset=7)
+    with_share_state(log_dir, number=1)
+
+    result = imported(tmp_path / "data", log_dir)
+
+    assert (result.share_partitions, result.share_state_partitions, result.notes) == (1, 2, [])
+    assert read_meta(LocalStorage(), str(tmp_path / "data")).partition_count(SHARE_STATE.topic) == 2
+    layer = newest_valid_layer(tmp_path / "data" / f"{SHARE_STATE.topic}-0")
+    assert layer is not None
+    layer.verify()
+    [batch] = layer.read()
+    [record] = iter_records(batch, 0, next(iter_batches(batch))[1])
+    decoded = SHARE_SERDE.decode(record.key, record.value)
+    assert decoded is not None
+    assert (record.offset, record.timestamp, layer.to_offset, decoded.key) == (9, START_MS + 9, 10, SHARE_SNAPSHOT.key)
+    assert decoded.value == ShareSnapshotValue(
+        3, 1, 1, 10, -1, state_batches=[StateBatch(10, 11, 0, 1), StateBatch(20, 21, 0, 1)]
+    )
+    assert main(["verify", "--engine", "python", "--data-dir", str(tmp_path / "data")]) == 0
+    assert not imported(tmp_path / "data", log_dir).is_new
+
+
+def test_share_state_before_the_start_of_a_brokers_log_is_left_out(tmp_path: Path) -> None:
+    """The broker has removed it. A tombstone is kept, and a fence that a later snapshot is below."""
+    tombstone = CoordinatorRecord(SHARE_SNAPSHOT.key, None)
+    other = ShareSnapshotKey("others", ORDERS, 0)
+    log_dir = with_share_state(
+        small(tmp_path / "kafka"),
+        tombstone,
+        CoordinatorRecord(other, ShareSnapshotValue(0, 5, 9, 1)),
+        CoordinatorRecord(other, ShareSnapshotValue(1, 6, 0, 2)),
+        SHARE_SNAPSHOT,
+        tombstone,
+    )
+    (log_dir / "log-start-offset-checkpoint").write_text(f"0\n1\n{SHARE_STATE.topic} 0 1\n")
+
+    result = imported(tmp_path / "data", log_dir)
+
+    [state] = replay(tmp_path / "data", [f"{SHARE_STATE.topic}-0"])
+    [found] = state.contents.values()
+    assert (found["state_epoch"], found["leader_epoch"], found["highest_leader_epoch"], found["start_offset"]) == (6, 0, 9, 2)
+    # Two groups of one key each, their offsets, and of share state: a fence, a snapshot, a tombstone.
+    assert (result.share_partitions, result.records_kept) == (1, 4 + 3)
+
+
+def test_damaged_share_state_is_told(tmp_path: Path) -> None:
+    """And records of types that a later version writes are counted."""
+    later = CoordinatorRecord(SHARE_SNAPSHOT.key, SHARE_SNAPSHOT.value)
+    log_dir = with_share_state(small(tmp_path / "kafka"), later)
+    write_partition(log_dir, 1, (segment(0), [plain(0, (b"\0\7key", b"value"))]), topic=SHARE_STATE.topic)
+    write_partition(log_dir, 2, (segment(0), [plain(0, (b"\0\0", b"value"))]), topic=SHARE_STATE.topic)
+
+    with pytest.raises(DamagedLog, match=rf"{SHARE_STATE.topic}-2"):
+        imported(tmp_path / "data", log_dir)
+
+    shutil.rmtree(log_dir / f"{SHARE_STATE.topic}-2")
+    assert imported(tmp_path / "again", log_dir).notes == [
+        f"{SHARE_STATE.topic}-1: 1 records of types that this version does not know are left out"
+    ]
