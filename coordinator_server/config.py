@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, structs
+from msgspec import Meta, structs
 
-from coordinator_server.properties import FromKafka, Ours, Property, properties_of
+from coordinator_server.config_share import ShareConfig
+from coordinator_server.properties import UNLIMITED, Count, FromKafka, Millis, Ours, Positive, Property, properties_of
 
 MAX_LOOPS = 64
 LAST_PORT = 65535
-UNLIMITED = 2**31 - 1
-
-Count = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1, le=UNLIMITED)]
-Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class ConfigError(ValueError):
     """A property is unknown or has a bad value; the message names it."""
 
 
-class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
+class Config(ShareConfig, frozen=True, kw_only=True):
     """All properties. ``Config()`` has the defaults."""
 
     # The server and its address.
@@ -389,8 +385,9 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
 
 
 def property_names() -> list[str]:
-    """Return all property names, in the order of their declaration."""
-    return [field.encode_name for field in structs.fields(Config)]
+    """Return all property names, in the order of their declaration. Those of ``ShareConfig`` come last."""
+    fields = sorted(structs.fields(Config), key=lambda field: field.name in ShareConfig.__struct_fields__)
+    return [field.encode_name for field in fields]
 
 
 def property_named(name: str) -> Property:

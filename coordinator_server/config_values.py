@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import LAST_PORT, MAX_LOOPS, UNLIMITED, Config, ConfigError, property_named, property_names
+from coordinator_server.config import LAST_PORT, MAX_LOOPS, Config, ConfigError, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
+from coordinator_server.properties import UNLIMITED
 from coordinator_server.topic_names import name_problem
 
 CONSUMER_ASSIGNORS: Final = ("uniform", "range")
@@ -145,14 +146,19 @@ def migration_policy(config: Config) -> MigrationPolicy:
     return _POLICIES[config.group_consumer_migration_policy]
 
 
-# The first property of a pair must not be greater than the second one (Kafka's ``GroupCoordinatorConfig``).
+# The first property of a pair must not be greater than the second one (Kafka's ``GroupCoordinatorConfig``,
+# ``ShareGroupConfig``).
+_BOUNDED: Final = (
+    *(("consumer", what) for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")),
+    ("share", "record.lock.duration.ms"),
+)
 _IN_ORDER: Final = tuple(
     pair
-    for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")
+    for kind, what in _BOUNDED
     for pair in (
-        (f"group.consumer.min.{what}", f"group.consumer.max.{what}"),
-        (f"group.consumer.min.{what}", f"group.consumer.{what}"),
-        (f"group.consumer.{what}", f"group.consumer.max.{what}"),
+        (f"group.{kind}.min.{what}", f"group.{kind}.max.{what}"),
+        (f"group.{kind}.min.{what}", f"group.{kind}.{what}"),
+        (f"group.{kind}.{what}", f"group.{kind}.max.{what}"),
     )
 )
 _HEARTBEAT, _SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"

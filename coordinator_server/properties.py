@@ -8,9 +8,15 @@ DescribeConfigs and the messages about wrong values show the result.
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from msgspec import UNSET, Struct, UnsetType, inspect, structs
+from msgspec import UNSET, Meta, Struct, UnsetType, inspect, structs
+
+UNLIMITED = 2**31 - 1
+
+Count = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1, le=UNLIMITED)]
+Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 class FromKafka(Struct, frozen=True):

@@ -198,6 +198,10 @@ def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
             config.group_consumer_max_assignment_interval_ms,
         ),
         **_BOUNDS,
+        "share.record.lock.duration.ms": (
+            config.group_share_min_record_lock_duration_ms,
+            config.group_share_max_record_lock_duration_ms,
+        ),
     }
 
 

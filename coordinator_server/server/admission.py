@@ -14,8 +14,9 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from coordinator_server.config import UNLIMITED, Config
+from coordinator_server.config import Config
 from coordinator_server.config_values import connection_overrides
+from coordinator_server.properties import UNLIMITED
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 

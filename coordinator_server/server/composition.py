@@ -61,6 +61,7 @@ from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
 from coordinator_server.server.producer_ids import ProducerIds
+from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.status import Status
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
@@ -338,6 +339,7 @@ def _node(
         Fetches(store, services.flusher, delays, readers, post),
         shared.steps,
         shared.courier,
+        ShareSessions(site.config.group_share_max_share_sessions, site.config.share_sessions_max_partitions),
     )
 
 

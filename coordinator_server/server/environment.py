@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from coordinator_server.config import UNLIMITED
 from coordinator_server.log.storage import Storage
 from coordinator_server.log.write.journal_writer import Post, Sync, Writer, make_writer
 from coordinator_server.log.write.worker import Worker
 from coordinator_server.machine.shard import Clock
+from coordinator_server.properties import UNLIMITED
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
 from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +21,7 @@ from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.steps import Steps
 from coordinator_server.transaction.shard import TransactionShard
 from protocol.error_codes import ErrorCode
@@ -50,6 +51,7 @@ class Node(NamedTuple):
     fetches: Fetches
     steps: Steps
     courier: Courier
+    share_sessions: ShareSessions
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""
@@ -84,17 +86,25 @@ class Node(NamedTuple):
         if not self.catalog.is_current:
             raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
 
+    def share_lock_ms(self, group_id: str) -> int:
+        """Return how long the members of a share group may hold a record that they were given."""
+        return self.config.group_share_record_lock_duration_ms
+
     def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
         """Return the address at which this client can reach a loop."""
         return self.nodes.endpoint(loop, reply.connection.local_address)
 
     def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
         """Send a response after a delay, unless the connection ends before."""
+        self.run_after(delay_ms, reply, partial(reply.complete, response))
 
-        def answer() -> CoordinatorResult[None]:
+    def run_after(self, delay_ms: int, reply: PendingReply[Any], answer: Callable[[], None]) -> None:
+        """Call ``answer``, which answers a request, after a delay, unless the connection ends before."""
+
+        def run() -> CoordinatorResult[None]:
             reply.connection.unpark(reply)
-            reply.complete(response)
+            answer()
             return CoordinatorResult(None)
 
-        self.delays.schedule(reply, delay_ms, answer)
+        self.delays.schedule(reply, delay_ms, run)
         reply.connection.park(reply, partial(self.delays.cancel, reply))

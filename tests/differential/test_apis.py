@@ -18,6 +18,8 @@ ELSEWHERE: Final = {
     "Fetch": "integration/test_internal_topics.py",
     "ListOffsets": "integration/test_internal_topics.py",
     "Produce": "integration/test_internal_topics.py",
+    "ShareAcknowledge": "differential/test_share_sessions.py",
+    "ShareFetch": "differential/test_share_sessions.py",
 }
 
 

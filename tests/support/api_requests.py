@@ -44,6 +44,10 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from protocol.messages.share_acknowledge import AcknowledgeTopic, ShareAcknowledgeRequest
+from protocol.messages.share_fetch import FetchPartition as SharePartition
+from protocol.messages.share_fetch import FetchTopic as ShareTopic
+from protocol.messages.share_fetch import ShareFetchRequest
 from protocol.messages.sync_group import SyncGroupRequest
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -89,6 +93,8 @@ _NEWEST: Final[dict[str, Message]] = {
         OffsetDeleteRequest("g"),
         OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g")]),
         ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
+        ShareAcknowledgeRequest("g", "m", 1, topics=[AcknowledgeTopic(b"t" * 16)]),
+        ShareFetchRequest("g", "m", 0, 100, 1, topics=[ShareTopic(b"t" * 16, [SharePartition(0)])]),
         SyncGroupRequest("g"),
         TxnOffsetCommitRequest("tx", "g", 1, 0, topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0)])]),
         WriteTxnMarkersRequest([WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", [0])])]),

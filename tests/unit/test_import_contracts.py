@@ -35,6 +35,7 @@ def test_every_package_has_its_layer() -> None:
     assert PACKAGES - named("the layers of the server", "layers") == {
         "__init__",
         "config",
+        "config_share",
         "config_values",
         "kinds",
         "log",
@@ -63,6 +64,7 @@ def test_tables_read_no_package() -> None:
         "__main__",
         "apps",
         "config",
+        "config_share",
         "config_values",
         "kinds",
         "properties",

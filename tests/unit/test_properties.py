@@ -14,7 +14,7 @@ from tests.support.oracle import facts
 
 UNITS = {
     "bytes", "connections", "connections per second", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
-    "requests", "topics",
+    "requests", "share sessions", "topics",
 }  # fmt: skip
 KAFKA_DEFAULTS: dict[str, str | None] = {fact["name"]: fact["default"] for fact in facts("configs.jsonl")}
 # Kafka has no default in milliseconds; the property in hours has one.

@@ -41,6 +41,8 @@ SERVED = {
     "OffsetDelete",
     "OffsetFetch",
     "Produce",
+    "ShareAcknowledge",
+    "ShareFetch",
     "SyncGroup",
     "TxnOffsetCommit",
     "WriteTxnMarkers",

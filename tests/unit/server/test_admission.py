@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.config import UNLIMITED, Config
+from coordinator_server.config import Config
+from coordinator_server.properties import UNLIMITED
 from coordinator_server.server.admission import LONGEST_DELAY_MS, Admission, Limits, connection_limits
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents

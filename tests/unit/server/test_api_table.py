@@ -56,12 +56,16 @@ def test_a_row_is_of_its_declaration(row: ApiRow[Any, Any]) -> None:
 def test_what_waits_for_others_or_is_sent_to_another_loop_is_alone() -> None:
     """JoinGroup and SyncGroup wait for the other members; DeleteGroups and transactions write in many shards.
 
+    ShareFetch waits, and the next request of its session may not come in between.
+
     Changes of the catalog are loop 0's.
     """
-    waiting, spread, transactions = {11, 14}, {42}, {22, 24, 25, 26, 27, 28}
+    waiting, spread, transactions, sessions = {11, 14}, {42}, {22, 24, 25, 26, 27, 28}, {78, 79}
     forwarded = {row.request.kafka.key for row in FORWARDED.values() if row.request.kafka.kind is Kind.REQUEST}
 
-    assert {key for key, order in ORDER.items() if order is Order.ALONE} == waiting | spread | transactions | forwarded
+    assert {key for key, order in ORDER.items() if order is Order.ALONE} == (
+        waiting | spread | transactions | sessions | forwarded
+    )
 
 
 def test_what_one_group_hears_of_at_once_is_a_write() -> None:

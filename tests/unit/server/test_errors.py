@@ -67,6 +67,8 @@ READERS: Final = {
     "DescribeProducers",
     "DescribeTopicPartitions",
     "ListConfigResources",
+    "ShareFetch",
+    "ShareAcknowledge",
 }
 
 RAW: Final = sorted(

@@ -1,0 +1,44 @@
+"""The properties of share groups and of the share coordinator (KIP-932)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from coordinator_server.properties import FromKafka, Ours, Positive
+
+
+class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
+    """A part of ``Config``."""
+
+    # What a member keeps open at each loop that it fetches from.
+    group_share_max_share_sessions: Annotated[
+        Positive,
+        FromKafka(
+            "The maximum number of share sessions of a loop. A member that begins one more is refused after its maximum wait time.",
+            unit="share sessions",
+        ),
+    ] = 2000
+    share_sessions_max_partitions: Annotated[
+        Positive,
+        Ours(
+            "The maximum number of partitions in all share sessions of a loop, because a session remembers what its requests have "
+            "named. A request that exceeds it ends its session.",
+            unit="partitions",
+        ),
+    ] = 1_000_000
+    group_share_record_lock_duration_ms: Annotated[
+        int,
+        Meta(ge=1000, le=3_600_000),
+        FromKafka(
+            "How long a member may hold a record that it was given, in a group without a setting of its own. This server gives no "
+            "records, and says it to members."
+        ),
+    ] = 30_000
+    group_share_min_record_lock_duration_ms: Annotated[
+        int, Meta(ge=1000, le=30_000), FromKafka("The shortest lock duration that a share group may have.")
+    ] = 15_000
+    group_share_max_record_lock_duration_ms: Annotated[
+        int, Meta(ge=30_000, le=3_600_000), FromKafka("The longest lock duration that a share group may have.")
+    ] = 60_000
