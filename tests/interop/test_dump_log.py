@@ -33,13 +33,14 @@ from coordinator_server.pipeline.compact.run import compact, compaction_lock, pl
 from coordinator_server.pipeline.progress import Progress
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.codec import decode
-from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
-from protocol.fields import Message
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, SHARE_SERDE, CoordinatorRecord, KeyedSerde
+from protocol.fields import Message, uuid_text
 from protocol.messages.cluster_metadata import PartitionRecord, TopicRecord
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_jars import JVM, kafka_jars
+from tests.support.kind_logs import TOPIC_ID, share_log
 from tests.support.runtime import TOPIC, ToyRuntime, ToyShard
 from tests.support.segments import START_MS, coordinator_log, write_segments
 
@@ -86,14 +87,14 @@ def listed(output: str) -> list[tuple[int, int, Any, Any]]:
     ]
 
 
-def expected(files: list[Path]) -> list[tuple[int, int, Any, Any]]:
+def expected(files: list[Path], serde: KeyedSerde = GROUP_SERDE) -> list[tuple[int, int, Any, Any]]:
     """The same from our own codecs."""
     found = []
     for file in files:
         data = file.read_bytes()
         for position, header in iter_batches(data):
             for record in iter_records(data, position, header):
-                decoded = GROUP_SERDE.decode(record.key, record.value)
+                decoded = serde.decode(record.key, record.value)
                 assert decoded is not None
                 key = {"type": str(type(decoded.key).kafka.key), "data": _json(decoded.key)}
                 value = None if decoded.value is None else {"version": str(decoded.value_version), "data": _json(decoded.value)}
@@ -103,13 +104,16 @@ def expected(files: list[Path]) -> list[tuple[int, int, Any, Any]]:
 
 def _json(message: Any) -> Any:
     """A message as Kafka's JSON converters write it, as far as the versions in these files go."""
+    if message == TOPIC_ID:
+        return uuid_text(message)
     if isinstance(message, bytes):
         return base64.b64encode(message).decode()
     if isinstance(message, list):
         return [_json(item) for item in message]
     if not isinstance(message, msgspec.Struct):
         return message
-    fields = {name: getattr(message, name) for name in message.__struct_fields__ if name not in OF_OTHER_VERSIONS}
+    found = {name: getattr(message, name) for name in message.__struct_fields__}
+    fields = {name: value for name, value in found.items() if name not in OF_OTHER_VERSIONS or value == TOPIC_ID}
     for name in EMBEDDED.keys() & fields:
         fields[name] = decode(EMBEDDED[name], 0, fields[name][2:])
     return {_camel(name): _json(value) for name, value in fields.items()}
@@ -141,6 +145,26 @@ def test_a_compacted_layer_is_read(shard_dir: Path) -> None:
 
     assert offsets != list(range(offsets[0], offsets[-1] + 1))
     assert_reads(files)
+
+
+def test_share_state_is_read(tmp_path: Path) -> None:
+    """Snapshots, updates and tombstones, and what a fold has made of them: one snapshot for each share partition."""
+    shard = "__share_group_state-3"
+    write_segments(tmp_path / shard, share_log(3, 60), 2)
+    with compaction_lock(tmp_path):
+        compact(plans(tmp_path, {}), None, run_python, Progress())
+    [layer] = (tmp_path / shard).glob("layer-*")
+    segments = [path for path in sorted((tmp_path / shard).glob("*.log")) if path.stat().st_size]
+    folded = open_layer(tmp_path / shard, int(layer.name.removeprefix("layer-"))).files()
+
+    for files in (segments, folded):
+        output = dump(*files, decoder="--share-group-state-decoder")
+
+        assert "isvalid: true" in output
+        assert "isvalid: false" not in output
+        assert listed(output) == expected(files, SHARE_SERDE)
+    assert {key["type"] for _, _, key, _ in expected(segments, SHARE_SERDE)} == {"0", "1"}
+    assert {key["type"] for _, _, key, _ in expected(folded, SHARE_SERDE)} == {"0"}
 
 
 def test_provenance_changes_nothing_that_is_read(tmp_path: Path) -> None:
