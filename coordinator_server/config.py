@@ -218,6 +218,28 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         Positive, FromKafka("The interval of the checks for producers that expire.")
     ] = 600_000
 
+    # The states of share partitions.
+    share_coordinator_snapshot_update_records_per_snapshot: Annotated[
+        int,
+        Meta(ge=0, le=500),
+        FromKafka("After how many updates of a share partition its whole state is written again.", unit="records"),
+    ] = 500
+    share_coordinator_cold_partition_snapshot_interval_ms: Annotated[
+        Positive,
+        FromKafka(
+            "The interval of the checks for share partitions whose whole state was last written longer ago than this, and the time "
+            "after which it is written again."
+        ),
+    ] = 300_000
+    share_coordinator_append_linger_ms: Annotated[
+        int,
+        Meta(ge=-1),
+        FromKafka(
+            "How long a batch of states of share partitions may wait for more records. -1: while the log is busy; 0: never, each "
+            "operation is a batch of its own."
+        ),
+    ] = -1
+
     # The log.
     offsets_topic_num_partitions: Annotated[
         Positive, FromKafka("The partitions of __consumer_offsets, fixed when a data directory is created.")

@@ -16,6 +16,7 @@ from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.share.state_effects import ShareShards
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.machine.shard import Clock, Report, report_nothing
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -25,8 +26,10 @@ from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_restore
 from coordinator_server.server.node import Node
+from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED, share_shards
 from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
 from coordinator_server.server.transaction_operations import answer_abort
+from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
 
 
@@ -50,6 +53,8 @@ class Materials(NamedTuple):
     topic_changes: TopicChanges | None = None
     # The settings of groups; without them, no group has settings of its own.
     settings: SettingsOf | None = None
+    # The shard that keeps the state of a share partition.
+    share_shard: ShareShards = share_shards(1)
 
 
 class RuntimeSettings(NamedTuple):
@@ -143,6 +148,23 @@ def build_transactions(materials: Materials) -> BuildShard[TransactionShard]:
     return build
 
 
+def build_share_state(materials: Materials) -> BuildShard[ShareShard]:
+    """Return a builder of share state shards."""
+    config = materials.config
+
+    def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> ShareShard:
+        return ShareShard(
+            registry=registry,
+            timer=services.timer,
+            clock=materials.clock,
+            topics=materials.topics,
+            updates_per_snapshot=config.share_coordinator_snapshot_update_records_per_snapshot,
+            cold_after_ms=config.share_coordinator_cold_partition_snapshot_interval_ms,
+        )
+
+    return build
+
+
 def _group_settings(config: Config) -> RuntimeSettings:
     return RuntimeSettings(config.group_coordinator_append_linger_ms, config.offsets_commit_coalesce)
 
@@ -163,5 +185,10 @@ BUILDERS: Final[dict[str, Builder | None]] = {
     TRANSACTIONS.topic: Builder(
         build_transactions, operations={"abort-transaction": answer_abort}, asked=(GROUPS_ADDED, GROUPS_FOUND)
     ),
-    SHARE_STATE.topic: NOT_SERVED,
+    SHARE_STATE.topic: Builder(
+        build_share_state,
+        lambda config: RuntimeSettings(config.share_coordinator_append_linger_ms),
+        topics_deleted=WriteOperation("delete-topic-states", ShareShard.delete_topics),
+        asked=(STATES_INITIALIZED, STATES_DELETED, STATES_SUMMARIZED),
+    ),
 }

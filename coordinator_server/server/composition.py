@@ -20,7 +20,7 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.config_values import advertised_address
 from coordinator_server.group.common.settings import SettingsOfGroups
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.retention import History, Removed, Retention
 from coordinator_server.log.local import LocalLogStore
@@ -61,6 +61,7 @@ from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
 from coordinator_server.server.producer_ids import ProducerIds
+from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.status import Status
 from coordinator_server.server.steps import Steps
@@ -162,6 +163,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         topics,
         topics.changes,
         SettingsOfGroups(config, topics.settings, incidents.report),
+        share_shards(store.meta.partition_count(SHARE_STATE.topic)),
     )
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
@@ -340,6 +342,8 @@ def _node(
         shared.steps,
         shared.courier,
         ShareSessions(site.config.group_share_max_share_sessions, site.config.share_sessions_max_partitions),
+        share_shards(meta.partition_count(SHARE_STATE.topic)),
+        hosted.runtimes[SHARE_STATE.topic],
     )
 
 

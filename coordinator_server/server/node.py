@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.share.state_effects import ShareShards
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
@@ -23,6 +24,7 @@ from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.steps import Steps
+from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionShard
 from protocol.error_codes import ErrorCode
 
@@ -33,7 +35,8 @@ class Node(NamedTuple):
     """The server as API handlers see it. Handlers never change it.
 
     ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
-    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids.
+    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the runtime
+    of share partitions' states, and ``share_shard`` finds the shard of one.
     """
 
     config: Config
@@ -52,6 +55,8 @@ class Node(NamedTuple):
     steps: Steps
     courier: Courier
     share_sessions: ShareSessions
+    share_shard: ShareShards
+    share_states: CoordinatorRuntime[ShareShard]
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""

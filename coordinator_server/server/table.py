@@ -23,6 +23,7 @@ from coordinator_server.server.apis import (
     records,
     share_acknowledge,
     share_fetch,
+    share_state,
     topic_pages,
     topics,
     transaction_partitions,
@@ -72,6 +73,11 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     txn_offset_commit.TXN_OFFSET_COMMIT_API,
     producers.WRITE_TXN_MARKERS_API,
     producers.DESCRIBE_PRODUCERS_API,
+    share_state.INITIALIZE_SHARE_GROUP_STATE_API,
+    share_state.READ_SHARE_GROUP_STATE_API,
+    share_state.WRITE_SHARE_GROUP_STATE_API,
+    share_state.DELETE_SHARE_GROUP_STATE_API,
+    share_state.READ_SHARE_GROUP_STATE_SUMMARY_API,
 )
 
 

@@ -45,6 +45,11 @@ class LoopTopics:
             self._version_of_newest = self._catalog.version
         return self._version_of_newest
 
+    @property
+    def is_current(self) -> bool:
+        """Whether a topic that is not known here does not exist."""
+        return self._catalog.is_current
+
     def topic(self, name: str, /) -> Topic | None:
         """Return a topic by name, or None. Raises CoordinatorError while the catalog loads."""
         return self._catalog.topic(name) or self._internal.named(name)

@@ -1,51 +1,130 @@
 """ShareShard: one partition of ``__share_group_state`` as a state machine (Kafka's ``ShareCoordinatorShard``).
 
-It has no write operations yet.
+Each operation is about one share partition: the handlers divide the requests of clients (``server/apis/share_state.py``). A read is
+a write operation, too, as in Kafka: it may raise the leader epoch, and it sees writes that are not durable yet, for which its answer
+waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.digest import StateDigest, digest_text
-from coordinator_server.machine.shard import CoordinatorShard
-from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
+from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.share import many
+from coordinator_server.share.context import ONLY_REPLAYS, ShareContext
 from coordinator_server.share.digest import share_partition_digest
+from coordinator_server.share.encoding import key_of, name_of
+from coordinator_server.share.initialize import delete_state, initialize_state
+from coordinator_server.share.partitions import SharePartitions
+from coordinator_server.share.read import read_state, summary
+from coordinator_server.share.requests import Initialization, Read, Summary, Write
 from coordinator_server.share.share_partition import (
     SharePartition,
     SharePartitionKey,
     after_snapshot,
     after_update,
+    batches_of,
     coordinator_key,
+    first_update,
+    snapshot_state,
 )
+from coordinator_server.share.topics import NO_TOPICS, TopicsById
+from coordinator_server.share.upkeep import ColdStates, DeletedTopics
+from coordinator_server.share.write import write_state
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
 
-# The default of Kafka's share.coordinator.snapshot.update.records.per.snapshot.
+# The defaults of Kafka's share.coordinator properties.
 UPDATES_PER_SNAPSHOT: Final = 500
+COLD_AFTER_MS: Final = 300_000
 
 
 class ShareShard(CoordinatorShard):
-    """Share partitions by group, topic and partition."""
+    """Share partitions by group, topic and partition. A shard without timers and a clock only replays."""
 
-    def __init__(self, *, registry: SnapshotRegistry, updates_per_snapshot: int = UPDATES_PER_SNAPSHOT) -> None:
-        self._updates_per_snapshot = updates_per_snapshot
-        self._partitions: TimelineDict[SharePartitionKey, SharePartition] = TimelineDict(registry)
+    def __init__(
+        self,
+        *,
+        registry: SnapshotRegistry,
+        timer: CoordinatorTimer = ONLY_REPLAYS,
+        clock: Clock = ONLY_REPLAYS,
+        topics: TopicsById = NO_TOPICS,
+        updates_per_snapshot: int = UPDATES_PER_SNAPSHOT,
+        cold_after_ms: int = COLD_AFTER_MS,
+    ) -> None:
+        self.updates_per_snapshot = updates_per_snapshot
+        self._partitions = SharePartitions(registry)
+        self._context = ShareContext(self._partitions, topics, clock, updates_per_snapshot)
+        self._deleted_topics = DeletedTopics(self._context, timer)
+        self._cold_states = ColdStates(self._context, timer, cold_after_ms)
+
+    # Write operations
+
+    def initialize_state(self, context: RequestContext, request: Initialization, reply: Reply[None]) -> CoordinatorResult[None]:
+        """Begin anew with a share partition."""
+        return CoordinatorResult(None, initialize_state(self._context, request))
+
+    def write_state(self, context: RequestContext, request: Write, reply: Reply[None]) -> CoordinatorResult[None]:
+        """Change the state of a share partition."""
+        return CoordinatorResult(None, write_state(self._context, request))
+
+    def read_state(
+        self, context: RequestContext, request: Read, reply: Reply[SharePartition]
+    ) -> CoordinatorResult[SharePartition]:
+        """Return the state of a share partition, for its leader."""
+        return read_state(self._context, request)
+
+    def read_summary(self, context: RequestContext, key: SharePartitionKey, reply: Reply[Summary]) -> CoordinatorResult[Summary]:
+        """Return where a share partition starts."""
+        return CoordinatorResult(summary(self._context, key))
+
+    def delete_state(self, context: RequestContext, key: SharePartitionKey, reply: Reply[None]) -> CoordinatorResult[None]:
+        """Remove the state of a share partition, if there is one."""
+        record = delete_state(self._context, key)
+        return CoordinatorResult(None) if record is None else CoordinatorResult(None, record)
+
+    def initialize_new(
+        self, context: RequestContext, requests: Sequence[Initialization], reply: Reply[list[ErrorCode]]
+    ) -> CoordinatorResult[list[ErrorCode]]:
+        """Initialize share partitions, for their group. Each has its own answer; what is as requested stays."""
+        return many.initialize_new(self._context, requests)
+
+    def delete_states(
+        self, context: RequestContext, keys: Sequence[SharePartitionKey], reply: Reply[list[ErrorCode]]
+    ) -> CoordinatorResult[list[ErrorCode]]:
+        """Remove states, for their group. Each has its own answer."""
+        return many.delete_states(self._context, keys)
+
+    def summarize_states(
+        self, context: RequestContext, keys: Sequence[SharePartitionKey], reply: Reply[list[Summary | ErrorCode]]
+    ) -> CoordinatorResult[list[Summary | ErrorCode]]:
+        """Return where share partitions start, for their group."""
+        return many.summarize_states(self._context, keys)
+
+    def delete_topics(
+        self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]
+    ) -> CoordinatorResult[None]:
+        """Remove the states of deleted topics. Answered after the first step; the others follow by timer."""
+        return self._deleted_topics.begin()
 
     # Read operations
 
     def share_partition(self, committed_offset: int, key: SharePartitionKey) -> SharePartition | None:
         """Return the state of a share partition, or None."""
-        return self._partitions.get_at(key, committed_offset)
+        return self._partitions.get_at(name_of(key), committed_offset)
 
     def share_partitions(self, committed_offset: int) -> Iterable[tuple[SharePartitionKey, SharePartition]]:
         """Return every share partition, in no particular order."""
-        return self._partitions.items_at(committed_offset)
+        return ((key_of(name), state) for name, state in self._partitions.items_at(committed_offset))
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """Return the digest of all share partitions. It is never split into steps."""
-        items = {key: share_partition_digest(key, state) for key, state in self._partitions.items_at(committed_offset)}
+        items = {key: share_partition_digest(key, state) for key, state in self.share_partitions(committed_offset)}
         parts = {coordinator_key(key): digest_text(item) for key, item in items.items()} if with_parts else {}
         return StateDigest(committed_offset, digest_text(sum(items.values())), parts)
 
@@ -55,20 +134,29 @@ class ShareShard(CoordinatorShard):
         """Apply one record."""
         match record.key, record.value:
             case ShareSnapshotKey(group_id=group_id, topic_id=topic_id, partition=partition), value:
-                key = SharePartitionKey(group_id, topic_id, partition)
+                name = name_of(SharePartitionKey(group_id, topic_id, partition))
                 if isinstance(value, ShareSnapshotValue):
-                    self._partitions[key] = after_snapshot(self._partitions.get(key), value, self._updates_per_snapshot)
+                    known = self._partitions.get(name)
+                    self._partitions.put(name, after_snapshot(known, snapshot_state(value), self.updates_per_snapshot))
                 else:
-                    self._partitions.pop(key, None)
-            case ShareUpdateKey(group_id=group_id, topic_id=topic_id, partition=partition), ShareUpdateValue() as update:
-                key = SharePartitionKey(group_id, topic_id, partition)
-                self._partitions[key] = after_update(self._partitions.get(key), update)
+                    self._partitions.put(name, None)
+            case ShareUpdateKey(group_id=group_id, topic_id=topic_id, partition=partition), ShareUpdateValue() as value:
+                name = name_of(SharePartitionKey(group_id, topic_id, partition))
+                known = self._partitions.get(name)
+                self._partitions.put(name, first_update(value) if known is None else _updated(known, value))
 
     def plain_records(self) -> None:
         """Return None: the records have different sizes, so there is no fast replay."""
 
     def on_loaded(self) -> None:
-        """Do nothing: there is no soft state."""
+        """Start to look for deleted topics and for cold states."""
+        self._deleted_topics.start()
+        self._cold_states.start()
 
     def on_unloaded(self) -> None:
-        """Do nothing: there is no soft state."""
+        """Do nothing: timers end with the shard."""
+
+
+def _updated(known: SharePartition, value: ShareUpdateValue) -> SharePartition:
+    batches = batches_of(value.state_batches)
+    return after_update(known, value.leader_epoch, value.start_offset, value.delivery_complete_count, batches)

@@ -6,15 +6,24 @@ the highest epoch of all records applies, and it may be higher than the epoch of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, combine
 from protocol.fields import uuid_text
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
+
+_TRIMMED: Final = "".join(map(chr, range(33)))
+"""What Java's String.trim removes."""
+_LONGEST_TOPIC_ID: Final = 24
+_BASE64: Final = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,64}")
 
 # The value in a record that does not change the leader epoch.
 NO_LEADER_EPOCH: Final = -1
@@ -34,6 +43,23 @@ class SharePartitionKey(NamedTuple):
 def coordinator_key(key: SharePartitionKey) -> str:
     """Return the key for FindCoordinator and Kafka's tools: group id, topic id and partition, separated by colons."""
     return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
+
+
+def parse_coordinator_key(text: str) -> SharePartitionKey:
+    """Return the key of a text as Kafka's ``SharePartitionKey.getInstance`` reads it. A group id may have colons. Raises ValueError."""
+    # As Java's String.split, which drops empty texts at the end.
+    parts = text.rstrip(":").split(":")
+    if len(parts) < 3:
+        raise ValueError("a group id, a topic id and a partition, separated by colons, are needed")
+    group_id, topic_id, partition = ":".join(parts[:-2]), parts[-2], parts[-1]
+    if not group_id.strip(_TRIMMED):
+        raise ValueError("the group id is empty")
+    if len(topic_id) > _LONGEST_TOPIC_ID or not _BASE64.fullmatch(topic_id):
+        raise ValueError(f"{topic_id} is not a topic id")
+    raw = urlsafe_b64decode(topic_id.rstrip("=") + "==")
+    if not _INTEGER.fullmatch(partition) or not -(1 << 31) <= int(partition) < 1 << 31:
+        raise ValueError(f"{partition} is not a partition")
+    return SharePartitionKey(group_id, raw, int(partition))
 
 
 class SharePartition(Struct, frozen=True, gc=False):
@@ -56,56 +82,68 @@ class SharePartition(Struct, frozen=True, gc=False):
     update_count: int
 
 
-def after_snapshot(known: SharePartition | None, value: ShareSnapshotValue, updates_per_snapshot: int) -> SharePartition:
-    """Return the state after a snapshot. As in Kafka, the count of updates is reset only if it had reached its limit."""
-    highest_leader_epoch, highest_state_epoch, update_count = value.leader_epoch, value.state_epoch, 0
-    if known is not None:
-        highest_leader_epoch = max(highest_leader_epoch, known.highest_leader_epoch)
-        highest_state_epoch = max(highest_state_epoch, known.highest_state_epoch)
-        update_count = known.update_count if known.update_count < updates_per_snapshot else 0
+def snapshot_state(value: ShareSnapshotValue) -> SharePartition:
+    """Return the state after a snapshot of a share partition without earlier records."""
     return SharePartition(
         value.snapshot_epoch,
         value.state_epoch,
         value.leader_epoch,
         value.start_offset,
         value.delivery_complete_count,
-        _batches_of(value.state_batches),
+        batches_of(value.state_batches),
         value.create_timestamp,
         value.write_timestamp,
-        highest_leader_epoch,
-        highest_state_epoch,
-        update_count,
+        highest_leader_epoch=value.leader_epoch,
+        highest_state_epoch=value.state_epoch,
+        update_count=0,
     )
 
 
-def after_update(known: SharePartition | None, value: ShareUpdateValue) -> SharePartition:
-    """Return the state after an update. Without earlier records, the update is the whole state."""
-    batches = _batches_of(value.state_batches)
+def after_snapshot(known: SharePartition | None, snapshot: SharePartition, updates_per_snapshot: int) -> SharePartition:
+    """Return the state after a snapshot. As in Kafka, the count of updates is reset only if it had reached its limit."""
     if known is None:
-        return SharePartition(
-            value.snapshot_epoch,
-            _UNINITIALIZED_EPOCH,
-            value.leader_epoch,
-            value.start_offset,
-            value.delivery_complete_count,
-            batches,
-            _NO_TIMESTAMP,
-            _NO_TIMESTAMP,
-            highest_leader_epoch=value.leader_epoch,
-            highest_state_epoch=_UNINITIALIZED_EPOCH,
-            update_count=1,
-        )
-    start_offset = known.start_offset if value.start_offset == NO_START_OFFSET else value.start_offset
+        return snapshot
+    return msgspec.structs.replace(
+        snapshot,
+        highest_leader_epoch=max(snapshot.leader_epoch, known.highest_leader_epoch),
+        highest_state_epoch=max(snapshot.state_epoch, known.highest_state_epoch),
+        update_count=known.update_count if known.update_count < updates_per_snapshot else 0,
+    )
+
+
+def first_update(value: ShareUpdateValue) -> SharePartition:
+    """Return the state after an update of a share partition without earlier records: the update is the whole state."""
+    return SharePartition(
+        value.snapshot_epoch,
+        _UNINITIALIZED_EPOCH,
+        value.leader_epoch,
+        value.start_offset,
+        value.delivery_complete_count,
+        batches_of(value.state_batches),
+        _NO_TIMESTAMP,
+        _NO_TIMESTAMP,
+        highest_leader_epoch=value.leader_epoch,
+        highest_state_epoch=_UNINITIALIZED_EPOCH,
+        update_count=1,
+    )
+
+
+def after_update(
+    known: SharePartition, leader_epoch: int, start_offset: int, delivery_complete_count: int, batches: Sequence[StateBatch]
+) -> SharePartition:
+    """Return the state after an update. A start offset or leader epoch of -1 changes nothing."""
+    if start_offset == NO_START_OFFSET:
+        start_offset = known.start_offset
     return SharePartition(
         known.snapshot_epoch,
         known.state_epoch,
-        known.leader_epoch if value.leader_epoch == NO_LEADER_EPOCH else value.leader_epoch,
+        known.leader_epoch if leader_epoch == NO_LEADER_EPOCH else leader_epoch,
         start_offset,
-        value.delivery_complete_count,
+        delivery_complete_count,
         combine((*known.state_batches, *batches), start_offset),
         known.create_timestamp,
         known.write_timestamp,
-        max(known.highest_leader_epoch, value.leader_epoch),
+        max(known.highest_leader_epoch, leader_epoch),
         known.highest_state_epoch,
         known.update_count + 1,
     )
@@ -133,5 +171,6 @@ def snapshot_value(state: SharePartition) -> ShareSnapshotValue:
     )
 
 
-def _batches_of(batches: Iterable[share_records.StateBatch]) -> tuple[StateBatch, ...]:
-    return tuple(StateBatch(each.first_offset, each.last_offset, each.delivery_count, each.delivery_state) for each in batches)
+def batches_of(batches: Iterable[share_records.StateBatch]) -> tuple[StateBatch, ...]:
+    """Return the batches of a record."""
+    return tuple([StateBatch(each.first_offset, each.last_offset, each.delivery_count, each.delivery_state) for each in batches])

@@ -101,11 +101,6 @@ def _makes_topics(step: Step) -> bool:
     return step.asked.api == "topics" and errors == [(ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
 
 
-def _finds_no_share_partitions(step: Step) -> bool:
-    """Row 11: FindCoordinator for a share partition."""
-    return step.asked.api == "find" and " type=2" in step.line
-
-
 def _has_only_aborted_offsets(step: Step) -> bool:
     """Row 49: a group after the end of its only transaction."""
     states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("groupState")]
@@ -214,10 +209,6 @@ KNOWN: Final[dict[int, Known]] = {
     8: Known(
         "Metadata names a topic that auto-creation creates",
         is_told_apart=_makes_topics,
-    ),
-    11: Known(
-        "FindCoordinator for a share partition",
-        is_told_apart=_finds_no_share_partitions,
     ),
     12: Known(
         "an OffsetCommit (versions 2-4) whose retention time runs past the end of int64",

@@ -14,12 +14,17 @@ ELSEWHERE: Final = {
     "AlterConfigs": "integration/test_configs.py",
     "ApiVersions": "unit/protocol/test_api.py",
     "DescribeCluster": "integration/test_cluster.py",
+    "DeleteShareGroupState": "integration/test_share_state.py",
     "DescribeTopicPartitions": "integration/test_topics.py",
     "Fetch": "integration/test_internal_topics.py",
+    "InitializeShareGroupState": "integration/test_share_state.py",
     "ListOffsets": "integration/test_internal_topics.py",
     "Produce": "integration/test_internal_topics.py",
     "ShareAcknowledge": "differential/test_share_sessions.py",
     "ShareFetch": "differential/test_share_sessions.py",
+    "ReadShareGroupState": "integration/test_share_state.py",
+    "ReadShareGroupStateSummary": "integration/test_share_state.py",
+    "WriteShareGroupState": "integration/test_share_state.py",
 }
 
 

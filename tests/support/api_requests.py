@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from protocol.fields import Message
+from protocol.messages import delete_share_group_state as delete_state
+from protocol.messages import initialize_share_group_state as initialize_state
+from protocol.messages import read_share_group_state as read_state
+from protocol.messages import read_share_group_state_summary as read_summary
+from protocol.messages import write_share_group_state as write_state
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -57,12 +62,24 @@ from protocol.messages.txn_offset_commit import (
 from protocol.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 
 _PARTITIONS: Final = [AddPartitionsToTxnTopic("t", [0])]
+_TOPIC_ID: Final = b"0123456789abcdef"
 _NEWEST: Final[dict[str, Message]] = {
     type(request).__name__.removesuffix("Request"): request
     for request in (
         AddOffsetsToTxnRequest("p", 1, 0, "g"),
         AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("p", 1, 0, topics=_PARTITIONS)]),
         AlterConfigsRequest([ReplacedResource(2, "t")]),
+        delete_state.DeleteShareGroupStateRequest(
+            "g", [delete_state.DeleteStateData(_TOPIC_ID, [delete_state.PartitionData(0)])]
+        ),
+        initialize_state.InitializeShareGroupStateRequest(
+            "g", [initialize_state.InitializeStateData(_TOPIC_ID, [initialize_state.PartitionData(0)])]
+        ),
+        read_state.ReadShareGroupStateRequest("g", [read_state.ReadStateData(_TOPIC_ID, [read_state.PartitionData(0)])]),
+        read_summary.ReadShareGroupStateSummaryRequest(
+            "g", [read_summary.ReadStateSummaryData(_TOPIC_ID, [read_summary.PartitionData(0)])]
+        ),
+        write_state.WriteShareGroupStateRequest("g", [write_state.WriteStateData(_TOPIC_ID, [write_state.PartitionData(0)])]),
         ApiVersionsRequest("tests", "1"),
         ConsumerGroupDescribeRequest(["g"]),
         ConsumerGroupHeartbeatRequest("g", "m", 0, None, None, 60_000, ["t"], None, None, []),

@@ -12,6 +12,7 @@ class FakeTopics:
 
     def __init__(self) -> None:
         self.tell: Callable[[Collection[str]], None] = lambda _names: None
+        self.is_current = True
         self.version = 0
         self.version_of_newest = 0
         self._by_name: dict[str, Topic] = {}

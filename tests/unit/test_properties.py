@@ -15,12 +15,14 @@ from tests.support.oracle import facts
 UNITS = {
     "bytes", "connections", "connections per second", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
     "requests", "share sessions", "topics",
+    "records",
 }  # fmt: skip
 KAFKA_DEFAULTS: dict[str, str | None] = {fact["name"]: fact["default"] for fact in facts("configs.jsonl")}
 # Kafka has no default in milliseconds; the property in hours has one.
 KAFKA_DEFAULTS["log.roll.ms"] = str(int(KAFKA_DEFAULTS["log.roll.hours"] or 0) * 3_600_000)
-# It is internal in Kafka: read, and not described.
+# These are internal in Kafka: read, and not described.
 KAFKA_DEFAULTS["group.consumer.regex.refresh.interval.ms"] = str(10 * 60_000)
+KAFKA_DEFAULTS["share.coordinator.cold.partition.snapshot.interval.ms"] = str(5 * 60_000)
 
 
 @pytest.mark.parametrize("name", property_names())

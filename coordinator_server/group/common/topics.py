@@ -23,6 +23,10 @@ class TopicImage(Protocol):
     def version_of_newest(self) -> int:
         """The version in which topics were last created; the first version that this process knew if there was none since."""
 
+    @property
+    def is_current(self) -> bool:
+        """Whether a topic that is not known here does not exist. It may also be unknown while this loop cannot learn of it."""
+
     def topic(self, name: str, /) -> Topic | None:
         """Return the topic of this name, or None."""
 
@@ -35,6 +39,7 @@ class TopicImage(Protocol):
 
 class _NoTopics:
     version = version_of_newest = 0
+    is_current = False
 
     def topic(self, _name: str, /) -> None:
         return None

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
+from coordinator_server.kinds import SHARE_STATE
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
@@ -21,6 +22,7 @@ from coordinator_server.server.features import EPOCH, finalized_features, suppor
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.share.share_partition import coordinator_key, parse_coordinator_key
 from coordinator_server.topic_names import name_problem
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
@@ -44,6 +46,9 @@ TOLD_FROM = {0: 0}
 BROKERS, CONTROLLERS = 1, 2
 # The first version of FindCoordinator with several keys.
 FIRST_WITH_KEYS = 4
+# And the first with share partitions.
+FIRST_WITH_SHARE_PARTITIONS = 6
+_NO_SHARE_PARTITION = "the key is not a share partition's, or the version of the request has none"
 # The work of FindCoordinator.
 UNITS_PER_KEY = 2
 CHARACTERS_PER_UNIT = 500
@@ -92,6 +97,9 @@ def find_coordinator(
     topic = node.internal.of_key_type(request.key_type)
     if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
+    if request.key_type == SHARE_STATE.key_type and not _has_share_partition(context, request):
+        _coordinators(node, topic, context, request, reply)
+        return
     if node.internal.named(topic.name) is not None or node.catalog.topic(topic.name) is not None:
         _coordinators(node, topic, context, request, reply)
         return
@@ -103,6 +111,24 @@ def find_coordinator(
     node.catalog.write(CREATE_INTERNAL_TOPIC, context, TopicRecord(topic.name, topic.topic_id), created)
 
 
+def _has_share_partition(context: RequestContext, request: FindCoordinatorRequest) -> bool:
+    """Return whether any of the keys is a share partition's: only that is a use of the coordinator."""
+    keys = request.coordinator_keys if context.api_version >= FIRST_WITH_KEYS else [request.key]
+    return any(_owned_key(SHARE_STATE.topic, context, key) is not None for key in keys)
+
+
+def _owned_key(topic: str, context: RequestContext, key: str) -> str | None:
+    """Return the form of a key that selects its partition, or None if no coordinator can own it."""
+    if topic != SHARE_STATE.topic:
+        return key
+    if context.api_version < FIRST_WITH_SHARE_PARTITIONS:
+        return None
+    try:
+        return coordinator_key(parse_coordinator_key(key))
+    except ValueError:
+        return None
+
+
 def _coordinators(
     node: Node,
     topic: Topic,
@@ -111,18 +137,25 @@ def _coordinators(
     reply: PendingReply[FindCoordinatorResponse],
 ) -> None:
     if context.api_version < FIRST_WITH_KEYS:
-        found = _coordinator(node, topic, reply, request.key)
+        if topic.name == SHARE_STATE.topic:
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+        found = _coordinator(node, topic, reply, request.key, request.key)
         reply.complete(FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE"))
         return
 
     def find(key: str) -> tuple[Coordinator, int]:
-        return _coordinator(node, topic, reply, key), UNITS_PER_KEY + len(key) // CHARACTERS_PER_UNIT
+        owned = _owned_key(topic.name, context, key)
+        if owned is None:
+            found = Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST, _NO_SHARE_PARTITION)
+        else:
+            found = _coordinator(node, topic, reply, key, owned)
+        return found, UNITS_PER_KEY + len(key) // CHARACTERS_PER_UNIT
 
     answer_list(node.steps, reply, request.coordinator_keys, find, lambda found: FindCoordinatorResponse(coordinators=found))
 
 
-def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str) -> Coordinator:
-    loop = loop_of(ShardId(topic.name, partition_for(key, topic.partitions)), node.nodes.loops)
+def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str, owned: str) -> Coordinator:
+    loop = loop_of(ShardId(topic.name, partition_for(owned, topic.partitions)), node.nodes.loops)
     there = node.endpoint(reply, loop)
     return Coordinator(key, node.nodes.first_id + loop, there.host, there.port)
 

@@ -19,6 +19,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, Me
 from tests.support.api_peer import ApiPeer
 
 GROUPS, STATES = 0, 2
+SHARE_PARTITION = "g:AAAAAAAAAAAAAAAAAAAAAQ:0"
 OFFSETS = Topic("__consumer_offsets", b"c" * 16, 50)
 SHARE = Topic("__share_group_state", b"s" * 16, 50)
 ORDERS = Topic("orders", b"o" * 16, 3)
@@ -140,14 +141,14 @@ def test_the_first_use_of_a_kind_creates_its_topic(site: Site) -> None:
     assert site.created == []
 
     for _ in range(2):
-        assert [each[0] for each in find(site, 6, "g:topic:0", key_type=STATES)] == [0]
+        assert [each[0] for each in find(site, 6, SHARE_PARTITION, key_type=STATES)] == [0]
     assert site.created == [SHARE.name]
 
 
 def test_while_a_topic_cannot_be_created_clients_ask_again(site: Site) -> None:
     site.error = ErrorCode.NOT_CONTROLLER
 
-    assert find(site, 6, "g:topic:0", key_type=STATES) == [(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "", -1)]
+    assert find(site, 6, SHARE_PARTITION, key_type=STATES) == [(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "", -1)]
 
 
 def ask(site: Site, version: int, *topics: MetadataRequestTopic, **fields: Any) -> MetadataResponse:

@@ -8,7 +8,7 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.config_values import load
-from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.services import following
@@ -50,12 +50,17 @@ def test_a_row_builds_an_empty_state_machine() -> None:
         assert (found.offset, found.digest) == (0, "0" * 32)
 
 
-def test_only_groups_linger_and_coalesce() -> None:
+def test_groups_linger_and_coalesce_and_share_state_lingers() -> None:
     """The properties that say so are theirs."""
-    config = load({"group.coordinator.append.linger.ms": "5", "offsets.commit.coalesce": "true"})
-    settings = {topic: builder.settings(config) for topic, builder in BUILDERS.items() if builder is not None}
+    values = {
+        "group.coordinator.append.linger.ms": "5",
+        "offsets.commit.coalesce": "true",
+        "share.coordinator.append.linger.ms": "6",
+    }
+    settings = {topic: builder.settings(load(values)) for topic, builder in BUILDERS.items() if builder is not None}
 
     assert settings.pop(GROUPS.topic) == (5, True)
+    assert settings.pop(SHARE_STATE.topic) == (6, False)
     assert settings.keys() == {CATALOG.topic, TRANSACTIONS.topic}
     assert set(settings.values()) == {RuntimeSettings()}
 

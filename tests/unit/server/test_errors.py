@@ -18,6 +18,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.server.apis.offset_fetch import FETCH_ERRORS
+from coordinator_server.server.apis.share_state import STATE_ERRORS
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
@@ -46,6 +47,11 @@ OPERATIONS: Final[dict[str, Any]] = {
     "EndTxn": OPERATION_ERRORS,
     "DescribeTransactions": OPERATION_ERRORS,
     "ListTransactions": OPERATION_ERRORS,
+    "InitializeShareGroupState": STATE_ERRORS,
+    "ReadShareGroupState": STATE_ERRORS,
+    "WriteShareGroupState": STATE_ERRORS,
+    "DeleteShareGroupState": STATE_ERRORS,
+    "ReadShareGroupStateSummary": STATE_ERRORS,
     "CreateTopics": CONTROLLER_ERRORS,
     "DeleteTopics": CONTROLLER_ERRORS,
     "AlterConfigs": CONTROLLER_ERRORS,
@@ -132,6 +138,11 @@ def test_every_api_can_refuse_a_request(api: str) -> None:
         "FindCoordinator",
         "IncrementalAlterConfigs",
         "Produce",
+        "InitializeShareGroupState",
+        "ReadShareGroupState",
+        "WriteShareGroupState",
+        "DeleteShareGroupState",
+        "ReadShareGroupStateSummary",
     ],
 )
 def test_a_refusal_says_why_where_the_api_has_room_for_it(api: str) -> None:

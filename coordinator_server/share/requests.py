@@ -1,0 +1,52 @@
+"""What the operations on one share partition take and return. A request of a client has any number of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from coordinator_server.share.share_partition import SharePartitionKey
+from coordinator_server.share.state_batches import StateBatch
+
+NO_EPOCH: Final = -1
+"""An epoch that is not compared."""
+NEGATIVE_PARTITION: Final = "a partition is not negative"
+
+
+class Initialization(NamedTuple):
+    """A new state without batches. ``start_offset`` is -1 until a partition leader chooses one."""
+
+    key: SharePartitionKey
+    state_epoch: int
+    start_offset: int
+
+
+class Write(NamedTuple):
+    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count."""
+
+    key: SharePartitionKey
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+    batches: Sequence[StateBatch]
+
+
+class Read(NamedTuple):
+    """What a partition leader reads when it becomes the leader, in an epoch that fences its predecessors."""
+
+    key: SharePartitionKey
+    leader_epoch: int
+
+
+class Summary(NamedTuple):
+    """Where a share partition starts, and how many records beyond that are delivered: -1 if unknown."""
+
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+
+
+UNINITIALIZED: Final = Summary(0, 0, -1, -1)
+"""The summary of a share partition that has no state."""

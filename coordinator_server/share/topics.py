@@ -1,0 +1,48 @@
+"""The topics as share state sees them: which exist, and how many partitions they have."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.share.requests import NEGATIVE_PARTITION
+from coordinator_server.share.share_partition import SharePartitionKey
+from protocol.error_codes import ErrorCode
+
+
+class TopicsById(Protocol):
+    """The present topics of the loop."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether a topic that is not known here does not exist."""
+
+    def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
+        """Return the topic of this id, or None. Raises CoordinatorError while the catalog loads."""
+
+
+class _NoTopics:
+    is_current = False
+
+    def topic_by_id(self, _topic_id: bytes, /) -> None:
+        return None
+
+
+NO_TOPICS: Final[TopicsById] = _NoTopics()
+"""The topics of a state machine that only replays."""
+
+
+def check_partition(key: SharePartitionKey) -> None:
+    """Raise CoordinatorError for a negative partition."""
+    if key.partition < 0:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
+
+
+def check_topic(topics: TopicsById, key: SharePartitionKey) -> None:
+    """Raise CoordinatorError if the topic does not have the partition, or if that is not known now."""
+    topic = topics.topic_by_id(key.topic_id)
+    if topic is None and not topics.is_current:
+        raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
+    if topic is None or topic.partitions <= key.partition:
+        raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

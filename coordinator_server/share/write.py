@@ -1,0 +1,84 @@
+"""Writes the state of a share partition (``ShareCoordinatorShard.writeState``): an update record, or a snapshot after many of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.share.context import ShareContext
+from coordinator_server.share.encoding import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_snapshot, encoded_update, name_of
+from coordinator_server.share.requests import NO_EPOCH, Write
+from coordinator_server.share.share_partition import SharePartition, after_snapshot, after_update
+from coordinator_server.share.state_batches import NO_START_OFFSET, combine
+from coordinator_server.share.state_record import StateRecord
+from coordinator_server.share.topics import check_partition, check_topic
+from protocol.error_codes import ErrorCode
+
+MAX_BATCHES: Final = 10_000
+"""The largest number of batches in a write: the most records that a leader may have in flight
+(``group.share.partition.max.record.locks``)."""
+MAX_STORED_BATCHES: Final = 20_000
+"""The largest number of batches in a state. A snapshot with twice as many would not fit into a record batch."""
+
+
+def check_epochs(state: SharePartition, leader_epoch: int, state_epoch: int = NO_EPOCH) -> None:
+    """Raise CoordinatorError for an epoch that is older than the newest one of the share partition."""
+    if leader_epoch != NO_EPOCH and state.highest_leader_epoch > leader_epoch:
+        raise CoordinatorError(ErrorCode.FENCED_LEADER_EPOCH, f"leader epoch {state.highest_leader_epoch} is newer")
+    if state_epoch != NO_EPOCH and state.highest_state_epoch > state_epoch:
+        raise CoordinatorError(ErrorCode.FENCED_STATE_EPOCH, f"state epoch {state.highest_state_epoch} is newer")
+
+
+def write_state(context: ShareContext, request: Write) -> StateRecord:
+    """Return the record of a write. It raises no epoch of the share partition, even with higher ones. Raises CoordinatorError."""
+    key = request.key
+    check_partition(key)
+    name = name_of(key)
+    state = context.partitions.get(name)
+    if state is None:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the share partition is not initialized")
+    check_epochs(state, request.leader_epoch, request.state_epoch)
+    check_topic(context.topics, key)
+    if len(request.batches) > MAX_BATCHES:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(request.batches)} batches, of at most {MAX_BATCHES}")
+    record = changed_state(context, name, state, request._replace(leader_epoch=state.leader_epoch))
+    assert record.state is not None
+    stored = len(record.state.state_batches)
+    if stored > MAX_STORED_BATCHES and stored > len(state.state_batches):
+        raise CoordinatorError(
+            ErrorCode.INVALID_REQUEST, f"the share partition would have {stored} batches, of at most {MAX_STORED_BATCHES}"
+        )
+    return record
+
+
+def changed_state(context: ShareContext, name: bytes, state: SharePartition, change: Write) -> StateRecord:
+    """Return the update of a state, or its next snapshot. Raises CoordinatorError."""
+    if state.update_count < context.updates_per_snapshot:
+        batches = combine(change.batches, change.start_offset)
+        after = after_update(state, change.leader_epoch, change.start_offset, change.delivery_complete_count, batches)
+        value = encoded_update(
+            state.snapshot_epoch, change.leader_epoch, change.start_offset, change.delivery_complete_count, batches
+        )
+        return StateRecord(context.partitions, name, UPDATE_TYPE, value, after)
+    start_offset = state.start_offset if change.start_offset == NO_START_OFFSET else change.start_offset
+    now_ms = context.clock.wall_ms()
+    snapshot = SharePartition(
+        state.snapshot_epoch + 1,
+        state.state_epoch,
+        change.leader_epoch,
+        start_offset,
+        change.delivery_complete_count,
+        combine((*state.state_batches, *change.batches), start_offset),
+        now_ms,
+        now_ms,
+        highest_leader_epoch=change.leader_epoch,
+        highest_state_epoch=state.state_epoch,
+        update_count=0,
+    )
+    return snapshot_record(context, name, state, snapshot)
+
+
+def snapshot_record(context: ShareContext, name: bytes, known: SharePartition | None, snapshot: SharePartition) -> StateRecord:
+    """Return the record of a snapshot that follows a state."""
+    after = after_snapshot(known, snapshot, context.updates_per_snapshot)
+    return StateRecord(context.partitions, name, SNAPSHOT_TYPE, encoded_snapshot(snapshot), after)

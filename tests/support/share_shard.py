@@ -1,0 +1,152 @@
+"""A ShareShard whose records are replayed at once, and whose timers fire when a test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from coordinator_server.catalog.topics import Topic
+from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import CoordinatorResult, RequestContext
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.share.requests import Initialization, Read, Summary, Write
+from coordinator_server.share.shard import ShareShard
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.state_batches import StateBatch
+from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from tests.support.clock import ManualClock
+
+CONTEXT = RequestContext("c", "h", 0, 0)
+TOPIC_ID = b"0123456789abcdef"
+KEY = SharePartitionKey("g", TOPIC_ID, 0)
+
+
+class Topics:
+    """One topic with three partitions, unless a test says otherwise."""
+
+    def __init__(self) -> None:
+        self.is_current = True
+        self.counts = {TOPIC_ID: 3}
+
+    def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
+        count = self.counts.get(topic_id)
+        return None if count is None else Topic("t", topic_id, count)
+
+
+class Timers:
+    """The armed timers, by key."""
+
+    def __init__(self) -> None:
+        self.armed: dict[Hashable, tuple[int, Callable[[], CoordinatorResult[Any]]]] = {}
+
+    def schedule(
+        self, key: Hashable, delay_ms: int, operation: Callable[[], CoordinatorResult[Any]], /, retry_ms: int = 0
+    ) -> None:
+        self.armed[key] = delay_ms, operation
+
+    def cancel(self, key: Hashable, /) -> None:
+        self.armed.pop(key, None)
+
+    def is_scheduled(self, key: Hashable, /) -> bool:
+        return key in self.armed
+
+
+class ShareSite:
+    """The shard and its log. Operations raise CoordinatorError, or return their response."""
+
+    def __init__(self, updates_per_snapshot: int = 500, cold_after_ms: int = 60_000) -> None:
+        self.clock = ManualClock()
+        self.topics = Topics()
+        self.timers = Timers()
+        self.registry = SnapshotRegistry()
+        self.shard = ShareShard(
+            registry=self.registry,
+            timer=self.timers,
+            clock=self.clock,
+            topics=self.topics,
+            updates_per_snapshot=updates_per_snapshot,
+            cold_after_ms=cold_after_ms,
+        )
+        self.log: list[CoordinatorRecord] = []
+
+    def take(self, result: CoordinatorResult[Any]) -> Any:
+        """Replay the records of a result. Return its response. What is written is what the serde writes."""
+        records = list(result.records)
+        if isinstance(result.records, RecordBlock):
+            written = _Written()
+            result.records.write(written, b"")  # type: ignore[arg-type]
+            assert written.records == [(SHARE_SERDE.encode_key(each), SHARE_SERDE.encode_value(each)) for each in records]
+            assert sum(len(key) + len(value or b"") for key, value in written.records) < result.records.max_bytes()
+            result.records.replay(len(self.log))
+        else:
+            for offset, record in enumerate(records, len(self.log)):
+                self.shard.replay(offset, record)
+        self.log += records
+        if result.on_append is not None:
+            result.on_append(None)
+        return result.response
+
+    def fire(self, key: str) -> None:
+        """Run an armed timer."""
+        found = ("pass", key)
+        _, operation = self.timers.armed.pop(found)
+        self.take(operation())
+
+    def initialize(self, state_epoch: int = 0, start_offset: int = 0, key: SharePartitionKey = KEY) -> None:
+        self.take(self.shard.initialize_state(CONTEXT, Initialization(key, state_epoch, start_offset), _no_reply))
+
+    def write(
+        self,
+        *batches: StateBatch,
+        state_epoch: int = 0,
+        leader_epoch: int = 0,
+        start_offset: int = -1,
+        complete: int = -1,
+        key: SharePartitionKey = KEY,
+    ) -> None:
+        request = Write(key, state_epoch, leader_epoch, start_offset, complete, batches)
+        self.take(self.shard.write_state(CONTEXT, request, _no_reply))
+
+    def read(self, leader_epoch: int = -1, key: SharePartitionKey = KEY) -> SharePartition:
+        state: SharePartition = self.take(self.shard.read_state(CONTEXT, Read(key, leader_epoch), _no_reply))
+        return state
+
+    def summarize(self, key: SharePartitionKey = KEY) -> Summary:
+        found: Summary = self.take(self.shard.read_summary(CONTEXT, key, _no_reply))
+        return found
+
+    def delete(self, key: SharePartitionKey = KEY) -> None:
+        self.take(self.shard.delete_state(CONTEXT, key, _no_reply))
+
+    @property
+    def state(self) -> SharePartition | None:
+        return self.shard.share_partition(LATEST, KEY)
+
+    def replayed(self) -> ShareShard:
+        """A shard after the same log."""
+        shard = ShareShard(registry=SnapshotRegistry(), updates_per_snapshot=self.shard.updates_per_snapshot)
+        for offset, record in enumerate(self.log):
+            shard.replay(offset, record)
+        return shard
+
+
+def refusal(operation: Callable[[], object]) -> ErrorCode:
+    """The error with which an operation is refused."""
+    try:
+        operation()
+    except CoordinatorError as refused:
+        return refused.error
+    return ErrorCode.NONE
+
+
+class _Written:
+    def __init__(self) -> None:
+        self.records: list[tuple[bytes, bytes | None]] = []
+
+    def append(self, key: bytes, value: bytes | None, headers: bytes) -> None:
+        self.records.append((key, value))
+
+
+_no_reply: Any = None
