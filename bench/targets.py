@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 from tests.support.server import ROOT, Server
@@ -65,6 +66,7 @@ class Daemon(Server):
 @contextlib.contextmanager
 def this_server(words: Sequence[str]) -> Iterator[Daemon]:
     """This server, fsync and all, with a data directory that goes afterwards."""
+    BUILD.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory, Daemon(Path(directory), words) as server:
         yield server
 
@@ -82,8 +84,22 @@ def idle_server(answer: bytes) -> Iterator[Address]:
         _end(process)
 
 
+class Broker(NamedTuple):
+    """A running Kafka broker."""
+
+    address: Address
+    pid: int
+
+
 @contextlib.contextmanager
 def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
+    """The address of a broker of one's own."""
+    with kafka_process(properties) as broker:
+        yield broker.address
+
+
+@contextlib.contextmanager
+def kafka_process(properties: Sequence[str]) -> Iterator[Broker]:
     """A single KRaft node from Maven Central's jars, as it comes but for replication factors."""
     try:
         jars = bring_kafka_jars()
@@ -106,7 +122,7 @@ def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
             process = subprocess.Popen([*java, "kafka.Kafka", configuration], stdout=log, stderr=log)
         try:
             _await_port(port, process)
-            yield "127.0.0.1", port
+            yield Broker(("127.0.0.1", port), process.pid)
         finally:
             _end(process)
 

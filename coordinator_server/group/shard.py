@@ -23,7 +23,6 @@ from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.consumer.leave import leave as leave_consumer_group
-from coordinator_server.group.consumer.steady import steady_heartbeat
 from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
@@ -170,9 +169,6 @@ class GroupShard:
     ) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
         """Join a consumer group, stay in it, or leave it. Answered when the records of the group are durable."""
         consumer, group_id = self.groups.consumer_context, request.group_id
-        steady = steady_heartbeat(consumer, context, request)
-        if steady is not None:
-            return steady
         validate(request, context.api_version, consumer.assignors)
         group = self.groups.consumer.by_id.get(group_id)
         if group is None:

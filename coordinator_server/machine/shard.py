@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import Enum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -56,6 +56,14 @@ class Reply(Protocol[T_contra]):
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None: ...
 
 
+Again: TypeAlias = Callable[[int], bool]
+"""Does once more what an operation did that wrote nothing, if the same client sends the same request again.
+
+Gets the offset up to which the log is durable. Returns True if the answer is the same and depends on nothing later. Otherwise it
+changes nothing and returns False, and the operation must run. It may raise CoordinatorError, which means the same.
+"""
+
+
 class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     """The result of a write operation, as data. Immutable: operations share the empty result."""
 
@@ -72,6 +80,8 @@ class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     is_atomic: bool = True
     # Provenance headers of the records, in addition to the operation's origin.
     attribution: Attribution | None = None
+    # Of a result without records: a short way to the same answer. None: there is none.
+    again: Again | None = None
 
 
 class Producer(NamedTuple):

@@ -35,6 +35,7 @@ from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
 from coordinator_server.runtime.outbox import OnOutcome
 from coordinator_server.runtime.producers import KAFKAS_TIMES, ActiveProducer, Claim, EndOfTransaction, ProducerTimes
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
 from coordinator_server.runtime.timers import ShardTimers, Timer
 from protocol.coordinator_records import RecordSerde
@@ -106,15 +107,16 @@ class CoordinatorRuntime(Generic[S]):
         request: Q,
         reply: Reply[R],
         claim: Claim | None = None,
-    ) -> None:
+    ) -> Repeat | None:
         """Run a write operation. ``reply`` is answered when the outcome is durable, possibly before this returns.
 
-        With a claim, the records form a separate batch of its producer's open transaction.
+        With a claim, the records form a separate batch of its producer's open transaction. Returns what answers the same request
+        of the same client once more, if the operation has a short way to that.
         """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
-            return
+            return None
         try:
             result = operation.call(shard.shard, context, request, reply)
         except CoordinatorError as refused:
@@ -124,6 +126,9 @@ class CoordinatorRuntime(Generic[S]):
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             self._take_result(operation.name, shard, result, reply, context.origin, claim)
+            if result.again is not None:
+                return Repeat(shard, result.again, result.response)
+        return None
 
     def write_all(
         self,

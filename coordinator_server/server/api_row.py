@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
@@ -23,8 +24,10 @@ from protocol.error_codes import ErrorCode
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-Handler: TypeAlias = Callable[[Node, RequestContext, Q, PendingReply[R]], None]
-"""Runs one request and answers the reply, now or later. May raise CoordinatorError."""
+Handler: TypeAlias = Callable[[Node, RequestContext, Q, PendingReply[R]], Repeat | None]
+"""Runs one request and answers the reply, now or later. May raise CoordinatorError.
+
+Returns what answers the same request of the same connection once more, if there is a short way to that."""
 
 Refusal: TypeAlias = Callable[[RequestContext, Q, ErrorCode, str | None], R]
 """Returns the response that refuses a whole request, in the form of the request's API version."""

@@ -1,7 +1,7 @@
 """One client connection: splits bytes into frames for the dispatcher, and writes answers in the order of their requests.
 
 A request takes one synchronous pass: ``data_received`` splits frames, the dispatcher decodes and runs each, and all immediate
-answers are written together at the end of the pass. An answer that is not ready keeps its position in ``_waiting``, and later
+answers are written together at the end of the pass. An answer that is not ready keeps its position in ``unanswered``, and later
 answers wait behind it. Answers that become ready when records are durable are written once per turn of the loop.
 
 A pass ends when its quantum is used up. The rest waits for a later turn (``turns.py``), and so does the next pass of a connection
@@ -20,9 +20,10 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import structlog
 
 from coordinator_server.server.background import Background
+from coordinator_server.server.introduction import Introduction
 from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.quantum import EXPENSIVE, QUANTUM, REQUESTS_PER_PASS
-from coordinator_server.server.served_api import Introduction, ServedApi, Touched
+from coordinator_server.server.served_api import ServedApi, Touched
 from coordinator_server.server.turns import Turns
 from coordinator_server.server.unanswered import UnansweredRequest
 from protocol.errors import ProtocolError
@@ -71,6 +72,10 @@ class Connection(asyncio.Protocol):
         self.local_address: tuple[str, int] = ("", 0)
         # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
+        # The requests that have started, in the order of their answers.
+        self.unanswered: deque[UnansweredRequest] = deque()
+        # The answers that are written next.
+        self.out = bytearray()
         # A request of this class may start at once, unless it is ALONE (``turn_of``).
         self.order = Order.FREE
         # A large request is being decoded: until that is done, only FREE ones may start behind it.
@@ -86,9 +91,7 @@ class Connection(asyncio.Protocol):
         self._when_closed = when_closed
         self._frames = FrameSplitter(limits.frame_bytes)
         self._max_waiting = limits.waiting
-        self._waiting: deque[UnansweredRequest] = deque()
         self._backlog: deque[bytes] = deque()
-        self._out = bytearray()
         self._transport: asyncio.Transport | None = None
         self.is_closed = False
         self._is_in_pass = False
@@ -124,7 +127,7 @@ class Connection(asyncio.Protocol):
         self._transport = None
         # A request that is parked keeps its connection: a half-received one must not stay with it.
         self._frames.clear()
-        self._waiting.clear()
+        self.unanswered.clear()
         self._backlog.clear()
         parked, self._parked = self._parked, {}
         for forget in parked.values():
@@ -174,7 +177,7 @@ class Connection(asyncio.Protocol):
         is_alike = can_overtake = True
         has_large = False
         can_read = api.can_read_behind_writes
-        for each in reversed(self._waiting):
+        for each in reversed(self.unanswered):
             other = each.api
             if each.is_answered or each.is_free or other.order is Order.FREE:
                 continue
@@ -203,7 +206,7 @@ class Connection(asyncio.Protocol):
 
     def expect(self, reply: UnansweredRequest) -> None:
         """Append the next request to the order of answers."""
-        self._waiting.append(reply)
+        self.unanswered.append(reply)
 
     def answer(self, reply: UnansweredRequest, response: Any) -> None:
         """Write an answer, or keep it until all earlier requests are answered."""
@@ -211,15 +214,15 @@ class Connection(asyncio.Protocol):
             return
         assert not reply.is_answered, f"{reply.api.name} answered twice"
         reply.is_answered = True
-        waiting = self._waiting
-        is_due = self._is_in_pass or bool(self._out)
+        waiting = self.unanswered
+        is_due = self._is_in_pass or bool(self.out)
         try:
             if waiting[0] is not reply:
                 self._keep(reply, reply.encoded(response))
                 if self._is_holding and not is_due:
                     self._write_later(self)
                 return
-            reply.encode(response, self._out)
+            reply.encode(response, self.out)
         except ProtocolError as error:
             self._not_encodable(reply, error)
             return
@@ -255,7 +258,7 @@ class Connection(asyncio.Protocol):
 
     def holds(self, reply: UnansweredRequest) -> bool:
         """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
-        return not self.is_closed and (self._is_stalled or (reply.frame is not None and reply in self._waiting))
+        return not self.is_closed and (self._is_stalled or (reply.frame is not None and reply in self.unanswered))
 
     def when_sent(self, reply: UnansweredRequest, call: Callable[[], None]) -> None:
         """Call ``call`` once a given answer is no longer in memory. Not if the connection ends before."""
@@ -286,7 +289,7 @@ class Connection(asyncio.Protocol):
         """Close the connection for what the peer sent."""
         self.report("connection-refused", peer=self.peer, why=str(why), action="closed: no answer could be read")
         self._backlog.clear()
-        self._waiting.clear()
+        self.unanswered.clear()
         self.close()
 
     @property
@@ -358,7 +361,7 @@ class Connection(asyncio.Protocol):
         self._is_in_pass = True
         self._is_holding = False
         self._used = 0
-        backlog, waiting, dispatch, most = self._backlog, self._waiting, self._dispatch, self._max_waiting
+        backlog, waiting, dispatch, most = self._backlog, self.unanswered, self._dispatch, self._max_waiting
         must_wait = True
         left = REQUESTS_PER_PASS
         try:
@@ -377,7 +380,7 @@ class Connection(asyncio.Protocol):
             self.refuse(bad)
         finally:
             self._is_in_pass = False
-        if self._out:
+        if self.out:
             self._flush()
         if self._needs_step:
             self._rest()
@@ -405,9 +408,9 @@ class Connection(asyncio.Protocol):
 
     def _release(self) -> None:
         """Move the answers that are due from those that are kept to those to write."""
-        waiting = self._waiting
+        waiting = self.unanswered
         while waiting and (frame := waiting[0].frame) is not None:
-            self._out += frame
+            self.out += frame
             self._kept_bytes -= len(frame)
             waiting.popleft()
         if self._is_blocked or self._when_sent:
@@ -430,13 +433,13 @@ class Connection(asyncio.Protocol):
         self.close()
 
     def _flush(self) -> None:
-        if self._out and self._transport is not None:
-            out, self._out = self._out, bytearray()
+        if self.out and self._transport is not None:
+            out, self.out = self.out, bytearray()
             self._is_used = True
             self._transport.write(out)
 
     def _must_wait(self) -> bool:
-        return self._is_blocked or self._is_ending or len(self._waiting) >= self._max_waiting
+        return self._is_blocked or self._is_ending or len(self.unanswered) >= self._max_waiting
 
     def _balance(self) -> None:
         # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed. The rest

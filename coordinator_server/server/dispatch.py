@@ -10,9 +10,10 @@ from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, UnservedRequest
+from coordinator_server.server.introduction import Introduction
 from coordinator_server.server.order import Order, Turn
 from coordinator_server.server.reply import LargeReply, LoggedLargeReply, LoggedReply, PendingReply
-from coordinator_server.server.served_api import Introduction, ServedApi
+from coordinator_server.server.served_api import ServedApi
 from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
 from protocol.frames import decode_request_header
@@ -49,6 +50,8 @@ class Dispatcher:
         self._background = background
         self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
         self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
+        # A request that is answered by what is kept is not logged.
+        self._keeps_answers = not logs_requests
         self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:
@@ -58,6 +61,12 @@ class Dispatcher:
             known = self._introduce(connection, frame)
             if known is None:
                 return True
+        if known.repeat is not None and not connection.unanswered and (answer := known.answer_again(frame)):
+            connection.out += answer
+            return True
+        return self._start(connection, known, frame)
+
+    def _start(self, connection: Connection, known: Introduction, frame: bytes) -> bool:
         api, context = known.api, known.context
         is_behind_writes = False
         request: Any = None
@@ -88,9 +97,12 @@ class Dispatcher:
             reply.is_behind_writes = True
         connection.expect(reply)
         try:
-            api.handle(context, request, reply)
+            repeat = api.handle(context, request, reply)
         except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
             reply.fail_after(failure)
+        else:
+            if repeat is not None and self._keeps_answers:
+                known.remember(frame, repeat, reply)
         return True
 
     def _decode_beside(self, known: Introduction, frame: bytes, reply: PendingReply[Any]) -> None:

@@ -1,4 +1,4 @@
-"""An API as one node serves it, and the decoded header of a request."""
+"""An API as one node serves it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
@@ -19,7 +20,7 @@ Touched = frozenset[str | int]
 class Handle(Protocol):
     """The handler of a row, bound to this node. ``reply`` is a ``PendingReply``."""
 
-    def __call__(self, context: RequestContext, request: Any, reply: Any, /) -> None: ...
+    def __call__(self, context: RequestContext, request: Any, reply: Any, /) -> Repeat | None: ...
 
 
 class Refuse(Protocol):
@@ -47,13 +48,3 @@ class ServedApi(Struct, frozen=True):
     touches: Callable[[Any], Touched] | None = None
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
-
-
-class Introduction(Struct, frozen=True, gc=False):
-    """A decoded request header. ``rest`` is its bytes after the correlation id; the request body starts at ``position``."""
-
-    rest: bytes
-    position: int
-    api: ServedApi
-    context: RequestContext
-    decode: Callable[[bytes, int], tuple[Any, int]]

@@ -95,7 +95,7 @@ class Peer(asyncio.Transport):
     @property
     def is_waiting(self) -> bool:
         """Whether a request is unanswered; it may wait for the disk, or for other clients."""
-        return not self.is_closed and bool(self.connection._waiting)
+        return not self.is_closed and bool(self.connection.unanswered)
 
     def hang_up(self) -> None:
         self.connection.connection_lost(None)

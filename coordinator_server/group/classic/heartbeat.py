@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from coordinator_server.group.classic.context import ClassicContext
+from coordinator_server.group.classic.group import ClassicGroup
+from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import PREPARING_REBALANCE
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
@@ -25,5 +29,25 @@ def heartbeat(classic: ClassicContext, request: HeartbeatRequest) -> Coordinator
     if request.generation_id != group.generation_id:
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
     classic.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
-    response = _REBALANCING if group.state is PREPARING_REBALANCE else _ALIVE
-    return CoordinatorResult(response, depends_on=classic.groups.depends_on(group_id))
+    depends_on = classic.groups.depends_on(group_id)
+    if group.state is PREPARING_REBALANCE:
+        return CoordinatorResult(_REBALANCING, depends_on=depends_on)
+    return CoordinatorResult(_ALIVE, depends_on=depends_on, again=partial(_again, classic, request, group, member))
+
+
+def _again(
+    classic: ClassicContext, request: HeartbeatRequest, group: ClassicGroup, member: ClassicGroupMember, durable: int
+) -> bool:
+    """Refresh the session if nothing has changed that the heartbeat looks at."""
+    groups, instance_id = classic.groups, request.group_instance_id
+    if (
+        groups.living(request.group_id) is not group
+        or group.members.get(request.member_id) is not member
+        or group.generation_id != request.generation_id
+        or group.state is PREPARING_REBALANCE
+        or (instance_id is not None and group.static_members.get(instance_id) != request.member_id)
+        or groups.depends_on(request.group_id) > durable
+    ):
+        return False
+    classic.timer.schedule(member.session_key, member.session_timeout_ms, member.expire)
+    return True

@@ -12,38 +12,21 @@ from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
 from coordinator_server.group.common.regexes import RegexResolver
-from coordinator_server.group.common.settings import ConsumerSettings
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.why import Why
-from coordinator_server.machine.shard import CoordinatorResult, RequestContext
-from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
-from protocol.messages.consumer_group_records import ConsumerGroupMetadataValue, ConsumerGroupTargetAssignmentMetadataValue
-
-
-class Steady(NamedTuple):
-    """What a member and its group were when a heartbeat was answered that changed nothing, and that answer.
-
-    The values are those in the state: as long as they are the same objects, the next such heartbeat gets the same answer.
-    """
-
-    member: ConsumerGroupMember
-    client: RequestContext
-    group_epoch: ConsumerGroupMetadataValue | None
-    assignment_epoch: ConsumerGroupTargetAssignmentMetadataValue | None
-    settings: ConsumerSettings
-    response: ConsumerGroupHeartbeatResponse
+from coordinator_server.machine.shard import CoordinatorResult
 
 
 class Session:
-    """The timers of one member, and what makes its next heartbeat a steady one.
+    """The timers of one member.
 
     Members of the classic protocol have no rebalance timeout; theirs are those of joining and of syncing.
     """
 
-    __slots__ = ("expire", "join_key", "key", "rebalance_key", "steady", "sync_key")
+    __slots__ = ("expire", "join_key", "key", "rebalance_key", "sync_key")
 
     def __init__(self, group_id: str, member_id: str, expire: Callable[[], CoordinatorResult[Any]]) -> None:
         self.key: Hashable = ("consumer-session", group_id, member_id)
@@ -51,7 +34,6 @@ class Session:
         self.join_key: Hashable = ("consumer-join", group_id, member_id)
         self.sync_key: Hashable = ("consumer-sync", group_id, member_id)
         self.expire = expire
-        self.steady: Steady | None = None
 
     @property
     def keys(self) -> tuple[Hashable, ...]:

@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat: join a group, stay in it, leave it (KIP-848). The steps of a change are in ``change.py``.
 
-A steady heartbeat, which changes nothing, takes a short path and writes nothing (``steady.py``).
+When a member repeats a heartbeat that has changed nothing, it is answered without these steps (``steady.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coordinator_server.group.consumer.limits import refuse_many_topics
 from coordinator_server.group.consumer.member import Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id, refuse_if_full
 from coordinator_server.group.consumer.sessions import await_revocation, refresh_session
-from coordinator_server.group.consumer.steady import remember_steady
+from coordinator_server.group.consumer.steady import again
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import (
@@ -62,8 +62,9 @@ def heartbeat(
     )
     if request.member_epoch == 0 or _is_full(request) or after.assigned != before.assigned:
         response.assignment = assignment_of(after.assigned)
-    elif not changed.records and after.is_reconciled_to(group.group_epoch):
-        remember_steady(session, context, group, settings, response)
+    elif not first and not changed.records and after.is_reconciled_to(group.group_epoch):
+        short_way = again(consumer, request, group, session, settings)
+        return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     result = written(consumer, group, subscribed, changed, response)
     return replace(result, records=[*first, *changed.records]) if first else result
 

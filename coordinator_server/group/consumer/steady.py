@@ -6,68 +6,80 @@ is made of values that are replaced, never changed, so identity is enough.
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 from coordinator_server.group.common.settings import ConsumerSettings
-from coordinator_server.group.consumer.context import ConsumerContext, Session, Steady
+from coordinator_server.group.consumer.context import ConsumerContext, Session
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.sessions import RETRY_MS
-from coordinator_server.machine.shard import CoordinatorResult, RequestContext
+from coordinator_server.machine.shard import Again
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse as Response
-from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey, ConsumerGroupTargetAssignmentMetadataKey
+from protocol.messages.consumer_group_records import (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
 
 
-def remember_steady(
-    session: Session, context: RequestContext, group: ConsumerGroup, settings: ConsumerSettings, response: Response
-) -> None:
-    """Take note that this answer changed nothing, unless regular expressions may have to be resolved again."""
-    member, head = group.members.get(response.member_id or ""), group.head
-    if member is None or group.regex_members:
-        return
-    session.steady = Steady(
-        member,
-        context,
-        head.get(ConsumerGroupMetadataKey),
-        head.get(ConsumerGroupTargetAssignmentMetadataKey),
-        settings,
-        response,
-    )
+class _Seen(NamedTuple):
+    """What a member and its group were when its heartbeat changed nothing. The values are those in the state."""
+
+    member: ConsumerGroupMember
+    group: ConsumerGroup
+    group_epoch: ConsumerGroupMetadataValue | None
+    assignment_epoch: ConsumerGroupTargetAssignmentMetadataValue | None
+    settings: ConsumerSettings
 
 
-def steady_heartbeat(
-    consumer: ConsumerContext, context: RequestContext, request: ConsumerGroupHeartbeatRequest
-) -> CoordinatorResult[Response] | None:
-    """Answer a heartbeat like the last one of its member, or return None if there is anything to look at."""
-    group_id = request.group_id
-    of_group = consumer.sessions.get(group_id)
-    session = None if of_group is None else of_group.get(request.member_id)
-    last = None if session is None else session.steady
-    group = consumer.groups.by_id.get(group_id)
-    if session is None or last is None or group is None:
+def again(
+    consumer: ConsumerContext,
+    request: ConsumerGroupHeartbeatRequest,
+    group: ConsumerGroup,
+    session: Session,
+    settings: ConsumerSettings,
+) -> Again | None:
+    """Return the short way of a heartbeat that has changed nothing, or None if it may find something the next time.
+
+    Regular expressions may have to be resolved again.
+    """
+    member, head = group.members.get(request.member_id), group.head
+    if member is None or group.regex_members or not _is_bare(request, member):
         return None
-    head = group.head
-    settings = consumer.settings(group_id).consumer
+    group_epoch, assignment_epoch = head.get(ConsumerGroupMetadataKey), head.get(ConsumerGroupTargetAssignmentMetadataKey)
+    return partial(_again, consumer, session, _Seen(member, group, group_epoch, assignment_epoch, settings))
+
+
+def _again(consumer: ConsumerContext, session: Session, seen: _Seen, durable: int) -> bool:
+    """Refresh the session if nothing has changed that the heartbeat looks at."""
+    member, group, group_epoch, assignment_epoch, settings = seen
+    group_id, head, instance_id = group.group_id, group.head, member.metadata.instance_id
     if (
-        request.member_epoch != last.response.member_epoch
-        or group.members.get(request.member_id) is not last.member
-        or head.get(ConsumerGroupMetadataKey) is not last.group_epoch
-        or head.get(ConsumerGroupTargetAssignmentMetadataKey) is not last.assignment_epoch
-        or group.compared_epoch != request.member_epoch
-        or (context is not last.client and not _are_alike(context, last.client))
-        or settings is not last.settings
+        consumer.groups.by_id.get(group_id) is not group
+        or group.members.get(member.member_id) is not member
+        or (instance_id is not None and group.static_members.get(instance_id) != member.member_id)
+        or head.get(ConsumerGroupMetadataKey) is not group_epoch
+        or head.get(ConsumerGroupTargetAssignmentMetadataKey) is not assignment_epoch
+        or group.compared_epoch != member.current.member_epoch
+        or consumer.settings(group_id).consumer is not settings
         or group.regex_members
-        or request.instance_id != last.member.metadata.instance_id
-        or request.topic_partitions is not None
-        or request.subscribed_topic_names is not None
-        or request.subscribed_topic_regex is not None
-        or request.rebalance_timeout_ms != -1
-        or request.server_assignor is not None
-        or request.rack_id is not None
+        or group.end_offset.value > durable
     ):
-        session.steady = None
-        return None
+        return False
     consumer.timer.schedule(session.key, settings.session_timeout_ms, session.expire, RETRY_MS)
-    return CoordinatorResult(last.response, depends_on=group.end_offset.value)
+    return True
 
 
-def _are_alike(one: RequestContext, other: RequestContext) -> bool:
-    return one.client_id == other.client_id and one.client_host == other.client_host
+def _is_bare(request: ConsumerGroupHeartbeatRequest, member: ConsumerGroupMember) -> bool:
+    """Return whether the request says nothing but that the member is there."""
+    return (
+        request.instance_id == member.metadata.instance_id
+        and request.rack_id is None
+        and request.rebalance_timeout_ms == -1
+        and request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.server_assignor is None
+        and request.topic_partitions is None
+    )

@@ -9,6 +9,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Refused
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
@@ -66,8 +67,10 @@ SYNC_GROUP_API = ApiRow(
 )
 
 
-def heartbeat(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[HeartbeatResponse]) -> None:
-    node.groups.write(node.partition_of(request.group_id), HEARTBEAT, context, request, reply)
+def heartbeat(
+    node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[HeartbeatResponse]
+) -> Repeat | None:
+    return node.groups.write(node.partition_of(request.group_id), HEARTBEAT, context, request, reply)
 
 
 def refuse_heartbeat(

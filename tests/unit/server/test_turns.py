@@ -427,7 +427,7 @@ def test_answers_kept_behind_one_that_is_not_ready_have_a_bound(server: Server) 
     server.work = never
     peer.send(describe(1))
     server.loop.turn()
-    waiting = peer.connection._waiting[0]
+    waiting = peer.connection.unanswered[0]
     frames = [bytearray(600_000) for _ in range(3)]
     for each in frames:
         reply: PendingReply[Any] = PendingReply(peer.connection, waiting.api, waiting.context, 9, None)

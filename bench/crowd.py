@@ -1,0 +1,243 @@
+"""Members of groups, each with a connection of its own, that join, take what they are given and stay in touch.
+
+classic     JoinGroup, SyncGroup, Heartbeat; a member joins again whenever its group rebalances
+consumer    ConsumerGroupHeartbeat (KIP-848); a member confirms an assignment at once, and then says only that it is there
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+import uuid
+from typing import Final, NamedTuple, Protocol
+
+from bench.targets import Address
+from protocol.api import APIS
+from protocol.codec import decode, encode
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.support.asking import coordinator, make_topic
+from tests.support.client import Client, M, framed, request_header
+from tests.support.members import subscription
+
+RETRY_AFTER_S: Final = 0.05
+CONNECTS_AT_ONCE: Final = 100
+_JOIN, _SYNC, _HEARTBEAT, _CONSUMER_HEARTBEAT = 5, 3, 3, 1
+_TIMEOUT_MS: Final = 60_000
+_LENGTH = struct.Struct(">i")
+_NOT_YET = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.REBALANCE_IN_PROGRESS,
+}
+
+
+class Speaker:
+    """One connection, one request at a time. ``waits_s`` are the times until its answers, if it is a list."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._correlation_id = 0
+        self.waits_s: list[float] | None = None
+
+    async def ask(self, request: Message, version: int, response: type[M]) -> M:
+        """Send and wait."""
+        key = request.kafka.key
+        assert key is not None
+        self._correlation_id += 1
+        is_flexible = APIS[key].request_header_version(version) == 2
+        header = request_header(key, version, self._correlation_id, "bench", is_flexible)
+        started = time.perf_counter()
+        self._writer.write(framed(header + encode(request, version)))
+        (size,) = _LENGTH.unpack(await self._reader.readexactly(4))
+        body = await self._reader.readexactly(size)
+        if self.waits_s is not None:
+            self.waits_s.append(time.perf_counter() - started)
+        return decode(response, version, body[4 + APIS[key].response_header_version(version) :])
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Settled(NamedTuple):
+    """A member's generation or epoch, the number of its partitions, and since when."""
+
+    generation: int
+    partitions: int
+    at: float
+
+
+class Member(NamedTuple):
+    """Who it is, and how often it says that it is there."""
+
+    group_id: str
+    number: int
+    topic: str
+    every_s: float
+
+
+class Crowd:
+    """The members, and what they know. A topic of a consumer group has as many partitions as the group has members."""
+
+    def __init__(self) -> None:
+        self.settled: dict[tuple[str, int], Settled] = {}
+        self.newest: dict[str, int] = {}
+        self.is_over = False
+
+    def settle(self, member: Member, generation: int, partitions: int) -> None:
+        """Take note of what a member has."""
+        key = member.group_id, member.number
+        before = self.settled.get(key)
+        if before is None or before[:2] != (generation, partitions):
+            self.settled[key] = Settled(generation, partitions, time.perf_counter())
+            self.newest[member.group_id] = max(generation, self.newest.get(member.group_id, 0))
+
+    def is_settled(self, members: int) -> bool:
+        """Everybody has a partition in the newest generation of its group."""
+        if len(self.settled) < members:
+            return False
+        return all(state.partitions == 1 and state.generation == self.newest[group] for (group, _), state in self.settled.items())
+
+
+class Live(Protocol):
+    """What a member does until all is over."""
+
+    async def __call__(self, crowd: Crowd, speaker: Speaker, member: Member, /) -> None: ...
+
+
+async def live_classic(crowd: Crowd, speaker: Speaker, member: Member) -> None:
+    """Join, sync, stay in touch, and again whenever the group rebalances."""
+    group_id, member_id = member.group_id, ""
+    protocol = JoinGroupRequestProtocol(name="range", metadata=subscription(member.topic))
+    while not crowd.is_over:
+        join = JoinGroupRequest(
+            group_id=group_id,
+            session_timeout_ms=_TIMEOUT_MS,
+            rebalance_timeout_ms=_TIMEOUT_MS,
+            member_id=member_id,
+            protocol_type="consumer",
+            protocols=[protocol],
+        )
+        joined = await speaker.ask(join, _JOIN, JoinGroupResponse)
+        member_id = joined.member_id or member_id
+        if joined.error_code in _NOT_YET:
+            await asyncio.sleep(RETRY_AFTER_S)
+        if joined.error_code != ErrorCode.NONE:
+            continue
+        share = [SyncGroupRequestAssignment(member_id=one.member_id, assignment=b"share") for one in joined.members]
+        sync = SyncGroupRequest(group_id=group_id, generation_id=joined.generation_id, member_id=member_id, assignments=share)
+        if (await speaker.ask(sync, _SYNC, SyncGroupResponse)).error_code != ErrorCode.NONE:
+            continue
+        crowd.settle(member, joined.generation_id, 1)
+        heartbeat = HeartbeatRequest(group_id=group_id, generation_id=joined.generation_id, member_id=member_id)
+        while not crowd.is_over:
+            await asyncio.sleep(member.every_s)
+            if (await speaker.ask(heartbeat, _HEARTBEAT, HeartbeatResponse)).error_code != ErrorCode.NONE:
+                break
+
+
+async def live_consumer(crowd: Crowd, speaker: Speaker, member: Member) -> None:
+    """Join, take on each assignment at once, and stay in touch."""
+    group_id, member_id = member.group_id, str(uuid.uuid4())
+    join = ConsumerGroupHeartbeatRequest(
+        group_id,
+        member_id,
+        0,
+        rebalance_timeout_ms=_TIMEOUT_MS,
+        subscribed_topic_names=[member.topic],
+        topic_partitions=[],
+    )
+    request, owned = join, list[TopicPartitions]()
+    while not crowd.is_over:
+        answer = await speaker.ask(request, _CONSUMER_HEARTBEAT, ConsumerGroupHeartbeatResponse)
+        if answer.error_code in _NOT_YET:
+            await asyncio.sleep(RETRY_AFTER_S)
+            continue
+        if answer.error_code != ErrorCode.NONE:
+            request, owned = join, []
+            continue
+        is_new = answer.assignment is not None and answer.assignment.topic_partitions != owned
+        if answer.assignment is not None:
+            owned = answer.assignment.topic_partitions
+        crowd.settle(member, answer.member_epoch, sum(len(each.partitions) for each in owned))
+        if not is_new:
+            await asyncio.sleep(member.every_s)
+        told = owned if is_new else None
+        request = ConsumerGroupHeartbeatRequest(group_id, member_id, answer.member_epoch, topic_partitions=told)
+
+
+LIVES: Final[dict[str, Live]] = {"classic": live_classic, "consumer": live_consumer}
+
+
+class Lives:
+    """The running lives of a crowd."""
+
+    def __init__(self, crowd: Crowd, speakers: list[Speaker], tasks: list[asyncio.Task[None]]) -> None:
+        self.crowd = crowd
+        self.speakers = speakers
+        self.began = time.perf_counter()
+        self._tasks = tasks
+
+    async def settle(self, within_s: float) -> float:
+        """Wait until everybody has what it keeps. Return when that was, by ``perf_counter``."""
+        deadline = time.perf_counter() + within_s
+        while not self.crowd.is_settled(len(self._tasks)):
+            await self.pause(0.02)
+            if time.perf_counter() > deadline:
+                raise SystemExit(f"not settled within {within_s:g} s: {len(self.crowd.settled)} of {len(self._tasks)} members")
+        return max(state.at for state in self.crowd.settled.values())
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass. Raises what a member has died of."""
+        done, _ = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+        for life in done:
+            life.result()
+
+    async def end(self) -> None:
+        self.crowd.is_over = True
+        for life in self._tasks:
+            life.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for speaker in self.speakers:
+            speaker.close()
+
+
+async def connect(address: Address, groups: list[str], members: int) -> list[Speaker]:
+    """Open a connection for each of that many members of each group, to the group's coordinator."""
+    with Client(address) as client:
+        homes = [coordinator(client, group_id) for group_id in groups]
+    wanted = [home for home in homes for _ in range(members)]
+    speakers: list[Speaker] = []
+    for start in range(0, len(wanted), CONNECTS_AT_ONCE):
+        opened = [asyncio.open_connection(*home) for home in wanted[start : start + CONNECTS_AT_ONCE]]
+        speakers += [Speaker(*each) for each in await asyncio.gather(*opened)]
+    return speakers
+
+
+def begin(protocol: str, groups: list[str], speakers: list[Speaker], topic: str, every_s: float, over_s: float = 0) -> Lives:
+    """Let the members live, all from now on or spread over a time."""
+    crowd, members = Crowd(), len(speakers) // len(groups)
+
+    async def live(number: int, speaker: Speaker) -> None:
+        await asyncio.sleep(over_s * number / len(speakers))
+        await LIVES[protocol](crowd, speaker, Member(groups[number // members], number, topic, every_s))
+
+    return Lives(crowd, speakers, [asyncio.create_task(live(*each)) for each in enumerate(speakers)])
+
+
+def make_crowd_topic(address: Address, members: int) -> str:
+    """Make the topic of groups with that many members; return its name."""
+    topic = f"crowd-{members}"
+    with Client(address) as client:
+        make_topic(client, topic, members)
+    return topic
