@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, structs
+from msgspec import Meta, field, structs
 
 from coordinator_server.config_share import ShareConfig
-from coordinator_server.properties import UNLIMITED, Count, FromKafka, Millis, Ours, Positive, Property, properties_of
+from coordinator_server.properties import (
+    UNLIMITED,
+    Count,
+    FromKafka,
+    Millis,
+    Ours,
+    PerListener,
+    Positive,
+    Property,
+    properties_of,
+)
 
 MAX_LOOPS = 64
 LAST_PORT = 65535
+DEFAULT_LISTENER = "PLAINTEXT://127.0.0.1:9092"
 
 
 class ConfigError(ValueError):
@@ -28,14 +39,33 @@ class Config(ShareConfig, frozen=True, kw_only=True):
     node_id: Annotated[
         Count, FromKafka("The server's id as a broker. Further loops have the next ids.", unit="", kafka_default=None)
     ] = 1
+    listeners: Annotated[
+        str,
+        FromKafka(
+            "The addresses to listen on, each with a name. A name is a security protocol, or has one in "
+            "listener.security.protocol.map. An address without a host is every address of the machine, port 0 a free port. With "
+            "several loops these are the addresses of loop 0; the others use the next ports. A property of ssl.* that is given as "
+            "listener.name.NAME.ssl.* is that of one listener.",
+            form="NAME://HOST:PORT, separated by commas, such as PLAINTEXT://127.0.0.1:9092,SSL://:9193",
+            kafka_default="PLAINTEXT://:9092",
+        ),
+    ] = DEFAULT_LISTENER
     advertised_listeners: Annotated[
         str,
         FromKafka(
-            "The address for clients, if it is not the one that they connect to (behind NAT, in containers). With several loops it "
-            "is the address of loop 0; the others use the next ports.",
-            form="HOST:PORT, or PLAINTEXT://HOST:PORT",
+            "The addresses for clients, if they are not those that they connect to (behind NAT, in containers). With several loops "
+            "they are the addresses of loop 0; the others use the next ports.",
+            form="NAME://HOST:PORT for each listener that needs one, separated by commas, or HOST:PORT if there is one listener",
         ),
     ] = ""
+    listener_security_protocol_map: Annotated[
+        str,
+        FromKafka(
+            "The security protocol of each listener's name: PLAINTEXT or SSL.",
+            form="NAME:PROTOCOL, separated by commas, such as INTERNAL:PLAINTEXT,EXTERNAL:SSL",
+        ),
+    ] = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
+    listener_name: Annotated[dict[str, str], PerListener()] = field(default_factory=dict)
     loops: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"],
         Ours(
@@ -51,6 +81,62 @@ class Config(ShareConfig, frozen=True, kw_only=True):
             "paused does not count."
         ),
     ] = 30_000
+
+    # TLS of the listeners with the protocol SSL. SIGHUP reads the files again.
+    ssl_keystore_type: Annotated[
+        str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS")
+    ] = "PEM"
+    ssl_keystore_location: Annotated[
+        str,
+        FromKafka(
+            "The file with the server's private key, and after it its certificate and those that lead to a trusted one.",
+            form="the path of a PEM file",
+        ),
+    ] = ""
+    ssl_keystore_key: Annotated[
+        str, FromKafka("The server's private key itself, instead of a file.", form="a private key in PEM", is_secret=True)
+    ] = ""
+    ssl_keystore_certificate_chain: Annotated[
+        str, FromKafka("The certificates of ssl.keystore.key.", form="certificates in PEM", is_secret=True)
+    ] = ""
+    ssl_key_password: Annotated[
+        str, FromKafka("The password of an encrypted private key.", form="a password", is_secret=True)
+    ] = ""
+    ssl_truststore_type: Annotated[
+        str, FromKafka("The form of the trust store, which is PEM here.", form="PEM", kafka_default="JKS")
+    ] = "PEM"
+    ssl_truststore_location: Annotated[
+        str,
+        FromKafka("The file with the certificates of those who vouch for clients.", form="the path of a PEM file"),
+    ] = ""
+    ssl_truststore_certificates: Annotated[
+        str,
+        FromKafka(
+            "The certificates of those who vouch for clients, instead of a file.", form="certificates in PEM", is_secret=True
+        ),
+    ] = ""
+    ssl_client_auth: Annotated[
+        Literal["none", "requested", "required"],
+        FromKafka("Whether clients show a certificate. The principal of one that shows none is User:ANONYMOUS."),
+    ] = "none"
+    ssl_enabled_protocols: Annotated[
+        str, FromKafka("The versions of TLS.", form="TLSv1.2 and TLSv1.3, one or both, separated by a comma")
+    ] = "TLSv1.2,TLSv1.3"
+    ssl_cipher_suites: Annotated[
+        str,
+        FromKafka(
+            "The cipher suites of TLS 1.2, if not all that OpenSSL considers safe. Those of TLS 1.3 are always allowed.",
+            form="standard names or OpenSSL's, separated by commas, such as TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        ),
+    ] = ""
+    ssl_principal_mapping_rules: Annotated[
+        str,
+        FromKafka(
+            "The principals of clients with a certificate: the first rule that matches the distinguished name of its subject counts. "
+            "Patterns are RE2's.",
+            form="DEFAULT or RULE:pattern/replacement/[LU], separated by commas, such as RULE:^CN=([^,]+).*$/$1/L,DEFAULT",
+        ),
+    ] = "DEFAULT"
 
     # Topics. They have no records; clients subscribe to them.
     auto_create_topics_enable: Annotated[bool, FromKafka("Whether a topic is created when a client asks for its metadata.")] = (
@@ -409,7 +495,7 @@ class Config(ShareConfig, frozen=True, kw_only=True):
 def property_names() -> list[str]:
     """Return all property names, in the order of their declaration. Those of ``ShareConfig`` come last."""
     fields = sorted(structs.fields(Config), key=lambda field: field.name in ShareConfig.__struct_fields__)
-    return [field.encode_name for field in fields]
+    return [field.encode_name for field in fields if field.encode_name in properties_of(Config)]
 
 
 def property_named(name: str) -> Property:

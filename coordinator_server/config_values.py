@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import LAST_PORT, MAX_LOOPS, Config, ConfigError, property_named, property_names
+from coordinator_server.config import MAX_LOOPS, Config, ConfigError, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
+from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
+from coordinator_server.listeners import listener_specs
 from coordinator_server.properties import UNLIMITED
 from coordinator_server.topic_names import name_problem
 
+# What Kafka's tools show in place of a secret.
+HIDDEN: Final = "[hidden]"
 CONSUMER_ASSIGNORS: Final = ("uniform", "range")
 
 
@@ -40,21 +44,42 @@ _POLICIES: Final = {
 
 def load(properties: Mapping[str, str]) -> Config:
     """Return the defaults with these properties, given as text. Raises ConfigError."""
-    for name in properties:
+    of_server, of_listeners = split_listener_properties(properties)
+    for name in of_server:
         check_name(name)
-    for name, value in properties.items():
-        try:
-            msgspec.convert(_as_written({name: value}), Config, strict=False)
-        except msgspec.ValidationError:
-            raise ConfigError(f"{name} takes {property_named(name).accepted}, not {value!r}") from None
-    config = msgspec.convert(_as_written(properties), Config, strict=False)
+    for name, value in of_server.items():
+        _check_value(name, name, value)
+    for name, value in of_listeners.items():
+        _, property_name = parts_of(name)
+        check_name(property_name)
+        _check_value(PREFIX + name, property_name, value)
+    config = msgspec.convert(_as_written(of_server), Config, strict=False)
+    config = msgspec.structs.replace(config, listener_name={name.lower(): value for name, value in of_listeners.items()})
     declared_topics(config)
     loop_count(config)
-    advertised_address(config)
+    check_listeners(config)
     connection_overrides(config)
     check_order(config)
     consumer_assignors(config)
     return config
+
+
+def _check_value(given: str, name: str, value: str) -> None:
+    """Raise ConfigError if a property, given by the name ``given``, does not take a value."""
+    try:
+        msgspec.convert(_as_written({name: value}), Config, strict=False)
+    except msgspec.ValidationError:
+        raise ConfigError(f"{given} takes {property_named(name).accepted}, not {value!r}") from None
+
+
+def check_listeners(config: Config) -> None:
+    """Check the listeners, with as many loops as there are, and the properties of single ones. Raises ConfigError."""
+    specs = listener_specs(config, loop_count(config))
+    names = [spec.name for spec in specs]
+    for name in config.listener_name:
+        listener, _ = parts_of(name)
+        if listener not in names:
+            raise ConfigError(f"{PREFIX}{name}: {listener} is none of the listeners ({', '.join(names)})")
 
 
 def _as_written(properties: Mapping[str, str]) -> dict[str, str]:
@@ -62,15 +87,29 @@ def _as_written(properties: Mapping[str, str]) -> dict[str, str]:
     return {name: value.lower() if name == "group.consumer.migration.policy" else value for name, value in properties.items()}
 
 
+def shown_values(config: Config) -> dict[str, Any]:
+    """Return all values by name, also those of single listeners. Secrets that are set are HIDDEN."""
+    values = {name: getattr(config, name.replace(".", "_")) for name in property_names()}
+    values |= {PREFIX + name: value for name, value in config.listener_name.items()}
+    return {name: HIDDEN if value and is_secret(name) else value for name, value in values.items()}
+
+
 def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
     """Return ``["name=value", …]`` as a dict; the last value of a name wins. Raises ConfigError."""
     properties = {}
     for override in overrides:
         name, equals, value = override.partition("=")
-        if not equals or not name.strip():
+        name, value = name.strip(), value.strip()
+        if not equals or not name:
             raise ConfigError(f"--override takes name=value, not {override!r}")
-        properties[name.strip()] = value.strip()
+        properties[name] = value
     return properties
+
+
+def is_secret(name: str) -> bool:
+    """Return whether the value of a property must not be shown. A name that is unknown has no secret."""
+    known = parts_of(name.removeprefix(PREFIX))[1] if name.startswith(PREFIX) else name
+    return known in property_names() and property_named(known).is_secret
 
 
 def check_name(name: str) -> None:
@@ -96,22 +135,6 @@ def declared_topics(config: Config) -> dict[str, int | None]:
             raise ConfigError(f"topics={config.topics}: {problem}")
         topics[name] = int(count) if count else None
     return topics
-
-
-def advertised_address(config: Config) -> tuple[str, int] | None:
-    """Return the ``advertised.listeners`` property as host and port; None if it is not set. Raises ConfigError."""
-    text = config.advertised_listeners
-    if not text:
-        return None
-    host, colon, port = text.rpartition("://")[2].rpartition(":")
-    if not colon or not host or not port.isdecimal() or "," in text:
-        raise ConfigError(f"advertised.listeners={text}: one host:port is required, such as PLAINTEXT://coordinator.example:9092")
-    last = int(port) + loop_count(config) - 1
-    if last > LAST_PORT:
-        raise ConfigError(
-            f"advertised.listeners={text}: {loop_count(config)} loops need ports up to {last}, and {LAST_PORT} is the last one"
-        )
-    return host.strip("[]"), int(port)
 
 
 def connection_overrides(config: Config) -> dict[str, int]:
@@ -199,5 +222,5 @@ def loop_count(config: Config, cores: int = 1) -> int:
 def with_loops(config: Config, cores: int) -> Config:
     """Return the configuration with a number for ``loops``. Raises ConfigError."""
     config = msgspec.structs.replace(config, loops=loop_count(config, cores))
-    advertised_address(config)
+    check_listeners(config)
     return config

@@ -30,6 +30,7 @@ class FromKafka(Struct, frozen=True):
     unit: str | None = None
     form: str | None = None
     kafka_default: object | UnsetType = UNSET
+    is_secret: bool = False
 
 
 class Ours(Struct, frozen=True):
@@ -38,6 +39,10 @@ class Ours(Struct, frozen=True):
     description: str
     unit: str | None = None
     form: str | None = None
+
+
+class PerListener(Struct, frozen=True):
+    """Marks the field that has the properties of single listeners (``listener_settings.py``). It is not a property itself."""
 
 
 class Property(Struct, frozen=True):
@@ -54,6 +59,7 @@ class Property(Struct, frozen=True):
     maximum: int | float | None = None
     values: tuple[str, ...] = ()
     form: str | None = None
+    is_secret: bool = False
 
     @property
     def accepted(self) -> str:
@@ -79,7 +85,11 @@ class _Allowed(Struct, frozen=True):
 @cache
 def properties_of(config: type[Struct]) -> dict[str, Property]:
     """Return the properties that a Struct declares, by name. Raises TypeError if one is not described."""
-    return {field.encode_name: _property(field) for field in structs.fields(config)}
+    return {field.encode_name: _property(field) for field in structs.fields(config) if not _is_per_listener(field)}
+
+
+def _is_per_listener(field: structs.FieldInfo) -> bool:
+    return any(isinstance(each, PerListener) for each in get_args(field.type))
 
 
 def _property(field: structs.FieldInfo) -> Property:
@@ -101,6 +111,7 @@ def _property(field: structs.FieldInfo) -> Property:
         kafka_default=kafka_default,
         unit=_unit(name, about.unit) if allowed.type == "int" else None,
         form=about.form,
+        is_secret=isinstance(about, FromKafka) and about.is_secret,
         **structs.asdict(allowed),
     )
 

@@ -6,13 +6,14 @@ import argparse
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.process_settings import allow_all_files
 from coordinator_server.cli.signals import stop_signals
 from coordinator_server.config import ConfigError
-from coordinator_server.config_values import parse_overrides
+from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.errors import StartError
@@ -24,7 +25,7 @@ from coordinator_server.testing.settings import load_settings
 _STDIN: Final = 0
 
 
-def run_ephemeral(options: argparse.Namespace, host: str, port: int) -> int:
+def run_ephemeral(options: argparse.Namespace, properties: Mapping[str, str]) -> int:
     """Serve until stdin ends, the parent is gone, or a signal comes. Return the exit code."""
     import uvloop
 
@@ -33,10 +34,12 @@ def run_ephemeral(options: argparse.Namespace, host: str, port: int) -> int:
         raise ConfigError("--ephemeral keeps its log in memory, so it takes no --data-dir")
     if options.loops not in (None, "1"):
         raise ConfigError("--ephemeral has one loop, so it takes no --loops")
-    server = EphemeralServer(load_settings(parse_overrides(options.override)), die)
+    config = load_settings(properties)
+    first = listener_specs(config)[0]
+    server = EphemeralServer(config, die)
     allow_all_files()
     configure(options.log_level, options.log_format)
-    return uvloop.run(_serve(server, host, port, parent))
+    return uvloop.run(_serve(server, first.host, first.port, parent))
 
 
 async def _serve(server: EphemeralServer, host: str, port: int, parent: int) -> int:

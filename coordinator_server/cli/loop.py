@@ -38,6 +38,7 @@ from coordinator_server.server.supervisor.messages import (
     Ping,
     Pong,
     Prepared,
+    Reload,
     RunOperation,
     Serving,
     StartLoop,
@@ -106,18 +107,18 @@ class _Loop:
         daemon = self._daemon
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=channel)
         try:
-            await daemon.adopt([socket.socket(fileno=each) for each in self._order.sockets])
+            await daemon.adopt([[socket.socket(fileno=each) for each in bound] for bound in self._order.sockets])
             if await unless(self._stopping, daemon.prepare()):
                 self._link.send(Prepared(tuple(daemon.operations)))
             if await unless(self._stopping, self._may_listen.wait()):
                 await daemon.listen()
                 self._link.send(Listening())
-                log.info("loop-listening", port=self._order.ports[self._order.loop])
+                log.info("loop-listening", port=self._port)
                 if await unless(self._stopping, daemon.finish_loading()):
                     calm_the_collector()
                     self._slow_turns.start()
                     self._link.send(Serving())
-                    log.info("loop-serving", port=self._order.ports[self._order.loop])
+                    log.info("loop-serving", port=self._port)
         except (StartError, LogError) as failure:
             await daemon.stop()
             return complain(failure, failure.exit_code)
@@ -126,10 +127,16 @@ class _Loop:
         await daemon.stop()
         return 0
 
+    @property
+    def _port(self) -> int:
+        return self._order.ports[0][self._order.loop]
+
     def _received(self, message: ToLoop) -> None:
         match message:
             case Listen():
                 self._may_listen.set()
+            case Reload():
+                self._daemon.reload()
             case Ping():
                 self._link.send(Pong())
             case RunOperation():

@@ -21,7 +21,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,18 +30,20 @@ import structlog
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files, return_freed_memory
-from coordinator_server.cli.signals import stop_signals
+from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import load, loop_count, parse_overrides, with_loops
+from coordinator_server.config_references import read_overrides
+from coordinator_server.config_values import load, loop_count, with_loops
+from coordinator_server.listeners import bracketed, is_loopback, listener_specs
 from coordinator_server.log.directory import JOBS_S, await_jobs
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.file_locks import Holder
 from coordinator_server.ops.logging import LEVELS, configure
+from coordinator_server.server.certificates import read_certificates
 from coordinator_server.server.errors import StartError
 
 log = structlog.get_logger(__name__)
 
-LISTEN: Final = "127.0.0.1:9092"
 LISTEN_EPHEMERAL: Final = "127.0.0.1:0"
 
 EPILOG = """\
@@ -61,7 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help=f"address to listen on; port 0 picks a free one ({LISTEN}; with --ephemeral {LISTEN_EPHEMERAL})",
+        help=f"address to listen on without TLS; port 0 picks a free one (127.0.0.1:9092; with --ephemeral {LISTEN_EPHEMERAL}). "
+        "For more see the property listeners",
     )
     parser.add_argument(
         "--data-dir",
@@ -87,32 +90,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve and return the exit code."""
-    host, port = parse_address(options.listen or (LISTEN_EPHEMERAL if options.ephemeral else LISTEN))
+    properties = _properties(options)
     # A parent that does not read stderr blocks whoever fills it.
     options.log_level = options.log_level or ("warning" if options.ephemeral else "info")
     if options.ephemeral:
         # Only this needs the servers for tests.
         from coordinator_server.cli.ephemeral import run_ephemeral
 
-        return run_ephemeral(options, host, port)
+        return run_ephemeral(options, properties)
     if options.data_dir is None:
         raise ConfigError("--data-dir DIR is required; without a log to keep, --ephemeral serves until its parent ends")
     create_private_files()
     allow_all_files()
     return_freed_memory()
-    properties = parse_overrides(options.override)
-    if options.loops is not None:
-        properties["loops"] = options.loops
     config = with_loops(load(properties), len(os.sched_getaffinity(0)))
     configure(options.log_level, options.log_format)
+    _warn_of_plaintext(config)
     # Before the signal handlers are set: SIGTERM ends a server that waits.
     await_jobs(str(options.data_dir), _say_who_is_awaited)
     if loop_count(config) == 1:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
-        return uvloop.run(_serve(config, host, port, options.data_dir))
-    return asyncio.run(_supervise(config, host, port, options))
+        return uvloop.run(_serve(config, options.data_dir))
+    return asyncio.run(_supervise(config, options))
+
+
+def _properties(options: argparse.Namespace) -> dict[str, str]:
+    """Return the properties of --override, and those that other options stand for. Raises ConfigError."""
+    properties = read_overrides(options.override)
+    if options.loops is not None:
+        properties["loops"] = options.loops
+    if options.listen is not None and "listeners" in properties:
+        raise ConfigError("--listen and the property listeners say the same: give one of them")
+    if options.listen is not None or (options.ephemeral and "listeners" not in properties):
+        host, port = parse_address(options.listen or LISTEN_EPHEMERAL)
+        properties["listeners"] = f"PLAINTEXT://{bracketed(host)}:{port}"
+    return properties
+
+
+def _warn_of_plaintext(config: Config) -> None:
+    """Log the listeners at which everybody who reaches the port may do everything, and read what others send."""
+    for each in listener_specs(config, loop_count(config)):
+        if not each.protocol.has_tls and not is_loopback(each.host):
+            log.warning(
+                "plaintext-listener",
+                listener=str(each),
+                why="whoever reaches this port may do everything, and what passes is not encrypted",
+                action="listen on 127.0.0.1, or with TLS: listeners=SSL://…",
+            )
 
 
 def _say_who_is_awaited(found: Holder) -> None:
@@ -127,7 +153,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
+async def _serve(config: Config, data_dir: Path) -> int:
     from coordinator_server.server.daemon import Daemon
     from coordinator_server.server.slow_turns import SlowTurns
 
@@ -136,11 +162,13 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     gc.disable()
     daemon, slow_turns = Daemon(config, data_dir, die), SlowTurns()
     try:
-        sockets = _bound(host, port, data_dir)
-        address = _address(*sockets[0].getsockname()[:2])
+        read_certificates(config, listener_specs(config))
+        sockets = _bound(config, data_dir)
+        address = _addresses(config, sockets)
         await daemon.adopt(sockets)
         await daemon.prepare()
         await daemon.listen()
+        on_hangup(daemon.reload, stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
@@ -159,35 +187,36 @@ async def _serve(config: Config, host: str, port: int, data_dir: Path) -> int:
     return 0
 
 
-def _bound(host: str, port: int, data_dir: Path) -> list[socket.socket]:
+def _bound(config: Config, data_dir: Path) -> list[list[socket.socket]]:
     """Bind before the data directory is made: a port that is taken leaves nothing behind. Raises StartError, LockedLog."""
     from coordinator_server.log.directory import check_free
-    from coordinator_server.server.ports import bind_ports
+    from coordinator_server.server.ports import bind_listeners
 
     try:
-        [sockets] = bind_ports(host, port, 1)
+        return [sockets for [sockets] in bind_listeners(listener_specs(config), 1)]
     except StartError:
         # Perhaps the server that has the port has the directory, too: its process says more.
         check_free(str(data_dir))
         raise
-    return sockets
 
 
-async def _supervise(config: Config, host: str, port: int, options: argparse.Namespace) -> int:
+async def _supervise(config: Config, options: argparse.Namespace) -> int:
     from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))
     try:
-        meta = await supervisor.start(host, port)
+        read_certificates(config, supervisor.listeners)
+        meta = await supervisor.start()
     except (StartError, LogError) as failure:
         await supervisor.stop()
         return complain(failure, failure.exit_code)
     except OSError as failure:
         await supervisor.stop()
         return complain(failure, 1)
+    on_hangup(supervisor.reload, stopping)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
-        addresses = ",".join(_address(host, each) for each in supervisor.ports)
+        addresses = _addresses(config, supervisor.sockets)
         say([f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})"])
         sys.stdout.flush()
         log.info("serving", address=addresses, data_dir=str(options.data_dir), node_id=config.node_id)
@@ -207,8 +236,18 @@ async def _first(*events: asyncio.Event) -> asyncio.Event:
     return next(event for event in events if event.is_set())
 
 
-def _address(host: str, port: int) -> str:
-    return f"{f'[{host}]' if ':' in host else host}:{port}"
+def _addresses(config: Config, listeners: Sequence[Sequence[socket.socket]]) -> str:
+    """Return the addresses of the loops, or of the listeners by name if one of them is not plain or there are several.
+
+    ``listeners`` has the first socket of each loop, by listener.
+    """
+    specs = listener_specs(config, loop_count(config))
+    texts = []
+    for spec, sockets in zip(specs, listeners, strict=True):
+        scheme = "" if len(specs) == 1 and spec.name == "PLAINTEXT" else f"{spec.name}://"
+        hosts = [each.getsockname()[:2] for each in sockets]
+        texts += [f"{scheme}{bracketed(host)}:{port}" for host, port in hosts]
+    return ",".join(texts)
 
 
 async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> bool:

@@ -15,7 +15,8 @@ import msgspec
 
 from coordinator_server.cli.output import say, say_json
 from coordinator_server.config import property_named
-from coordinator_server.config_values import check_name, load, parse_overrides
+from coordinator_server.config_references import read_overrides
+from coordinator_server.config_values import check_name, load, shown_values
 from coordinator_server.properties import Property
 
 EPILOG = """\
@@ -47,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the properties."""
     for name in options.names:
         check_name(name)
-    values: dict[str, object] = msgspec.to_builtins(load(parse_overrides(options.override)))
+    values = shown_values(load(read_overrides(options.override)))
     shown = {name: values[name] for name in options.names or values}
     if options.json:
         say_json(shown if options.values else {name: _fields(property_named(name), value) for name, value in shown.items()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -17,6 +18,8 @@ from coordinator_server.server.ports import bind_port
 # The queue of connections that are not accepted yet. If it is full, clients try again only after a second.
 BACKLOG: Final = 4096
 ACCEPTS_PER_TURN: Final = 32
+# A TLS handshake takes at most this long.
+HANDSHAKE_S: Final = 10.0
 # Time for which nothing is accepted after the system refused a descriptor or memory.
 OUT_OF_RESOURCES_S: Final = 1.0
 # Errors of one connection, not of the listening socket (accept(2)): it ended before it was accepted.
@@ -28,14 +31,18 @@ _OF_CONNECTION: Final = frozenset(
 class AcceptPolicy(Protocol):
     """Decides about connections."""
 
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The TLS of a connection that is accepted now, or None."""
+
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
 
     def admit(self, host: str) -> asyncio.Protocol | None:
         """Return the protocol of a new connection, or None if it is refused."""
 
-    def lost(self, protocol: asyncio.Protocol) -> None:
-        """The connection ended before its protocol had a transport."""
+    def lost(self, protocol: asyncio.Protocol, why: OSError) -> None:
+        """The connection ended before its protocol had a transport, perhaps in its TLS handshake."""
 
 
 class Acceptor(Protocol):
@@ -94,6 +101,8 @@ class SocketAcceptor:
         for each in self._sockets:
             self._loop.remove_reader(each)
             each.close()
+        for task in self._connecting:
+            task.cancel()
 
     def _accept(self, listening: socket.socket) -> None:
         """Accept some of the connections that wait."""
@@ -141,10 +150,14 @@ class SocketAcceptor:
             # A peer whose machine is gone is noticed, though nobody writes to it.
             accepted.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, accepted)
-        except OSError:
+            tls = self._policy.tls
+            timeout_s = None if tls is None else HANDSHAKE_S
+            transport, _ = await self._loop.connect_accepted_socket(
+                lambda: protocol, accepted, ssl=tls, ssl_handshake_timeout=timeout_s
+            )
+        except OSError as ended:
             accepted.close()
-            self._policy.lost(protocol)
+            self._policy.lost(protocol, ended)
             return
         if self._is_closed:
             transport.abort()

@@ -11,16 +11,16 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.config_values import advertised_address
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
+from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.layers.retention import History, Removed, Retention
 from coordinator_server.log.local import LocalLogStore
@@ -41,13 +41,14 @@ from coordinator_server.server.admission import connection_limits
 from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.certificates import Certificates, read_certificates
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
-from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Nodes
+from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, ListenerPorts, Nodes
 from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
@@ -72,19 +73,23 @@ from coordinator_server.server.topic_image import LoopTopics
 from coordinator_server.server.turns import Turns
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
+if TYPE_CHECKING:
+    from coordinator_server.security.tls import ListenerTls
+
 log = structlog.get_logger(__name__)
 
 Fatal = Callable[[LogError], None]
 
 
 class Place(NamedTuple):
-    """The position of this loop among a server's loops, one for each of ``ports``. ``serving`` are the loops that serve already.
+    """The position of this loop among a server's loops. ``ports`` has a listener's port of each loop, for each listener.
+    ``serving`` are the loops that serve already.
 
     Each new process of this loop has a greater ``incarnation``.
     """
 
     loop: int
-    ports: tuple[int, ...]
+    ports: tuple[tuple[int, ...], ...]
     serving: tuple[int, ...] = ()
     incarnation: int = 1
 
@@ -104,9 +109,17 @@ class Site(NamedTuple):
     @property
     def nodes(self) -> Nodes:
         """The loops as nodes, in the form that clients get."""
-        advertised = advertised_address(self.config)
-        nodes = Nodes(self.config.node_id, advertised=Endpoint(*advertised) if advertised else None)
-        return nodes if self.place is None else nodes._replace(ports=self.place.ports, loop=self.place.loop)
+        specs, place = listener_specs(self.config, self.loops), self.place
+        advertised = [None if spec.advertised is None else Endpoint(*spec.advertised) for spec in specs]
+        ports = place.ports if place is not None else [()] * len(specs)
+        return Nodes(
+            self.config.node_id, self.loops, 0 if place is None else place.loop, tuple(map(ListenerPorts, ports, advertised))
+        )
+
+    @property
+    def loops(self) -> int:
+        """The number of loops."""
+        return 1 if self.place is None else len(self.place.ports[0])
 
 
 class HandlerServices(NamedTuple):
@@ -137,6 +150,7 @@ class Parts(NamedTuple):
     background: Background
     node: Node
     listener: Listener
+    certificates: Certificates
     operations: dict[str, Operation]
     control: ControlSocket | None
     cleaner: Cleaner | None
@@ -179,8 +193,12 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     operations = control_operations(hosted, store, node, status, builders)
     apis = site.environment.alter_apis(served_apis(node))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
-    listener = Listener(loop, config, dispatcher, turns, background, _listener_services(site, services, store, incidents))
-    status.listener = listener
+    specs = listener_specs(config, site.loops)
+    tls = read_certificates(config, specs)
+    listener_services = _listener_services(site, services, store, incidents, [tls.get(each.name) for each in specs])
+    listener = Listener(loop, config, dispatcher, turns, background, listener_services)
+    certificates = Certificates(tls, services.clock, listener_services.timers)
+    status.listener, status.certificates = listener, certificates
     has_tools = site.place is None and site.environment.has_tools
     return Parts(
         store,
@@ -197,6 +215,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         background,
         node,
         listener,
+        certificates,
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -347,16 +366,22 @@ def _node(
     )
 
 
-def _listener_services(site: Site, services: LoopServices, store: LocalLogStore, incidents: Incidents) -> ListenerServices:
-    loops = 1 if site.place is None else len(site.place.ports)
+def _listener_services(
+    site: Site,
+    services: LoopServices,
+    store: LocalLogStore,
+    incidents: Incidents,
+    entrances: Sequence[ListenerTls | None],
+) -> ListenerServices:
     shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
     open_files = site.environment.open_files()
     return ListenerServices(
         services.clock,
         ShardTimers(services.timers, services.clock, _run),
         site.environment.make_acceptor,
-        connection_limits(site.config, open_files, -(-shards // loops)),
+        connection_limits(site.config, open_files, -(-shards // site.loops)),
         incidents,
+        entrances,
     )
 
 

@@ -15,10 +15,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
+from ssl import SSLObject
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 import structlog
 
+from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.server.background import Background
 from coordinator_server.server.introduction import Introduction
 from coordinator_server.server.order import Order, Turn
@@ -70,6 +72,11 @@ class Connection(asyncio.Protocol):
         self.peer_host = ""
         self.peer_port = 0
         self.local_address: tuple[str, int] = ("", 0)
+        # The number of the listener that the client connected to.
+        self.listener = 0
+        self.principal = ANONYMOUS
+        # Returns the principal of a connection with TLS.
+        self.principal_of: Callable[[SSLObject], str] | None = None
         # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
         # The requests that have started, in the order of their answers.
@@ -121,6 +128,11 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
         self.peer_host, self.peer_port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self.local_address = (transport.get_extra_info("sockname") or ("", 0))[:2]
+        if self.principal_of is not None:
+            try:
+                self.principal = self.principal_of(transport.get_extra_info("ssl_object"))
+            except ValueError as unknown:
+                self.refuse(unknown)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_closed = True

@@ -21,6 +21,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.config_values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS, partition_counts
+from coordinator_server.listeners import listener_specs
 from coordinator_server.log.file_names import shards_of
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import LoopShards
@@ -60,6 +61,8 @@ class Daemon:
     ) -> None:
         self._site = Site(config, data_dir, place, environment or Environment(), fatal)
         self._parts: Parts | None = None
+        # The addresses of the listeners, if ``open`` has bound them.
+        self.endpoints: list[Endpoint] = []
 
     @property
     def parts(self) -> Parts:
@@ -83,22 +86,28 @@ class Daemon:
         await self.finish_loading()
 
     async def open(self, host: str, port: int) -> Endpoint:
-        """Open the log and start to serve clients, before all shards are loaded. Return the bound address.
+        """Open the log and start to serve clients, before all shards are loaded. Return the address of the first listener.
+
+        It is bound to ``host`` and ``port``, the others as the property ``listeners`` says.
 
         Raises StartError and LogError; call ``stop`` then, too.
         """
         parts = self._open_log()
-        try:
-            endpoint = Endpoint(*await parts.listener.acceptor.bind(host, port))
-        except OSError as refused:
-            raise StartError(listen_problem(host, port, refused)) from None
+        others = [(each.host, each.port) for each in listener_specs(self._site.config)[1:]]
+        self.endpoints = []
+        for acceptor, address in zip(parts.listener.acceptors, [(host, port), *others], strict=True):
+            try:
+                self.endpoints.append(Endpoint(*await acceptor.bind(*address)))
+            except OSError as refused:
+                raise StartError(listen_problem(*address, refused)) from None
         await self.prepare()
         await self.listen()
-        return endpoint
+        return self.endpoints[0]
 
-    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Open the log, and use sockets that are already bound. Raises LogError; call ``stop`` then, too."""
-        await self._open_log().listener.acceptor.adopt(sockets)
+    async def adopt(self, sockets: Sequence[Sequence[socket.socket]]) -> None:
+        """Open the log, and use sockets that are bound for each listener. Raises StartError and LogError; call ``stop`` then, too."""
+        for acceptor, bound in zip(self._open_log().listener.acceptors, sockets, strict=True):
+            await acceptor.adopt(bound)
 
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""
@@ -120,7 +129,14 @@ class Daemon:
         """Accept connections of clients and tools."""
         if self.parts.control is not None:
             await self.parts.control.start()
-        await self.parts.listener.acceptor.start()
+        for acceptor in self.parts.listener.acceptors:
+            await acceptor.start()
+        self.parts.certificates.begin()
+
+    def reload(self) -> None:
+        """Read the certificates again."""
+        if self._parts is not None:
+            self._parts.certificates.reload()
 
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, logging the progress, and start cleaning and retention.
@@ -139,6 +155,7 @@ class Daemon:
         parts = self._parts
         if parts is None:
             return
+        parts.certificates.close()
         parts.listener.stop_reading()
         if parts.control is not None:
             await parts.control.stop()

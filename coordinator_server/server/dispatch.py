@@ -150,8 +150,12 @@ class Dispatcher:
                 self._answer_unknown_version(connection, api, client_id, header.correlation_id)
                 return None
             raise UnservedRequest(f"{api.name} v{version} is not served, only v{api.min_version} to v{api.max_version}")
-        origin = request_origin(api.key, version, client_id, connection.peer_host) if self._has_provenance else None
-        context = RequestContext(client_id, connection.peer_host, api.key, version, origin=origin)
+        origin = (
+            request_origin(api.key, version, client_id, connection.peer_host, connection.principal)
+            if self._has_provenance
+            else None
+        )
+        context = RequestContext(client_id, connection.peer_host, api.key, version, connection.principal, origin)
         decode = api.decode[version]
         if api.reader is not None:
             decode = api.reader(version)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
@@ -18,6 +19,10 @@ from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.receiving import Receiving
 from coordinator_server.server.turns import Turns
 
+if TYPE_CHECKING:
+    # Only a server with TLS loads the package.
+    from coordinator_server.security.tls import ListenerTls
+
 DRAIN_SECONDS = 2.0
 LONGEST_SWEEP_MS = 5_000
 # The part of an idle time or deadline by which a connection may be closed late.
@@ -26,13 +31,45 @@ CONNECTIONS_PER_STEP = 2_000
 
 
 class ListenerServices(NamedTuple):
-    """What a listener uses besides its event loop."""
+    """What a listener uses besides its event loop. ``entrances`` has the TLS of each address that clients connect to."""
 
     clock: Clock
     timers: CoordinatorTimer
     make_acceptor: MakeAcceptor
     limits: ConnectionLimits
     incidents: Incidents
+    entrances: Sequence[ListenerTls | None] = (None,)
+
+
+class Entrance:
+    """One of the addresses that clients connect to (an ``AcceptPolicy``)."""
+
+    def __init__(self, listener: Listener, number: int, tls: ListenerTls | None) -> None:
+        self._listener = listener
+        self._number = number
+        self._tls = tls
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """The TLS of a connection that is accepted now, or None."""
+        return None if self._tls is None else self._tls.context
+
+    def delay_ms(self) -> int:
+        """Return the time until the next connection may be accepted; 0 for now."""
+        return self._listener.delay_ms()
+
+    def admit(self, host: str) -> Connection | None:
+        """Return a new connection, or None if it is refused."""
+        connection = self._listener.admit(host)
+        if connection is not None:
+            connection.listener = self._number
+            if self._tls is not None:
+                connection.principal_of = self._tls.principal
+        return connection
+
+    def lost(self, connection: asyncio.Protocol, why: OSError) -> None:
+        """The connection ended before it had a transport, perhaps in its TLS handshake."""
+        self._listener.lost(connection, why)
 
 
 class Listener:
@@ -54,7 +91,10 @@ class Listener:
         self._background = background
         self._timers = services.timers
         self.incidents = services.incidents
-        self.acceptor = services.make_acceptor(loop, self, self.incidents)
+        self.acceptors = [
+            services.make_acceptor(loop, Entrance(self, number, tls), self.incidents)
+            for number, tls in enumerate(services.entrances)
+        ]
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
         stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms
         shortest_ms = min(stalled_ms, idle_ms) if idle_ms >= 0 else stalled_ms
@@ -75,7 +115,8 @@ class Listener:
 
     def stop_reading(self) -> None:
         """Stop accepting and reading. Requests already read are still answered."""
-        self.acceptor.close()
+        for acceptor in self.acceptors:
+            acceptor.close()
         for connection in self._connections:
             connection.stop_reading()
 
@@ -90,7 +131,7 @@ class Listener:
             for connection in list(self._connections):
                 connection.abort()
 
-    # Called by the acceptor
+    # Called by the entrances
 
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
@@ -108,8 +149,17 @@ class Listener:
         self._sweep_later()
         return connection
 
-    def lost(self, connection: asyncio.Protocol) -> None:
-        """The connection ended before it had a transport."""
+    def lost(self, connection: asyncio.Protocol, why: OSError) -> None:
+        """The connection ended before it had a transport, perhaps in its TLS handshake."""
+        assert isinstance(connection, Connection)
+        if isinstance(why, ssl.SSLError | ConnectionAbortedError):
+            reason = getattr(why, "reason", None) or str(why)
+            self.incidents.report(
+                "tls-handshake-failed",
+                peer=self._hosts[connection],
+                why=reason.lower().replace("_", " "),
+                action="closed; a client without TLS, or one that does not trust the certificate, is refused like this",
+            )
         connection.connection_lost(None)
 
     # Internal

@@ -97,7 +97,7 @@ class Node(NamedTuple):
 
     def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
         """Return the address at which this client can reach a loop."""
-        return self.nodes.endpoint(loop, reply.connection.local_address)
+        return self.nodes.endpoint(loop, reply.connection.local_address, reply.connection.listener)
 
     def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
         """Send a response after a delay, unless the connection ends before."""

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import chain
 
 from coordinator_server.config import LAST_PORT
+from coordinator_server.listeners import ListenerSpec
 from coordinator_server.server.errors import StartError
+
+
+def bind_listeners(listeners: Sequence[ListenerSpec], loops: int) -> list[list[list[socket.socket]]]:
+    """Bind the ports of all listeners: by listener, by loop. Raises StartError; no socket is bound then."""
+    with ExitStack() as undo:
+        bound = []
+        for each in listeners:
+            sockets = bind_ports(each.host, each.port, loops)
+            undo.callback(close_sockets, sockets)
+            bound.append(sockets)
+        undo.pop_all()
+    return bound
+
+
+def close_sockets(sockets: Iterable[Iterable[socket.socket]]) -> None:
+    """Close the sockets of a listener, or of a loop."""
+    for each in chain.from_iterable(sockets):
+        each.close()
 
 
 def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
@@ -23,9 +45,7 @@ def bind_ports(host: str, port: int, loops: int) -> list[list[socket.socket]]:
             bound.append([])
             _bind(host, port + loop if port else 0, bound[loop])
     except OSError as refused:
-        for sockets in bound:
-            for each in sockets:
-                each.close()
+        close_sockets(bound)
         need = f"loop {len(bound) - 1} of {loops} needs it; " if loops > 1 else ""
         raise StartError(
             f"{listen_problem(host, port and port + len(bound) - 1, refused)} ({need}{_remedy(port, last)})"

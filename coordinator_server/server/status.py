@@ -15,6 +15,7 @@ from coordinator_server import __version__
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.context import ShardState
+from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.listener import Listener
@@ -26,6 +27,7 @@ class Status:
 
     def __init__(self, node: Node, hosted: Hosted, store: LocalLogStore, incidents: Incidents, clock: Clock) -> None:
         self.listener: Listener | None = None
+        self.certificates: Certificates | None = None
         self._node = node
         self._hosted = hosted
         self._store = store
@@ -49,6 +51,7 @@ class Status:
                     "shards": dict(Counter(each.state.value for each in hosted.progress)),
                     "topics": len(self._node.all_topics()),
                     "connections": len(self.listener.connections) if self.listener is not None else 0,
+                    "certificates": self.certificates.described() if self.certificates is not None else [],
                     "incidents": dict(self._incidents.counts),
                     "log_failure": None if failure is None else str(failure),
                 }

@@ -8,7 +8,10 @@ import socket
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from coordinator_server.config import Config
+from coordinator_server.listeners import listener_specs
 from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.storage import Storage
 from coordinator_server.server.cluster.nodes import Endpoint
@@ -42,7 +45,7 @@ class EphemeralServer:
         self._data_dir = data_dir or _IN_MEMORY
         self._fatal = fatal
         self._environment = Environment(clock=self.clock, storage=storage, alter_apis=self.faults.alter, has_tools=False)
-        self._reserved: socket.socket | None = None
+        self._reserved: list[socket.socket] = []
         self._daemon: Daemon | None = None
 
     @property
@@ -59,15 +62,31 @@ class EphemeralServer:
 
     async def start(self, host: str, port: int) -> None:
         """Start to serve; all shards are loaded then. Port 0 selects a free port. Raises StartError and LogError."""
-        if self._reserved is None:
-            # If the port is in use, the server says so.
-            with contextlib.suppress(OSError):
-                self._reserved = reserve_port(host, port)
-                port = self._reserved.getsockname()[1]
+        if not self._reserved:
+            port = self._reserve(host, port)
         self._daemon = daemon = Daemon(self._config, self._data_dir, self._fatal, None, self._environment)
         self.endpoint = await daemon.open(host, port)
         self.faults.timers = daemon.parts.node.delays
         await daemon.finish_loading()
+
+    def _reserve(self, host: str, port: int) -> int:
+        """Reserve the ports of all listeners, so that they stay the same. Return that of the first one."""
+        first, *others = listener_specs(self._config)
+        specs = [first._replace(host=host, port=port), *others]
+        for place, each in enumerate(specs):
+            # If the port is in use, the server says so.
+            with contextlib.suppress(OSError):
+                self._reserved.append(reserve_port(each.host, each.port))
+                specs[place] = each._replace(port=self._reserved[-1].getsockname()[1])
+        self._config = structs.replace(self._config, listeners=",".join(map(str, specs)))
+        return specs[0].port
+
+    @property
+    def listeners(self) -> dict[str, str]:
+        """The address of each listener, by name."""
+        assert self._daemon is not None, "the server is not started"
+        names = [each.name for each in listener_specs(self._config)]
+        return dict(zip(names, map(str, self._daemon.endpoints), strict=True))
 
     async def stop(self) -> None:
         """Answer the requests already read, close all connections and the log."""
@@ -76,8 +95,8 @@ class EphemeralServer:
 
     def release(self) -> None:
         """Release the port. The server does not start again."""
-        if self._reserved is not None:
-            self._reserved.close()
+        for each in self._reserved:
+            each.close()
 
     async def restart(self) -> None:
         """Stop, and start on the same port with the same log. Faults are forgotten."""

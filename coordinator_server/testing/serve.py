@@ -23,7 +23,8 @@ async def serve(server: EphemeralServer, host: str, port: int, channel: Channel,
     Among ``ends`` is ``channel.serve``, if there are requests to expect.
     """
     await server.start(host, port)
-    channel.send({"bootstrap_servers": address_of(server), "pid": os.getpid(), "cluster_id": server.cluster_id})
+    ready = {"bootstrap_servers": str(server.endpoint), "pid": os.getpid(), "cluster_id": server.cluster_id}
+    channel.send(ready | {"listeners": server.listeners})
     tasks = [asyncio.ensure_future(end) for end in ends]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -35,12 +36,6 @@ async def serve(server: EphemeralServer, host: str, port: int, channel: Channel,
 async def requests_end(server: EphemeralServer, channel: Channel) -> None:
     """Run the requests of a channel, and return when they end."""
     await channel.serve(operations_of(server))
-
-
-def address_of(server: EphemeralServer) -> str:
-    """Return where clients find the server."""
-    host, port = server.endpoint
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def die(failure: LogError) -> None:

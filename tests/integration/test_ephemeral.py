@@ -80,7 +80,7 @@ def server(directory: Path) -> Iterator[Ephemeral]:
 
 def test_it_says_where_it_is(server: Ephemeral, directory: Path) -> None:
     """In one line, before anything else; and it leaves no file."""
-    assert list(server.ready) == ["bootstrap_servers", "pid", "cluster_id"]
+    assert list(server.ready) == ["bootstrap_servers", "pid", "cluster_id", "listeners"]
     assert server.ready["pid"] == server.process.pid
     assert server.address[0] == "127.0.0.1"
     with Client(server.address) as client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+import ssl
 import struct
 import sys
 from collections import deque
@@ -28,8 +29,18 @@ class Client:
 
     def __init__(self, address: tuple[str, int], client_id: str = "tests", timeout_s: float = 30, host: str = "") -> None:
         """``host`` is the client's own address, if it matters."""
+        self._begin(socket.create_connection(address, timeout_s, (host, 0) if host else None), client_id)
+
+    @classmethod
+    def over_tls(cls, address: tuple[str, int], tls: ssl.SSLContext, client_id: str = "tests") -> Self:
+        """Connect with TLS. Raises ssl.SSLError."""
+        client = cls.__new__(cls)
+        client._begin(tls.wrap_socket(socket.create_connection(address, 30), server_hostname="localhost"), client_id)
+        return client
+
+    def _begin(self, connected: socket.socket, client_id: str) -> None:
         self.client_id = client_id
-        self._socket = socket.create_connection(address, timeout_s, (host, 0) if host else None)
+        self._socket = connected
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._buffer = bytearray()
         self._correlation_id = 0

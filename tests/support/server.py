@@ -45,6 +45,8 @@ class Server:
         self.data_dir = directory / "data"
         self.loops = loops
         self.ports: list[int] = []
+        # By listener, if there are several or the only one has TLS.
+        self.listeners: dict[str, list[int]] = {}
         self.overrides = QUICK | dict(overrides or {})
         self.words: list[str] = []
         # Beside that of the tests.
@@ -118,12 +120,17 @@ class Server:
         ready = READY.match(line)
         if ready is None:
             self._fail(f"said {line!r} instead of being ready")
-        self.ports = [int(address.rpartition(":")[2]) for address in ready["addresses"].split(",")]
+        self.listeners = {}
+        for address in ready["addresses"].split(","):
+            name, _, place = address.rpartition("://")
+            self.listeners.setdefault(name, []).append(int(place.rpartition(":")[2]))
+        self.ports = next(iter(self.listeners.values()))
         self.cluster_id = ready["cluster"]
         return self
 
     def command(self) -> list[str]:
-        listen = ["--listen", f"{self.host}:{self.port}", "--data-dir", str(self.data_dir)]
+        listen = [] if "listeners" in self.overrides else ["--listen", f"{self.host}:{self.port}"]
+        listen += ["--data-dir", str(self.data_dir)]
         overrides = [word for name, value in self.overrides.items() for word in ("--override", f"{name}={value}")]
         loops = ["--loops", str(self.loops)] if self.loops > 1 else []
         return [sys.executable, "-m", "coordinator_server", "serve", *listen, *loops, *overrides, *self.words]

@@ -11,7 +11,6 @@ import pytest
 
 from coordinator_server.config import MAX_LOOPS, Config, ConfigError
 from coordinator_server.config_values import (
-    advertised_address,
     connection_overrides,
     consumer_assignors,
     declared_topics,
@@ -22,6 +21,7 @@ from coordinator_server.config_values import (
     with_loops,
 )
 from coordinator_server.kinds import KINDS, partition_counts
+from coordinator_server.security.tls import TlsSettings
 
 
 def test_properties_have_kafkas_names() -> None:
@@ -171,12 +171,13 @@ def test_a_loop_too_many_is_named_with_the_property_that_bounds_it() -> None:
 
 
 def test_every_property_is_read() -> None:
-    """By code that has the configuration under that name, or by the table of kinds."""
+    """By code that has the configuration under that name, by the table of kinds, or for a listener."""
     sources = (Path(__file__).parents[2] / "coordinator_server").rglob("*.py")
     read = {name for source in sources for name in read_from_config(ast.parse(source.read_text()))}
     of_kinds = {kind.partitions.replace(".", "_") for kind in KINDS.values() if isinstance(kind.partitions, str)}
 
-    assert set(Config.__struct_fields__) - read - of_kinds == set()
+    of_tls = {f"ssl_{name}" for name in TlsSettings._fields}
+    assert set(Config.__struct_fields__) - read - of_kinds - of_tls == set()
 
 
 def read_from_config(tree: ast.AST) -> Iterator[str]:
@@ -185,38 +186,6 @@ def read_from_config(tree: ast.AST) -> Iterator[str]:
         match found:
             case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner in ("config", "_config"):
                 yield name
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", None),
-        ("host:9092", ("host", 9092)),
-        ("PLAINTEXT://host.example:1", ("host.example", 1)),
-        ("PLAINTEXT://[::1]:65535", ("::1", 65535)),
-    ],
-)
-def test_an_advertised_address_is_host_and_port(text: str, expected: tuple[str, int] | None) -> None:
-    """With or without the protocol, of which there is one."""
-    assert advertised_address(Config(advertised_listeners=text)) == expected
-
-
-@pytest.mark.parametrize("text", ["host", "host:", ":9092", "PLAINTEXT://:9092", "host:http", "a:1,b:2", "host:-1"])
-def test_anything_else_is_not_advertised(text: str) -> None:
-    with pytest.raises(ConfigError, match="one host:port is required"):
-        advertised_address(Config(advertised_listeners=text))
-
-
-@pytest.mark.parametrize(("port", "is_possible"), [(65533, True), (65534, False)])
-def test_each_loop_has_a_port(port: int, is_possible: bool) -> None:
-    """The ports follow each other."""
-    config = Config(advertised_listeners=f"host:{port}", loops=3)
-    if is_possible:
-        assert advertised_address(config) == ("host", port)
-        return
-
-    with pytest.raises(ConfigError, match="3 loops need ports up to 65536, and 65535 is the last one"):
-        advertised_address(config)
 
 
 def test_limits_of_hosts_are_numbers() -> None:

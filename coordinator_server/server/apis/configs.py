@@ -11,14 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from coordinator_server.catalog.alter_configs import SETTINGS, Operation, ResourceType
 from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.config import Config, property_named, property_names
+from coordinator_server.config_values import is_secret, shown_values
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -155,13 +154,15 @@ def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResul
     if number != ours:
         problem = f"Unexpected broker id, expected {ours} or empty string, but received {name}"
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, problem)
-    present, default = msgspec.to_builtins(node.config), msgspec.to_builtins(Config())
+    present, default = shown_values(node.config), shown_values(Config())
     present["node.id"] = ours
-    return [_property(each, value, default[each]) for each, value in sorted(present.items())]
+    return [_property(each, value, default.get(each)) for each, value in sorted(present.items())]
 
 
 def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceResult:
-    synonyms = [DescribeConfigsSynonym(name, _text(default), Source.DEFAULT)]
+    if is_secret(name):
+        return _secret(name, is_set=bool(value))
+    synonyms = [] if default is None else [DescribeConfigsSynonym(name, _text(default), Source.DEFAULT)]
     if value != default:
         synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
@@ -170,6 +171,13 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
     if kind is SettingType.INT and name.startswith("log."):
         kind = SettingType.LONG  # as nearly all of these in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)
+
+
+def _secret(name: str, *, is_set: bool) -> DescribeConfigsResourceResult:
+    """Describe a property whose value no client is told."""
+    synonyms = [DescribeConfigsSynonym(name, None, Source.STATIC_BROKER)] if is_set else []
+    source = Source.STATIC_BROKER if is_set else Source.DEFAULT
+    return DescribeConfigsResourceResult(name, None, True, source, True, synonyms, SettingType.PASSWORD, None)
 
 
 def _text(value: Any) -> str:

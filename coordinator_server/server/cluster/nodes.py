@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from coordinator_server.listeners import bracketed
 from coordinator_server.log.shards import ShardId
 
 # The loop that owns partition 0, the only partition of the catalog. Clients see it as the controller.
@@ -16,29 +17,33 @@ class Endpoint(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"{bracketed(self.host)}:{self.port}"
+
 
 def loop_of(shard: ShardId, loops: int) -> int:
     """Return the loop that owns a shard. The shards of a topic are evenly distributed over the loops."""
     return shard.partition % loops
 
 
-class Nodes(NamedTuple):
-    """All loops as nodes, as seen from loop ``loop``. Loop i has the node id ``first_id + i``.
+class ListenerPorts(NamedTuple):
+    """The ports of one listener by loop; with one loop it may be empty, because clients already know the port.
 
-    ``ports`` are the ports of the loops. It may be empty with one loop, because its clients already know the port.
     ``advertised`` is loop 0's address for clients if it differs from the listening address; the other loops have the
     following ports.
     """
 
-    first_id: int
     ports: tuple[int, ...] = ()
-    loop: int = 0
     advertised: Endpoint | None = None
 
-    @property
-    def loops(self) -> int:
-        """The number of loops."""
-        return len(self.ports) or 1
+
+class Nodes(NamedTuple):
+    """All loops as nodes, as seen from loop ``loop``. Loop i has the node id ``first_id + i``."""
+
+    first_id: int
+    loops: int = 1
+    loop: int = 0
+    listeners: tuple[ListenerPorts, ...] = (ListenerPorts(),)
 
     @property
     def id(self) -> int:
@@ -54,11 +59,12 @@ class Nodes(NamedTuple):
         """Return whether this loop owns a shard."""
         return loop_of(shard, self.loops) == self.loop
 
-    def endpoint(self, loop: int, local: tuple[str, int]) -> Endpoint:
-        """Return the address of a loop for a client that reached this loop at the address ``local``."""
-        if self.advertised is not None:
-            return Endpoint(self.advertised.host, self.advertised.port + loop)
-        return Endpoint(*local) if loop == self.loop else Endpoint(local[0], self.ports[loop])
+    def endpoint(self, loop: int, local: tuple[str, int], listener: int = 0) -> Endpoint:
+        """Return the address of a loop for a client that reached a listener of this loop at the address ``local``."""
+        ports, advertised = self.listeners[listener]
+        if advertised is not None:
+            return Endpoint(advertised.host, advertised.port + loop)
+        return Endpoint(*local) if loop == self.loop else Endpoint(local[0], ports[loop])
 
     def leader_of(self, partition: int) -> int:
         """Return the leader of a partition of a virtual topic. Equal in every loop; it distributes the fetches."""

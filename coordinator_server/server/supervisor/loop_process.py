@@ -21,6 +21,7 @@ from coordinator_server.server.supervisor.messages import (
     Ping,
     Pong,
     Prepared,
+    Reload,
     RunOperation,
     Serving,
     StartLoop,
@@ -105,6 +106,10 @@ class LoopProcess:
     def ping(self) -> None:
         """Send a ping, which the process answers in its next turn."""
         self._link.send(Ping())
+
+    def reload(self) -> None:
+        """Let the process read certificates again."""
+        self._link.send(Reload())
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer."""

@@ -5,6 +5,7 @@
     supervisor ── Listen ──► loop             all loops are prepared
     supervisor ◄── Listening ── loop          the loop answers clients while it loads its shards
     supervisor ◄── Serving ── loop            all its shards are loaded
+    supervisor ── Reload ──► loop             SIGHUP, at any time after Prepared
     supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Prepared on, to detect a hanging loop
     supervisor ── RunOperation ──► loop, ◄── OperationResult ──   an operation of control.sock, at any time after Prepared
 
@@ -23,7 +24,8 @@ LogFormat = Literal["auto", "console", "json"]
 
 
 class StartLoop(Struct, tag=True, frozen=True):
-    """The order to run as a loop. ``sockets`` are descriptors of bound sockets; ``serving`` are the other loops that are up.
+    """The order to run as a loop. ``ports`` are the ports by listener and by loop, ``sockets`` the descriptors of the loop's bound
+    sockets by listener; ``serving`` are the other loops that are up.
 
     Each new process of a loop has a greater ``incarnation``.
     """
@@ -31,8 +33,8 @@ class StartLoop(Struct, tag=True, frozen=True):
     config: Config
     data_dir: str
     loop: int
-    ports: tuple[int, ...]
-    sockets: tuple[int, ...]
+    ports: tuple[tuple[int, ...], ...]
+    sockets: tuple[tuple[int, ...], ...]
     serving: tuple[int, ...]
     incarnation: int
     supervisor: int
@@ -42,6 +44,10 @@ class StartLoop(Struct, tag=True, frozen=True):
 
 class Listen(Struct, tag=True, frozen=True):
     """The order to accept clients."""
+
+
+class Reload(Struct, tag=True, frozen=True):
+    """The order to read certificates again."""
 
 
 class Ping(Struct, tag=True, frozen=True):
@@ -80,5 +86,5 @@ class OperationResult(Struct, tag=True, frozen=True):
     answer: dict[str, Any]
 
 
-ToLoop = Union[StartLoop, Listen, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
+ToLoop = Union[StartLoop, Listen, Reload, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
 FromLoop = Union[Prepared, Listening, Serving, Pong, OperationResult]  # noqa: UP007

@@ -21,6 +21,7 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +29,7 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
+from coordinator_server.listeners import listener_specs
 from coordinator_server.log.directory import await_orphans, lock_directory, recover_all_loops
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
@@ -35,7 +37,7 @@ from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
 from coordinator_server.server.errors import StartError, WrongProperties
-from coordinator_server.server.ports import bind_ports
+from coordinator_server.server.ports import bind_listeners, close_sockets
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
 from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, merged
@@ -63,8 +65,10 @@ class Supervisor:
         self._config = config
         self._data_dir = data_dir
         self._loops = loops
+        self.listeners = listener_specs(config, loops)
         self._logs = logs
-        self._sockets: list[list[socket.socket]] = []
+        # By listener, by loop.
+        self._sockets: list[list[list[socket.socket]]] = []
         self._lock: InheritedLock | None = None
         self._processes: dict[int, LoopProcess] = {}
         self._restarts = [Restarts() for _ in range(loops)]
@@ -80,15 +84,15 @@ class Supervisor:
         self._is_open = False
         self._stopping = asyncio.Event()
 
-    async def start(self, host: str, port: int) -> Meta:
+    async def start(self) -> Meta:
         """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
         storage, directory = LocalStorage(), str(self._data_dir)
         try:
-            self._sockets = bind_ports(host, port, self._loops)
+            self._sockets = bind_listeners(self.listeners, self._loops)
         except StartError:
             # Loops may still have the ports whose supervisor was killed as it started them.
             await_orphans(directory)
-            self._sockets = bind_ports(host, port, self._loops)
+            self._sockets = bind_listeners(self.listeners, self._loops)
         self._lock, meta = lock_directory(
             storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
         )
@@ -98,9 +102,20 @@ class Supervisor:
         return meta
 
     @property
-    def ports(self) -> tuple[int, ...]:
-        """The ports of the loops, by number of the loop."""
-        return tuple(sockets[0].getsockname()[1] for sockets in self._sockets)
+    def ports(self) -> tuple[tuple[int, ...], ...]:
+        """The ports by listener and by loop."""
+        return tuple(tuple(sockets[0].getsockname()[1] for sockets in loops) for loops in self._sockets)
+
+    @property
+    def sockets(self) -> list[list[socket.socket]]:
+        """The first socket of each loop, by listener."""
+        return [[sockets[0] for sockets in loops] for loops in self._sockets]
+
+    def reload(self) -> None:
+        """Let all loops read the certificates again. One that starts reads them anyway."""
+        for process in self._processes.values():
+            if process.is_up:
+                process.reload()
 
     async def stop(self) -> int:
         """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1, or 2 if a loop's was 2."""
@@ -119,8 +134,7 @@ class Supervisor:
             self._signal(LoopProcess.kill)
             await self._wait_for_ends()
         for sockets in self._sockets:
-            for each in sockets:
-                each.close()
+            close_sockets(sockets)
         if self._lock is not None:
             self._lock.close()
         return self._failure_code if self.failed.is_set() else 0
@@ -129,7 +143,7 @@ class Supervisor:
 
     async def _start(self, loop: int) -> None:
         process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
-        sockets = tuple(each.fileno() for each in self._sockets[loop])
+        sockets = tuple(tuple(each.fileno() for each in loops[loop]) for loops in self._sockets)
         serving = tuple(each.loop for each in self._processes.values() if each.is_up)
         order = StartLoop(
             config=self._config,
@@ -144,11 +158,11 @@ class Supervisor:
             log_format=self._logs.format,
         )
         assert self._lock is not None
-        process.spawn(order, (self._lock.fileno(), *sockets))
+        process.spawn(order, (self._lock.fileno(), *chain.from_iterable(sockets)))
         self._processes[loop] = process
         self._starts[loop] += 1
         await process.connect(order)
-        log.info("loop-started", loop=loop, pid=process.pid, port=self.ports[loop], starts=self._starts[loop])
+        log.info("loop-started", loop=loop, pid=process.pid, port=self.ports[0][loop], starts=self._starts[loop])
 
     def _moved(self, process: LoopProcess) -> None:
         stages = [each.stage for each in self._processes.values()]
@@ -235,7 +249,8 @@ class Supervisor:
                     "loop": loop,
                     "pid": process.pid,
                     "node_id": self._config.node_id + loop,
-                    "port": self.ports[loop],
+                    "port": self.ports[0][loop],
+                    "ports": {each.name: ports[loop] for each, ports in zip(self.listeners, self.ports, strict=True)},
                     "stage": process.stage.value,
                     "starts": self._starts[loop],
                 }

@@ -67,8 +67,3 @@ async def test_work_that_fails_is_not_done() -> None:
 
     with pytest.raises(OSError, match="no log"):
         await unless(asyncio.Event(), fail())
-
-
-@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1:9092"), ("::1", "[::1]:9092"), ("host", "host:9092")])
-def test_addresses_are_those_that_clients_are_given(host: str, shown: str) -> None:
-    assert serve._address(host, 9092) == shown

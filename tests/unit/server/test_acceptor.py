@@ -46,6 +46,7 @@ class Loop:
         self.readers: list[object] = []
         self.later: list[tuple[float, Callable[[], None]]] = []
         self.rests_ms = 0
+        self.tls = None
         self.reports: list[str] = []
         self.acceptor = SocketAcceptor(cast(asyncio.AbstractEventLoop, self), self, cast(Incidents, self))
 
@@ -65,7 +66,7 @@ class Loop:
     def admit(self, host: str) -> None:
         assert host == "192.0.2.1"
 
-    def lost(self, protocol: object) -> None:
+    def lost(self, protocol: object, why: OSError) -> None:
         raise AssertionError
 
     def report(self, name: str, **_: object) -> None:

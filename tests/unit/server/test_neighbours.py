@@ -69,7 +69,7 @@ class Loops:
 
     async def start(self, loop: int, incarnation: int = 1) -> Neighbours:
         rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
-        nodes = Nodes(1, (9092, 9093), loop)
+        nodes = Nodes(1, 2, loop)
         courier = Courier({SAY.topic: self.runtime}, rows, {SAY.topic: 2}, nodes, CONTEXT)  # type: ignore[dict-item]
         process = Neighbours(Identity(loop, incarnation), self.directory, self.sockets, courier)
         courier.others = process

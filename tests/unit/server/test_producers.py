@@ -47,7 +47,7 @@ class Server:
     def __init__(self) -> None:
         self.log = GroupRuntime()
         self.groups = self.log.runtime
-        self.nodes = Nodes(0, (1, 2), 0)
+        self.nodes = Nodes(0, 2)
         self.is_current = True
         self._topics = {name: Topic(name, b"i" * 16, 4) for name in ("orders", OFFSETS)}
         self.producers = ApiPeer(DESCRIBE_PRODUCERS_API, self)

@@ -22,7 +22,7 @@ from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 from tests.support.control import ask_control
 
 KILLED = -9
-CONFIG = Config(node_id=5, log_cleaner_enable=False, loops_hung_after_ms=60_000)
+CONFIG = Config(node_id=5, listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=60_000)
 
 
 class Process:
@@ -121,7 +121,7 @@ class Site:
         return list(Path(journal_dir(str(self.data_dir), loop)).iterdir())
 
     async def start(self) -> None:
-        await self.supervisor.start("127.0.0.1", 0)
+        await self.supervisor.start()
 
     async def serve(self) -> None:
         for stage in (Stage.PREPARED, Stage.LOADING, Stage.SERVING):
@@ -151,17 +151,17 @@ async def test_each_loop_has_its_order(site: Site) -> None:
     await site.start()
 
     ports = site.supervisor.ports
-    assert len(set(ports)) == 2
+    assert len(set(ports[0])) == 2
     for loop, process in enumerate(site.processes):
         order = process.order
         assert (order.loop, order.incarnation, order.serving, order.ports) == (loop, 1, (), ports)
         assert (order.data_dir, order.supervisor) == (str(site.data_dir), os.getpid())
         assert (order.log_level, order.log_format) == ("info", "json")
         lock, *sockets = process.inherited
-        assert tuple(sockets) == order.sockets
+        assert order.sockets == (tuple(sockets),)
         assert os.path.samestat(os.fstat(lock), (site.data_dir / LOCK).stat())
         with socket.socket(fileno=os.dup(sockets[0])) as bound:
-            assert bound.getsockname()[1] == ports[loop]
+            assert bound.getsockname()[1] == ports[0][loop]
 
 
 async def test_every_loop_finds_a_journal(site: Site) -> None:
@@ -267,7 +267,7 @@ async def test_all_loops_end_with_the_server(site: Site, codes: tuple[int, int],
     assert len(site.processes) == 2
     for process in site.processes:
         with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(process.order.sockets[0])
+            os.fstat(process.order.sockets[0][0])
     assert not (site.data_dir / "control.sock").exists()
 
 
@@ -353,10 +353,10 @@ async def test_the_loops_are_described(site: Site) -> None:
 
     answer = await asyncio.to_thread(ask_control, site.data_dir, op="loops")
 
-    first, second = site.supervisor.ports
+    [(first, second)] = site.supervisor.ports
     assert answer["loops"] == [
-        {"loop": 0, "pid": 1000, "node_id": 5, "port": first, "stage": "starting", "starts": 2},
-        {"loop": 1, "pid": 1001, "node_id": 6, "port": second, "stage": "serving", "starts": 1},
+        {"loop": 0, "pid": 1000, "node_id": 5, "port": first, "ports": {"PLAINTEXT": first}, "stage": "starting", "starts": 2},
+        {"loop": 1, "pid": 1001, "node_id": 6, "port": second, "ports": {"PLAINTEXT": second}, "stage": "serving", "starts": 1},
     ]
 
 
