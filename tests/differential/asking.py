@@ -63,8 +63,9 @@ class Asking(Player):
         self._send(NOBODY, LIST, ListGroupsRequest(states, types), words, str)
 
     def find_coordinator(self, plain: list[str], words: Words) -> None:
-        keys = [self._group(name) for name in plain]
-        self._send(NOBODY, FIND, FindCoordinatorRequest(keys[0] if keys else "", int(words.get("type", 0)), keys), words, str)
+        key_type = int(words.get("type", 0))
+        keys = [self._coordinator_key(name, key_type) for name in plain]
+        self._send(NOBODY, FIND, FindCoordinatorRequest(keys[0] if keys else "", key_type, keys), words, str)
 
     def list_topics(self, plain: list[str], words: Words) -> None:
         asked = [MetadataRequestTopic(name=self._topic(name)) for name in plain]
@@ -156,6 +157,9 @@ class Asking(Player):
     def _resource(self, text: str) -> tuple[int, str]:
         kind, _, name = text.partition(":")
         return _RESOURCES[kind], self._group(name) if kind == "group" else self._topic(name)
+
+    def _coordinator_key(self, name: str, _key_type: int) -> str:
+        return self._group(name)
 
     def _group(self, name: str) -> str:
         return self._prefix + name if name and name != "''" else ""

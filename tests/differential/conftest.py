@@ -16,7 +16,7 @@ import pytest
 from tests.differential.lockstep import Lockstep, Outcome
 from tests.differential.playing import Archive, Stage, judge, play
 from tests.differential.scripts import RESTART, RESTARTED_CONSUMERS, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
-from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, Pair, policy
+from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, UPDATES, Pair, policy
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -143,7 +143,7 @@ def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> t
     books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book}
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
-    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS}), stage.archive)
+    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **UPDATES[1]}), stage.archive)
     halves.move_to(again)
     return again, halves
 
@@ -155,7 +155,10 @@ def halves(_second_life: tuple[Stage, Halves]) -> Halves:
 
 @pytest.fixture(scope="session")
 def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) -> Iterator[Played]:
-    played = Played(_asked(request, chain(scripts_of("limits"), scripts_of("consumer_limits"))), _second_life[0])
+    played = Played(
+        _asked(request, chain(scripts_of("limits"), scripts_of("consumer_limits"), scripts_of("share_one_update"))),
+        _second_life[0],
+    )
     yield played
     played.close()
 
@@ -163,10 +166,10 @@ def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) 
 @pytest.fixture(scope="session")
 def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
     """The third life."""
-    third = Stage(_pair.start({**LIMITS, **EXPIRING}), stage.archive)
-    # They only wait.
-    scripts = _asked(request, scripts_of("transactional_id_expiration"))
-    played = Played(scripts, third, at_once=len(scripts))
+    third = Stage(_pair.start({**LIMITS, **EXPIRING, **UPDATES[2]}), stage.archive)
+    # Those of the first file only wait.
+    scripts = _asked(request, chain(scripts_of("transactional_id_expiration"), scripts_of("share_snapshots")))
+    played = Played(scripts, third, at_once=max(1, len(scripts)))
     yield played
     played.close()
 

@@ -1,9 +1,10 @@
-"""ConsumerGroupDescribe in few words: a script compares it after each step, so a transcript has it after each step."""
+"""ConsumerGroupDescribe and ShareGroupDescribe in few words: a script compares it after each step, so a transcript has it after each step."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tests.differential.holders import Holders
 from tests.support.oracle import Value
 
 _PROTOCOLS = {-1: "", 0: "classic", 1: "consumer"}
@@ -22,6 +23,29 @@ def described(group: Value) -> Value:
         "assignor": group["assignorName"],
         "members": [_member(member) for member in group["members"]],
     }
+
+
+def described_shares(group: Value, holders: Holders) -> Value:
+    """ShareGroupDescribe of one group, likewise, its partitions by who has had them: ``sharers g`` compares the rest."""
+    return {
+        "groupId": group["groupId"],
+        "groupState": group["groupState"],
+        "epoch": group["groupEpoch"],
+        "assignmentEpoch": group["assignmentEpoch"],
+        "members": [_sharer(member, holders) for member in group["members"]],
+    }
+
+
+def _sharer(member: Value, holders: Holders) -> Value:
+    topics = sorted(member["assignment"]["topicPartitions"], key=lambda topic: str(topic["topicName"]))
+    words: dict[str, Any] = {
+        "memberId": member["memberId"],
+        "epoch": member["memberEpoch"],
+        "topics": " ".join(sorted(member["subscribedTopicNames"])),
+        "rack": member["rackId"],
+        "has": " ".join(f"{each['topicName']}:{','.join(holders.names(each['topicId'], each['partitions']))}" for each in topics),
+    }
+    return {name: value for name, value in words.items() if value}
 
 
 def _member(member: Value) -> Value:

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 from protocol.error_codes import ErrorCode
-from tests.differential.consuming import ASKED
 from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
 from tests.differential.recorded import RecordedSide
 from tests.differential.records import without_outliving
+from tests.differential.sharing import ASKED, OF_ONE, OF_SEVERAL
 from tests.differential.side import Server, Side
 from tests.differential.transcripts import Told, Transcript
 from tests.differential.wire import Sent
@@ -28,7 +28,7 @@ BY_CHANCE: Final = {LEADER_CHOSEN, CHECKED_TOGETHER}
 # The last version of TxnOffsetCommit that is only checked, and the errors of that version and of those before it.
 _LAST_CHECKED: Final = 4
 _NOT_IN_TRANSACTION: Final = {ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE}
-_DESCRIBING: Final = {"describe", "consumers"}
+_DESCRIBING: Final = {"describe", "consumers"} | OF_SEVERAL
 # At the end of a line whose effect does not last.
 SOON: Final = " ..."
 
@@ -60,10 +60,14 @@ class Lockstep:
     ``prefix`` is in front of its group ids, so that many scripts share a server.
     """
 
-    def __init__(self, ours: Server, kafka: Server | Transcript, prefix: str, *, has_consumers: bool = False) -> None:
-        self.ours = Side(ours, prefix, has_consumers=has_consumers)
+    def __init__(
+        self, ours: Server, kafka: Server | Transcript, prefix: str, *, has_consumers: bool = False, has_shares: bool = False
+    ) -> None:
+        self.ours = Side(ours, prefix, has_consumers=has_consumers, has_shares=has_shares)
         self.kafka = (
-            RecordedSide(kafka, self.ours) if isinstance(kafka, Transcript) else Side(kafka, prefix, has_consumers=has_consumers)
+            RecordedSide(kafka, self.ours)
+            if isinstance(kafka, Transcript)
+            else Side(kafka, prefix, has_consumers=has_consumers, has_shares=has_shares)
         )
         self._told: list[Told] = []
         self._noted: set[int] = set()
@@ -143,6 +147,10 @@ class Lockstep:
                 with ThreadPoolExecutor() as pool:
                     for done in [pool.submit(side.exhaust, plain[0]) for side in self._sides]:
                         done.result()
+                self._compare(line, self._groups)
+            elif first == "flood":
+                for side in self._sides:
+                    side.flood(plain)
                 self._compare(line, self._groups)
             elif plain and plain[0] == "enter":
                 before = self.ours.clients[first].member_id if first in self.ours.clients else ""
@@ -254,6 +262,8 @@ def _is_checked_together(step: Step) -> bool:
 
 def _groups_of(first: str, plain: list[str]) -> list[str]:
     """The groups that a line is about."""
+    if first in OF_ONE:
+        return [name for name in plain[:1] if name != "''"]
     if first in ASKED and first not in _DESCRIBING:
         return []
     names = [name for name in plain if name != "ops"] if first in _DESCRIBING else plain[1:]

@@ -10,7 +10,9 @@ from functools import partial
 from typing import Any, Final
 from zlib import crc32
 
+from protocol.fields import uuid_text
 from tests.differential.consumer_bytes import in_order
+from tests.differential.holders import Holders
 from tests.differential.wire import Sent
 
 UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -53,6 +55,32 @@ UNORDERED: Final = {
     ("WriteTxnMarkersResponse", "topics"),
     ("WriteTxnMarkersResponse", "partitions"),
     ("DescribeProducersResponse", "activeProducers"),
+    ("ShareGroupHeartbeatResponse", "topicPartitions"),
+    ("ShareGroupDescribeResponse", "groups"),
+    ("ShareGroupDescribeResponse", "members"),
+    ("ShareGroupDescribeResponse", "subscribedTopicNames"),
+    ("ShareGroupDescribeResponse", "topicPartitions"),
+    ("InitializeShareGroupStateResponse", "results"),
+    ("InitializeShareGroupStateResponse", "partitions"),
+    ("ReadShareGroupStateResponse", "results"),
+    ("ReadShareGroupStateResponse", "partitions"),
+    ("WriteShareGroupStateResponse", "results"),
+    ("WriteShareGroupStateResponse", "partitions"),
+    ("DeleteShareGroupStateResponse", "results"),
+    ("DeleteShareGroupStateResponse", "partitions"),
+    ("ReadShareGroupStateSummaryResponse", "results"),
+    ("ReadShareGroupStateSummaryResponse", "partitions"),
+    ("DescribeShareGroupOffsetsResponse", "groups"),
+    ("DescribeShareGroupOffsetsResponse", "topics"),
+    ("AlterShareGroupOffsetsResponse", "responses"),
+    ("DeleteShareGroupOffsetsResponse", "responses"),
+    ("ShareFetchResponse", "responses"),
+    ("ShareFetchResponse", "partitions"),
+    ("ShareAcknowledgeResponse", "responses"),
+    ("ShareAcknowledgeResponse", "partitions"),
+    ("Record", "initializing_topics"),
+    ("Record", "initialized_topics"),
+    ("Record", "deleting_topics"),
     ("CreateTopicsResponse", "topics"),
     ("DeleteTopicsResponse", "responses"),
     ("CreatePartitionsResponse", "results"),
@@ -76,7 +104,14 @@ PRODUCER_IDS: Final = {
     "next_producer_id",
     "producer",
 }
-TIMES: Final = {"transactionStartTimeMs", "lastTimestamp", "assignment_timestamp", "timestamp"}
+TIMES: Final = {
+    "transactionStartTimeMs",
+    "lastTimestamp",
+    "assignment_timestamp",
+    "timestamp",
+    "create_timestamp",
+    "write_timestamp",
+}
 TOPIC_IDS: Final = {"topicId", "topic_id"}
 # Of a classic member, as bytes.
 ASSIGNMENTS: Final = {"assignment", "memberAssignment"}
@@ -84,6 +119,9 @@ ASSIGNMENTS: Final = {"assignment", "memberAssignment"}
 HASHES: Final = {"metadata_hash"}
 # Positions in logs that scripts share.
 OFFSETS: Final = {"currentTxnStartOffset"}
+
+# Answers that have the assignments of share groups.
+OF_SHARERS: Final = {"ShareGroupHeartbeatResponse", "ShareGroupDescribeResponse"}
 
 # What is each server's own.
 OWN: Final = {("MetadataResponse", "clusterId")}
@@ -97,7 +135,9 @@ class Names:
         # Whether coordinators make the assignments of classic members: from a map of topic ids.
         self.has_consumers = has_consumers
         self._topics = {topic_id: f"id of {name}" for name, topic_id in topic_ids.items()}
+        self._topic_texts = {uuid_text(topic_id): name for topic_id, name in self._topics.items()}
         self.port = port
+        self.holders = Holders()
         # How often a coordinator was elected is each server's own: Kafka counts by two at a restart, ours stays at 0 (differences.md).
         self.has_first_coordinator = True
         self._members: dict[str, str] = {}
@@ -110,6 +150,11 @@ class Names:
     def know_topic(self, name: str, topic_id: bytes) -> None:
         """A topic that the script has made."""
         self._topics[topic_id] = f"id of {name}"
+        self._topic_texts[uuid_text(topic_id)] = self._topics[topic_id]
+
+    def topic(self, topic_id: bytes) -> str:
+        """The name of a topic by its id, or a part of the id."""
+        return self._topics.get(topic_id, topic_id.hex()).removeprefix("id of ").removeprefix(self._prefix)
 
     def _know_member(self, sent: Sent, member_id: str) -> None:
         """Name the id that a member is given: that of a consumer group is a UUID, which Kafka writes in base 64."""
@@ -134,7 +179,7 @@ class Names:
         if (kind, field) in OWN:
             return "its own"
         if isinstance(value, dict):
-            return {name: self.named(kind, inner, name) for name, inner in value.items()}
+            return {name: self.named(kind, inner, name) for name, inner in self._with_holders(kind, value).items()}
         if isinstance(value, list):
             if field == "activeProducers":
                 value = [each for each in value if each["producerId"] in self._producers]
@@ -156,6 +201,12 @@ class Names:
             # Messages are for people, and each project has its own words.
             return "a message" if field == "errorMessage" and value else self._named(value)
         return self._named_number(field, value)
+
+    def _with_holders(self, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+        """The partitions of share groups by who has had them."""
+        if kind not in OF_SHARERS or "partitions" not in value:
+            return value
+        return {**value, "partitions": self.holders.names(value["topicId"], value["partitions"])}
 
     def _named_number(self, field: str, value: Any) -> Any:
         if field in PRODUCER_IDS and value > 0:
@@ -186,7 +237,11 @@ class Names:
                 self._members[match[0]] = f"#{self._counts[before]}"
             return self._members[match[0]]
 
-        return UUID.sub(name, self._made.get(text, text)).replace(self._prefix, "")
+        return UUID.sub(name, self._of_topic(self._made.get(text, text))).replace(self._prefix, "")
+
+    def _of_topic(self, text: str) -> str:
+        """The key of a share partition with the name of its topic."""
+        return ":".join(self._topic_texts.get(part, part) for part in text.split(":"))
 
     def _order(self, kind: str, element: Any) -> str:
         """By what is the same on both sides: an id that has no name yet counts for nothing."""
@@ -196,7 +251,7 @@ class Names:
         if (kind, field) in OWN or field == "errorMessage":
             return ""
         if isinstance(value, dict):
-            return {name: self._blank(kind, inner, name) for name, inner in value.items()}
+            return {name: self._blank(kind, inner, name) for name, inner in self._with_holders(kind, value).items()}
         if isinstance(value, list):
             blank = [self._blank(kind, element, field) for element in value]
             return sorted(blank, key=repr) if (kind, field) in UNORDERED else blank
@@ -207,6 +262,6 @@ class Names:
         if field in PRODUCER_IDS:
             return self._producers.get(value, "")
         if isinstance(value, str):
-            value = self._made.get(value, value)
+            value = self._of_topic(self._made.get(value, value))
             return UUID.sub(lambda match: self._members.get(match[0], ""), value).replace(self._prefix, "")
         return value

@@ -72,7 +72,13 @@ class Stage:
         """With a transcript that is fresh, else with a broker."""
         transcript = None if self.archive.is_live else self.archive.fresh(script)
         prefix = f"{script.prefix}{attempt}-"
-        lockstep = Lockstep(self.life.ours, transcript or self.life.kafka(), prefix, has_consumers=script.has_consumers)
+        lockstep = Lockstep(
+            self.life.ours,
+            transcript or self.life.kafka(),
+            prefix,
+            has_consumers=script.has_consumers,
+            has_shares=script.has_shares,
+        )
         if any("''" in line for line in script.lines):
             lockstep.forget_nameless()
         return lockstep

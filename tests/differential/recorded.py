@@ -74,6 +74,9 @@ class RecordedSide:
     def exhaust(self, name: str) -> None:
         """It was exhausted then."""
 
+    def flood(self, plain: list[str]) -> None:
+        """It was flooded then."""
+
     def await_answer(self, sent: Sent, within_s: float = 0.0) -> None:
         raise TimeoutError(f"{sent} is not answered in the transcript")
 

@@ -22,20 +22,24 @@ from protocol.messages.control_records import ControlRecordTypeSchema, EndTxnMar
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.group_records import GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from protocol.messages.share_group_records import ShareGroupStatePartitionMetadataKey, ShareGroupStatePartitionMetadataValue
+from protocol.messages.share_records import ShareSnapshotKey, ShareUpdateKey
 from protocol.messages.transaction_records import TransactionLogValue
 from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
+from tests.differential.holders import in_words
 from tests.differential.names import Names
 from tests.differential.wire import Connection
 
 OFFSETS_PARTITIONS: Final = 5
 TRANSACTIONS_PARTITIONS: Final = 1
+SHARES_PARTITIONS: Final = 1
 # What the field of a key is called that says whose record it is.
 OWNERS: Final = ("group", "group_id", "transactional_id")
 _LATEST: Final = -1
 _FETCH_BYTES: Final = 1 << 20
 _ENDS: Final = {0: "abort", 1: "commit"}
 # Keys of several types have the same fields.
-_OF_CONSUMERS: Final = re.compile("ConsumerGroup(.*)Key")
+_OF_TYPE: Final = re.compile("(?:ConsumerGroup|ShareGroup|Share)(.*)Key")
 
 
 class Written(NamedTuple):
@@ -43,6 +47,13 @@ class Written(NamedTuple):
 
     record: CoordinatorRecord
     producer: tuple[int, int] | None
+
+
+class Progress(NamedTuple):
+    """How many share partitions of a group are initialized, and how many are being initialized."""
+
+    initialized: int
+    pending: int
 
 
 class Tail:
@@ -96,6 +107,18 @@ class Tail:
                 counts[place] += 1
         return found
 
+    def progress(self, group_id: str) -> Progress:
+        """Of a share group, as its last record of them says."""
+        last = ShareGroupStatePartitionMetadataValue()
+        for written in self.records(group_id).get("", ()):
+            if isinstance(written.record.key, ShareGroupStatePartitionMetadataKey):
+                value = written.record.value
+                last = value if isinstance(value, ShareGroupStatePartitionMetadataValue) else type(last)()
+        return Progress(
+            sum(len(each.partitions) for each in last.initialized_topics),
+            sum(len(each.partitions) for each in last.initializing_topics),
+        )
+
     def _new(self) -> Iterator[tuple[int, BatchHeader, Record]]:
         for partition, end in self._ends().items():
             for header, record in self._read(partition, self._start[partition], end):
@@ -123,6 +146,16 @@ class Tail:
                     position = max(position, header.next_offset)
 
 
+def by_share_partition(names: Names, records: list[Written]) -> dict[str, list[Written]]:
+    """The records of one group in the log of share state, by topic and partition: their order among each other is that of a hash map."""
+    found: dict[str, list[Written]] = {}
+    for written in records:
+        key = written.record.key
+        assert isinstance(key, ShareSnapshotKey | ShareUpdateKey)
+        found.setdefault(f"{names.topic(key.topic_id)}:{key.partition}", []).append(written)
+    return found
+
+
 def offsets_partition(group_id: str) -> int:
     """The partition of a group's offsets."""
     return partition_for(group_id, OFFSETS_PARTITIONS)
@@ -139,7 +172,9 @@ def told(names: Names, records: list[Written]) -> list[Any]:
 
     An offset that is deleted twice in a row is deleted: row 55 of docs/differences.md.
     """
-    plain = _in_order([names.named("Record", _plain(record)) for record in records])
+    plain = [_plain(record) for record in records]
+    in_words([(each.record.key, each.record.value) for each in records], plain)
+    plain = _in_order([names.named("Record", record) for record in plain])
     ordered: list[Any] = []
     for is_deleted, neighbours in groupby(plain, key=_is_deleted_offset):
         run = list(neighbours)
@@ -204,7 +239,7 @@ def _plain(written: Written) -> dict[str, Any]:
             [each.topic, *sorted(each.partition_ids)] for each in value.transaction_partitions or ()
         )
     plain: dict[str, Any] = {"key": _fields(key), "value": said, "version": record.value_version}
-    kind = _OF_CONSUMERS.fullmatch(type(key).__name__)
+    kind = _OF_TYPE.fullmatch(type(key).__name__)
     if kind is not None:
         plain["type"] = kind[1]
     if isinstance(value, ConsumerGroupRegularExpressionValue):

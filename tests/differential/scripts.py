@@ -8,6 +8,7 @@ differs 2                            the listed differences that it shows, all o
 > until A                            time passes until none of A's requests is parked
 > until g Empty                      … until the group is in that state
 > pause 1500                         … for 1500 ms: only to show that nothing happens
+> shares, initialize …               what share groups and their brokers ask (sharing.py, share_states.py)
 > exhaust P                          InitProducerId, until only one epoch of the producer's id is left
 > restart                            both servers are stopped and started again, with other limits (restart.txt)
 """
@@ -23,13 +24,13 @@ from typing import Final, NamedTuple
 from tests.differential.consumer_sequences import consumer_sequence, restarted_consumer_sequence
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
-from tests.differential.servers import is_of_consumers
+from tests.differential.servers import is_of_consumers, is_of_shares
 from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart")
+RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart", "share_state_restart")
 # Files of scripts that a broker takes long for, and that are not recorded.
 LONG: Final = ("exhaustion", "consumer_waiting")
 # What time decides, and whose log time goes on to change.
@@ -81,6 +82,11 @@ class Script(NamedTuple):
     def has_consumers(self) -> bool:
         """Whether groups are described as consumer groups, too, and topics must be known to coordinators before the next line."""
         return is_of_consumers(self.book)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether groups are described as share groups, too, and the log of share state is compared."""
+        return is_of_shares(self.book)
 
     @property
     def has_log(self) -> bool:

@@ -9,13 +9,19 @@ from threading import Lock
 from typing import Final, Self
 
 from protocol.error_codes import ErrorCode
+from protocol.fields import uuid_text
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.init_producer_id import InitProducerIdRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.differential.records import OFFSETS_PARTITIONS, TRANSACTIONS_PARTITIONS
+from protocol.messages.read_share_group_state_summary import (
+    PartitionData,
+    ReadShareGroupStateSummaryRequest,
+    ReadStateSummaryData,
+)
+from tests.differential.records import OFFSETS_PARTITIONS, SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS
 from tests.differential.side import Server
 from tests.differential.wire import Connection
 from tests.support.eventually import eventually
@@ -39,6 +45,10 @@ OTHER_LIMITS: Final[Mapping[str, object]] = {
     "offsets.retention.check.interval.ms": 1000,
     "auto.create.topics.enable": "true",
 }
+PARTITIONS: Final[Mapping[str, object]] = {
+    "transaction.state.log.num.partitions": TRANSACTIONS_PARTITIONS,
+    "share.coordinator.state.topic.num.partitions": SHARES_PARTITIONS,
+}
 START_WITHIN_S: Final = 240
 TOPICS: Final = {"t": 3, "u": 2}
 # All that an answer depends on, but for the script and the properties of transactions.
@@ -58,6 +68,16 @@ CONSUMERS: Final[Mapping[str, object]] = {
     "group.consumer.min.heartbeat.interval.ms": 1000,
     "group.consumer.heartbeat.interval.ms": 1000,
 }
+# Properties of share groups in every life.
+SHARES: Final[Mapping[str, object]] = {
+    "group.share.assignment.interval.ms": 0,
+    "group.share.min.session.timeout.ms": 1000,
+    "group.share.min.heartbeat.interval.ms": 1000,
+    "group.share.heartbeat.interval.ms": 1000,
+}
+# How many updates of a share partition come between two snapshots in each of the first three lives.
+_UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
+UPDATES: Final[tuple[Mapping[str, object], ...]] = tuple({_UPDATES: count} for count in (500, 1, 0))
 # … in the second life, and the migration policy of each life from the third on.
 FEW_CONSUMERS: Final[Mapping[str, object]] = {"group.consumer.max.size": 2}
 POLICIES: Final = ("upgrade", "downgrade", "disabled")
@@ -67,6 +87,8 @@ _OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactiona
 
 def conditions(book: str) -> object:
     """All that the answers to the scripts of a book depend on."""
+    if is_of_shares(book):
+        return (*CONDITIONS, CONSUMERS, SHARES, UPDATES)
     if is_of_consumers(book) or book == "scripts/configs":
         return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS)
     return (*CONDITIONS, TRANSACTIONS, EXPIRING) if book in _OF_TRANSACTIONS else CONDITIONS
@@ -75,6 +97,11 @@ def conditions(book: str) -> object:
 def is_of_consumers(book: str) -> bool:
     """Whether the scripts of a book are about consumer groups."""
     return book.removeprefix("scripts/").startswith("consumer")
+
+
+def is_of_shares(book: str) -> bool:
+    """Whether the scripts of a book are about share groups or share state."""
+    return book.removeprefix("scripts/").startswith("share")
 
 
 def policy(name: str) -> Mapping[str, object]:
@@ -120,15 +147,15 @@ class Pair:
         if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        limits = {**TRANSACTIONS, **CONSUMERS, **limits}
-        self._ours.overrides = {**limits, "transaction.state.log.num.partitions": TRANSACTIONS_PARTITIONS, "log.flush": "os"}
+        limits = {**TRANSACTIONS, **CONSUMERS, **UPDATES[0], **limits}
+        self._ours.overrides = {**limits, **PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
         prepare = partial(prepared, has_delay=has_delay, is_first=is_first)
         return Life(prepare("ours", self._ours.address), partial(self._start_kafka, limits, prepare))
 
     def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[[str, tuple[str, int]], Server]) -> Server:
-        self._broker.start({**SINGLE_THREADED, **limits}, START_WITHIN_S)
+        self._broker.start({**SINGLE_THREADED, **SHARES, **limits, **PARTITIONS}, START_WITHIN_S)
         return prepare("Kafka", self._broker.address)
 
 
@@ -162,8 +189,15 @@ def prepared(name: str, address: tuple[str, int], *, has_delay: bool = False, is
         given = connection.ask(InitProducerIdRequest(None), 5)["errorCode"]
         return described == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND and given == ErrorCode.NONE
 
+    def coordinates_shares() -> bool:
+        key, asked = f"group:{uuid_text(topic_ids['t'])}:0", ReadStateSummaryData(topic_ids["t"], [PartitionData(0, -1)])
+        connection.ask(FindCoordinatorRequest(key, 2, [key]), 6)
+        [found] = connection.ask(ReadShareGroupStateSummaryRequest("group", [asked]), 1)["results"][0]["partitions"]
+        return bool(found["errorCode"] == ErrorCode.NONE)
+
     eventually(coordinates_transactions, within_s=60)
     eventually(knows_topics, within_s=60)
     eventually(coordinates, within_s=60)
+    eventually(coordinates_shares, within_s=60)
     connection.close()
     return Server(name, address, topic_ids, has_delay=has_delay, is_first=is_first)

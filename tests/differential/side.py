@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final
 
-from coordinator_server.kinds import TRANSACTIONS
+from coordinator_server.kinds import SHARE_STATE, TRANSACTIONS
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -30,11 +30,14 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
+from protocol.messages.share_group_describe import ShareGroupDescribeRequest
 from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, REMOVE
-from tests.differential.consuming import ASKED, BEAT, Consuming
-from tests.differential.describing import described
+from tests.differential.consuming import BEAT
+from tests.differential.describing import described, described_shares
 from tests.differential.names import Names
-from tests.differential.records import TRANSACTIONS_PARTITIONS, Tail, told
+from tests.differential.records import SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS, Tail, by_share_partition, told
+from tests.differential.share_states import WRITE
+from tests.differential.sharing import ACKNOWLEDGE, ACQUIRE, ASKED, INITIALIZING, SHARE, Sharing
 from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of
 from tests.scenarios.player import JOIN, SYNC, Api, Client, Words
 from tests.support.oracle import Value
@@ -70,12 +73,13 @@ class Server:
         self.has_late_images = name == "Kafka"
 
 
-class Side(Consuming):
+class Side(Sharing):
     """A script's clients on one server."""
 
-    def __init__(self, server: Server, prefix: str, *, has_consumers: bool = False) -> None:
+    def __init__(self, server: Server, prefix: str, *, has_consumers: bool = False, has_shares: bool = False) -> None:
         super().__init__(prefix, server.topic_ids)
         self._has_consumers = has_consumers
+        self._has_shares = has_shares
         self.server = server
         self.names = Names(prefix, server.topic_ids, server.address[1], has_consumers=has_consumers)
         self.names.has_first_coordinator = server.is_first
@@ -89,6 +93,7 @@ class Side(Consuming):
         self._control = Connection(server.address, "control")
         self._tail = Tail(server.address)
         self._transactions_tail = Tail(server.address, TRANSACTIONS, TRANSACTIONS_PARTITIONS)
+        self._shares_tail = Tail(server.address, SHARE_STATE, SHARES_PARTITIONS) if has_shares else None
 
     @property
     def name(self) -> str:
@@ -104,7 +109,7 @@ class Side(Consuming):
         self.names.has_first_coordinator = False
         self._connections.clear()
         self._control = Connection(server.address, "control")
-        for tail in (self._tail, self._transactions_tail):
+        for tail in self._tails:
             tail.move_to(server.address)
 
     def forget_nameless(self) -> None:
@@ -116,8 +121,13 @@ class Side(Consuming):
             for connection in connections:
                 connection.close()
         self._control.close()
-        self._tail.close()
-        self._transactions_tail.close()
+        for tail in self._tails:
+            tail.close()
+
+    @property
+    def _tails(self) -> list[Tail]:
+        tails = [self._tail, self._transactions_tail]
+        return tails if self._shares_tail is None else [*tails, self._shares_tail]
 
     # --- what a line sends
 
@@ -133,6 +143,8 @@ class Side(Consuming):
             self.learn(plain, sent.answer)
         self.await_topics(plain, words)
         self.await_configs(plain, words)
+        if sent.api in INITIALIZING and sent.group_id:
+            _until(lambda: self._tail.progress(sent.group_id).pending == 0, f"{sent} has initialized what it needs")
 
     def await_topics(self, plain: list[str], words: Words) -> None:
         """A change of topics is known to the node a moment after it was answered."""
@@ -149,7 +161,7 @@ class Side(Consuming):
             wanted = 0 if sent.api == REMOVE.name else abs(int(count.partition(":")[0]))
             if self._topic(name) not in refused:
                 _until(partial(self._has_partitions, name, wanted), f"{name} has {wanted} partitions")
-        if self._has_consumers and self.server.has_late_images:
+        if (self._has_consumers or self._has_shares) and self.server.has_late_images:
             time.sleep(_IMAGE_S)
 
     def await_configs(self, plain: list[str], words: Words) -> None:
@@ -185,7 +197,7 @@ class Side(Consuming):
             sent.extent = " of all"
         self.sent.append(sent)
         self.request_digest = self.names.digest(type(message).__name__, value_of(message, version))
-        if api in {JOIN, BEAT}:
+        if api in {JOIN, BEAT, SHARE, ACQUIRE, ACKNOWLEDGE}:
             self._remembering[sent.ordinal] = tell
         elif api is SYNC:
             self._remembering[sent.ordinal] = self.tell_sync(client)
@@ -239,6 +251,10 @@ class Side(Consuming):
         found = self._tail.records(self._prefix)
         found |= {f"transaction:{name}": each for name, each in self._transactions_tail.records(self._prefix).items()}
         log = {owner: told(self.names, records) for owner, records in found.items()}
+        if self._shares_tail is not None:
+            for owner, records in self._shares_tail.records(self._prefix).items():
+                for share_partition, each in by_share_partition(self.names, records).items():
+                    log[f"state:{owner}:{share_partition}"] = told(self.names, each)
         # Markers name no group: they are those of producers that were in answers.
         markers = self._tail.markers()
         named = {self.names.producer(each).replace(" ", "-"): each for each in markers if self.names.producer(each)}
@@ -277,6 +293,12 @@ class Side(Consuming):
             group_id = self._group(name)
             _until(lambda: self._describe([group_id])[name].get("epoch") == offset, f"{name} has epoch {offset}")
             return
+        if position == "shared":
+            _until(lambda: self._tail.progress(self._group(name)) == (offset, 0), f"{name} has {offset} share partitions")
+            return
+        if position == "kept":
+            _until(lambda: self._kept(name) == offset, f"{name} has state of {offset} share partitions")
+            return
         topic, partition = position.split(":")
         asked = OffsetFetchRequestTopics(self._topic(topic), partition_indexes=[int(partition)])
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(self._group(name), topics=[asked])])
@@ -286,6 +308,18 @@ class Side(Consuming):
             return bool(found["committedOffset"] == offset)
 
         _until(has_offset, f"{name} has {offset} for {position}")
+
+    def _kept(self, name: str) -> int:
+        assert self._shares_tail is not None
+        records = self._shares_tail.records(self._prefix).get(name, [])
+        by_partition = by_share_partition(self.names, records).values()
+        return sum(each[-1].record.value is not None for each in by_partition)
+
+    def flood(self, plain: list[str]) -> None:
+        """As many writes as the last word says, of a batch that moves on."""
+        for offset in range(int(plain[-1])):
+            request = self.written([self._group(plain[0]), plain[1], f"{offset}..{offset}:0:1"], {})
+            self._control.ask(request, WRITE.newest)
 
     def exhaust(self, name: str) -> None:
         """Take epochs of a producer until one is left."""
@@ -336,6 +370,14 @@ class Side(Consuming):
             asked = self._control.ask(ConsumerGroupDescribeRequest(group_ids), 1)["groups"]
             consumers = {group["groupId"]: described(group) for group in asked if group["errorCode"] == ErrorCode.NONE}
             groups = [consumers.get(group["groupId"], group) for group in groups]
+        if self._has_shares:
+            asked = self._control.ask(ShareGroupDescribeRequest(group_ids), 1)["groups"]
+            shares = {}
+            for group in asked:
+                if group["errorCode"] == ErrorCode.NONE:
+                    self.names.holders.take_group(group, self._prefix)
+                    shares[group["groupId"]] = described_shares(group, self.names.holders)
+            groups = [shares.get(group["groupId"], group) for group in groups]
         self.states |= {group["groupId"]: group["groupState"] for group in groups}
         return {group["groupId"].removeprefix(self._prefix): group for group in groups}
 

@@ -39,6 +39,10 @@ PLAIN = (
     "listing",
     "offsets",
     "rebalance",
+    "share_batches",
+    "share_finding",
+    "share_flood",
+    "share_state",
     "static",
     "topics",
     "transactional_offsets",
@@ -79,15 +83,15 @@ def test_restart(script: Script, halves: Halves) -> None:
     halves.finish(script)
 
 
-@named("limits", "consumer_limits")
+@named("limits", "consumer_limits", "share_one_update")
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)
 
 
-@named("transactional_id_expiration")
+@named("transactional_id_expiration", "share_snapshots")
 def test_expiring_script(script: Script, expiring: Played) -> None:
-    """The same where nobody uses an id for long."""
+    """The same where nobody uses an id for long, and no update of share state goes between two snapshots."""
     expiring.result(script)
 
 

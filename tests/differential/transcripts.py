@@ -25,8 +25,8 @@ from tests.support.kafka_jars import VERSION
 DIRECTORY: Final = Path(__file__).parents[1] / "data" / "differential"
 COMMAND: Final = "make differential ARGS=--record"
 NO_STATES: Final[Mapping[str, Any]] = {"groups": []}
-# Random sequences of consumer groups: long, and read by nobody who cannot play them again.
-_COMPRESSED: Final = {"consumer-sequences", "consumer-restarted-sequences"}
+# Random sequences, and what is repeated hundreds of times: long, and read by nobody who cannot play them again.
+_COMPRESSED: Final = {"consumer-sequences", "consumer-restarted-sequences", "scripts/share_flood"}
 _HEAD: Final = "Kafka {} said this; `" + COMMAND + "` asks it again."
 _CHECKED: Final = re.compile(r"(.*) \[([0-9a-f]{8}|)\]")
 

@@ -138,7 +138,7 @@ def _coordinators(
 ) -> None:
     if context.api_version < FIRST_WITH_KEYS:
         if topic.name == SHARE_STATE.topic:
-            raise CoordinatorError(ErrorCode.INVALID_REQUEST)
+            raise CoordinatorError(ErrorCode.INVALID_REQUEST, _NO_SHARE_PARTITION)
         found = _coordinator(node, topic, reply, request.key, request.key)
         reply.complete(FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE"))
         return
@@ -146,7 +146,8 @@ def _coordinators(
     def find(key: str) -> tuple[Coordinator, int]:
         owned = _owned_key(topic.name, context, key)
         if owned is None:
-            found = Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST, _NO_SHARE_PARTITION)
+            # As in Kafka, without a message.
+            found = Coordinator(key, -1, "", -1, ErrorCode.INVALID_REQUEST, "")
         else:
             found = _coordinator(node, topic, reply, key, owned)
         return found, UNITS_PER_KEY + len(key) // CHARACTERS_PER_UNIT
