@@ -7,27 +7,33 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.layer import newest_valid_layer
-from coordinator_server.machine.timeline import LATEST
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import replay_into
+from coordinator_server.share.fold import ShareFold
+from coordinator_server.share.shard import ShareShard
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue
 from protocol.record_batch import iter_records, read_header
-from tests.property.test_share_state import records
+from tests.property.test_share_state import per_offset, records
 from tests.support.kind_logs import batches_of
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_segments
+from tests.support.share_shard import TOPIC_ID, ShareSite, refusal
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
@@ -132,3 +138,89 @@ def test_one_snapshot_of_each_share_partition(tmp_path: Path, log: list[Coordina
         for fence in (each for _, each in kept[:-1]):
             assert isinstance(fence, ShareSnapshotValue)
             assert (fence.state_epoch, fence.leader_epoch) == (now.highest_state_epoch, now.highest_leader_epoch)
+
+
+Operation = Callable[[ShareSite], object]
+keys = st.builds(lambda group: SharePartitionKey(group, TOPIC_ID, 0), st.sampled_from("gh"))
+written = st.lists(
+    st.builds(
+        lambda first, size, count, state: StateBatch(first, first + size, count, state),
+        st.integers(0, 25),
+        st.integers(0, 7),
+        st.integers(1, 3),
+        st.sampled_from((0, 2, 4)),
+    ),
+    max_size=3,
+)
+epochs = st.integers(-1, 3)
+operations = st.one_of(
+    st.builds(
+        lambda key, epoch, start: lambda site: site.initialize(epoch, start, key), keys, st.integers(0, 3), st.integers(-1, 9)
+    ),
+    st.builds(lambda key, leader: lambda site: site.read(leader, key), keys, epochs),
+    st.builds(lambda key: lambda site: site.delete(key), keys),
+    *[
+        st.builds(
+            lambda key, batches, state, leader, start, complete: (
+                lambda site: site.write(
+                    *batches, state_epoch=state, leader_epoch=leader, start_offset=start, complete=complete, key=key
+                )
+            ),
+            keys,
+            written,
+            epochs,
+            epochs,
+            st.integers(-1, 20),
+            st.integers(-1, 5),
+        )
+    ]
+    * 3,
+)
+
+
+@settings(max_examples=max(EXAMPLES // 2, 1), deadline=None)
+@given(
+    before=st.lists(operations, min_size=12, max_size=30),
+    after=st.lists(operations, min_size=3, max_size=15),
+    limit=st.sampled_from((0, 1, 3, 500)),
+    data=st.data(),
+)
+def test_a_coordinator_goes_on_after_a_layer(
+    before: list[Operation], after: list[Operation], limit: int, data: st.DataObject
+) -> None:
+    """One that has loaded a layer and its tail answers and refuses as the one that has written the log, and has the same state: only
+    the number of updates since a snapshot, and so the time of the next snapshot, may differ."""
+    one, other = (ShareSite(limit, cold_after_ms=1 << 40) for _ in range(2))
+    for operation in before:
+        refusal(lambda operation=operation: operation(one))  # type: ignore[misc]
+    cut = data.draw(st.integers(0, len(one.log)))
+    fold = ShareFold(ShareShard(registry=SnapshotRegistry()))
+    for offset, record in enumerate(one.log[:cut]):
+        fold.add(offset, record)
+    kept = sorted(fold.records(), key=lambda item: item[0])
+    for offset, record in [*kept, *enumerate(one.log[cut:], cut)]:
+        other.shard.replay(offset, record)
+    assert other.shard.digest(LATEST) == one.shard.digest(LATEST)
+
+    for operation in after:
+        assert answered(operation, one) == answered(operation, other)
+        assert visible(one) == visible(other)
+
+
+def answered(operation: Operation, site: ShareSite) -> object:
+    """The response, or the error."""
+    answers: list[object] = []
+    error = refusal(lambda: answers.append(operation(site)))
+    return error, [shown(each) if isinstance(each, SharePartition) else each for each in answers]
+
+
+def visible(site: ShareSite) -> dict[SharePartitionKey, object]:
+    return {key: shown(state) for key, state in site.shard.share_partitions(LATEST)}
+
+
+def shown(state: SharePartition) -> dict[str, object]:
+    """A state without what the next snapshot changes: its batches record by record, because a snapshot joins those that touch."""
+    found: dict[str, object] = asdict(state)
+    for name in ("update_count", "snapshot_epoch", "create_timestamp", "write_timestamp", "state_batches"):
+        del found[name]
+    return found | {"deliveries": per_offset(state.state_batches, NO_START_OFFSET)}
