@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from coordinator_server.properties import FromKafka, Ours, Positive
+from coordinator_server.properties import FromKafka, Millis, Ours, Positive
 
 
 class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
@@ -42,3 +42,35 @@ class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     group_share_max_record_lock_duration_ms: Annotated[
         int, Meta(ge=30_000, le=3_600_000), FromKafka("The longest lock duration that a share group may have.")
     ] = 60_000
+
+    # The members of a group (group/share/).
+    group_share_session_timeout_ms: Annotated[
+        Positive, FromKafka("The session timeout of the members of a share group without a setting of its own.")
+    ] = 45_000
+    group_share_min_session_timeout_ms: Annotated[
+        Positive, FromKafka("The shortest session timeout that a share group may have.")
+    ] = 45_000
+    group_share_max_session_timeout_ms: Annotated[
+        Positive, FromKafka("The longest session timeout that a share group may have.")
+    ] = 60_000
+    group_share_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The heartbeat interval of the members of a share group without a setting of its own.")
+    ] = 5000
+    group_share_min_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The shortest heartbeat interval that a share group may have.")
+    ] = 5000
+    group_share_max_heartbeat_interval_ms: Annotated[
+        Positive, FromKafka("The longest heartbeat interval that a share group may have.")
+    ] = 15_000
+    group_share_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The interval between assignments of a share group without a setting of its own.")
+    ] = 1000
+    group_share_min_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The shortest interval between assignments that a share group may have.")
+    ] = 0
+    group_share_max_assignment_interval_ms: Annotated[
+        Millis, FromKafka("The longest interval between assignments that a share group may have.")
+    ] = 15_000
+    group_share_max_size: Annotated[
+        int, Meta(ge=1, le=1000), FromKafka("The maximum number of members of a share group.", unit="members")
+    ] = 200

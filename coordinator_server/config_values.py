@@ -173,7 +173,10 @@ def migration_policy(config: Config) -> MigrationPolicy:
 # ``ShareGroupConfig``).
 _BOUNDED: Final = (
     *(("consumer", what) for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")),
-    ("share", "record.lock.duration.ms"),
+    *(
+        ("share", what)
+        for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms", "record.lock.duration.ms")
+    ),
 )
 _IN_ORDER: Final = tuple(
     pair
@@ -184,7 +187,6 @@ _IN_ORDER: Final = tuple(
         (f"group.{kind}.{what}", f"group.{kind}.max.{what}"),
     )
 )
-_HEARTBEAT, _SESSION = "group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"
 
 
 def check_order(config: Config) -> None:
@@ -192,9 +194,11 @@ def check_order(config: Config) -> None:
     for less, more in _IN_ORDER:
         if _number(config, less) > _number(config, more):
             raise ConfigError(f"{less}={_number(config, less)} must not be greater than {more}={_number(config, more)}")
-    heartbeat_ms, session_ms = _number(config, _HEARTBEAT), _number(config, _SESSION)
-    if heartbeat_ms >= session_ms:
-        raise ConfigError(f"{_HEARTBEAT}={heartbeat_ms} must be less than {_SESSION}={session_ms}")
+    for kind in ("consumer", "share"):
+        heartbeat, session = f"group.{kind}.heartbeat.interval.ms", f"group.{kind}.session.timeout.ms"
+        heartbeat_ms, session_ms = _number(config, heartbeat), _number(config, session)
+        if heartbeat_ms >= session_ms:
+            raise ConfigError(f"{heartbeat}={heartbeat_ms} must be less than {session}={session_ms}")
 
 
 def _number(config: Config, name: str) -> int:

@@ -51,6 +51,8 @@ from protocol.messages.read_share_group_state import ReadShareGroupStateRequest,
 from protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse
 from protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
+from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from protocol.messages.write_share_group_state import WriteShareGroupStateRequest, WriteShareGroupStateResponse
@@ -139,6 +141,8 @@ APIS: Final[dict[int, Api]] = {
         _api(WriteShareGroupStateRequest, WriteShareGroupStateResponse),
         _api(DeleteShareGroupStateRequest, DeleteShareGroupStateResponse),
         _api(ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse),
+        _api(ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
+        _api(ShareGroupDescribeRequest, ShareGroupDescribeResponse),
     )
 }
 

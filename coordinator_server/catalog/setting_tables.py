@@ -1,7 +1,8 @@
 """The settings of topics and groups: Kafka's names, types, defaults and limits (``LogConfig``, ``GroupConfig``).
 
 Settings are validated, stored and described as in Kafka. Those of topics have no effect, because topics store no records here;
-nor have those of share and streams groups, which are not served. ``group/common/settings.py`` reads those of consumer groups.
+nor have those of streams groups, which are not served, and those of share groups about records. ``group/common/settings.py`` reads
+those of consumer groups and of the members of share groups.
 """
 
 from __future__ import annotations
@@ -137,14 +138,10 @@ GROUP_SETTINGS: Final = _table(
 )
 
 
-# The minimum and maximum values of the groups that are not served, from the defaults of the broker's properties.
+# The minimum and maximum values of settings that have no effect here, from the defaults of the broker's properties.
 _BOUNDS: Final = {
-    "share.heartbeat.interval.ms": (5_000, 15_000),
-    "share.session.timeout.ms": (45_000, 60_000),
-    "share.record.lock.duration.ms": (15_000, 60_000),
     "share.delivery.count.limit": (2, 10),
     "share.partition.max.record.locks": (100, 4_000),
-    "share.assignment.interval.ms": (0, 15_000),
     "streams.heartbeat.interval.ms": (5_000, 15_000),
     "streams.session.timeout.ms": (45_000, 60_000),
     "streams.num.standby.replicas": (0, 2),
@@ -152,6 +149,22 @@ _BOUNDS: Final = {
 }
 
 
+# The settings that have bounds, in the order of Kafka's checks.
+_BOUNDED: Final = (
+    "consumer.heartbeat.interval.ms",
+    "consumer.session.timeout.ms",
+    "consumer.assignment.interval.ms",
+    "share.heartbeat.interval.ms",
+    "share.session.timeout.ms",
+    "share.record.lock.duration.ms",
+    "share.delivery.count.limit",
+    "share.partition.max.record.locks",
+    "share.assignment.interval.ms",
+    "streams.heartbeat.interval.ms",
+    "streams.session.timeout.ms",
+    "streams.num.standby.replicas",
+    "streams.assignment.interval.ms",
+)
 _TOPIC_DEFAULTS: Final = defaults_of(TOPIC_SETTINGS)
 
 
@@ -184,7 +197,7 @@ def check_group_settings(given: Mapping[str, str], config: Config) -> None:
 
 def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
     """Return the least and the greatest value that a group may set, by the setting's name, in the order of Kafka's checks."""
-    return {
+    own = {
         "consumer.heartbeat.interval.ms": (
             config.group_consumer_min_heartbeat_interval_ms,
             config.group_consumer_max_heartbeat_interval_ms,
@@ -197,12 +210,24 @@ def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
             config.group_consumer_min_assignment_interval_ms,
             config.group_consumer_max_assignment_interval_ms,
         ),
-        **_BOUNDS,
+        "share.heartbeat.interval.ms": (
+            config.group_share_min_heartbeat_interval_ms,
+            config.group_share_max_heartbeat_interval_ms,
+        ),
+        "share.session.timeout.ms": (
+            config.group_share_min_session_timeout_ms,
+            config.group_share_max_session_timeout_ms,
+        ),
+        "share.assignment.interval.ms": (
+            config.group_share_min_assignment_interval_ms,
+            config.group_share_max_assignment_interval_ms,
+        ),
         "share.record.lock.duration.ms": (
             config.group_share_min_record_lock_duration_ms,
             config.group_share_max_record_lock_duration_ms,
         ),
     }
+    return {name: own.get(name) or _BOUNDS[name] for name in _BOUNDED}
 
 
 def group_synonyms(config: Config) -> dict[str, str]:

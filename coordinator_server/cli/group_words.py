@@ -74,6 +74,8 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.TOPICS_CHANGED: "its topics changed",
     Why.REVOCATION_TIMEOUT: "{whom} did not give up its partitions in time",
     Why.ASSIGNMENT_DUE: "for an earlier change",
+    Why.PARTITIONS_INITIALIZED: "its share partitions have a state",
+    Why.PARTITIONS_NOT_INITIALIZED: "its share partitions got no state",
 }
 """By the name of a reason. Logs of later versions may have others."""
 MOST_TOPICS: Final = 3

@@ -8,6 +8,8 @@ from typing import Final, NamedTuple
 from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.registry import Groups
+from coordinator_server.group.share.describe import UndescribedShareGroup
+from coordinator_server.group.share.type import ShareType
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup
@@ -25,6 +27,15 @@ def consumer_group_at(groups: Groups, committed_offset: int, group_id: str) -> U
     if isinstance(found, ConsumerType):
         return found.group_at(group_id, committed_offset)
     reason = "is not a consumer group" if groups.exists_at(group_id, committed_offset) else "not found"
+    raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+
+
+def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedShareGroup:
+    """Return what the ShareGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
+    found = groups.type_at(group_id, committed_offset)
+    if isinstance(found, ShareType):
+        return found.group_at(group_id, committed_offset)
+    reason = "is not a share group" if groups.exists_at(group_id, committed_offset) else "not found"
     raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 
 

@@ -18,6 +18,7 @@ from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.executor import CoordinatorExecutor
+from coordinator_server.machine.outbox import NO_OUTBOX, Outbox
 from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
@@ -36,6 +37,14 @@ Replay = Callable[[int, Any, Any], None]
 
 CheckPartition = Callable[[bytes, int], None]
 """Refuses to commit the offset of a partition, given its topic's id, by raising CoordinatorError."""
+
+
+FindShareShard = Callable[[str, bytes, int], int]
+
+
+def only_share_shard(_group_id: str, _topic_id: bytes, _partition: int, /) -> int:
+    """Return the shard of every share partition, if there is only one."""
+    return 0
 
 
 class ExpiryRule(NamedTuple):
@@ -125,7 +134,7 @@ class GroupType(Protocol):
 
 class GroupContext(Struct, frozen=True):
     """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator,
-    the topics, and the settings of a group.
+    the topics, the settings of a group, and messages to other shards.
 
     ``member_memory``, ``pass_times`` and ``topic_hashes`` are common to all shards of a loop.
     """
@@ -143,6 +152,9 @@ class GroupContext(Struct, frozen=True):
     settings: SettingsOf
     # Without one, everything is computed by the loop.
     executor: CoordinatorExecutor | None = None
+    outbox: Outbox = NO_OUTBOX
+    # Returns the partition of ``__share_group_state`` for a share partition: group id, topic id and partition.
+    share_shard: FindShareShard = only_share_shard
 
 
 class SharedTables(Struct, frozen=True):

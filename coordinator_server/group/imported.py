@@ -1,4 +1,4 @@
-"""Groups of the protocols that are not served yet: share (KIP-932) and streams (KIP-1071).
+"""Groups of the protocols that are not served yet: streams (KIP-1071).
 
 Their records come from an imported log and stay in it. The state kept here is enough to preserve them and to prove that nothing
 was lost: a group exists while one of its records does, has members while a member record exists, and its digest has an item for
@@ -20,7 +20,6 @@ from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages import share_group_records as share
 from protocol.messages import streams_group_records as streams
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
@@ -45,18 +44,6 @@ class ImportedRecords(Struct, frozen=True):
     commits_offsets: bool = True
 
 
-SHARE_RECORDS: Final = ImportedRecords(
-    "share",
-    share.ShareGroupMemberMetadataKey,
-    (
-        share.ShareGroupMetadataKey,
-        share.ShareGroupTargetAssignmentMetadataKey,
-        share.ShareGroupTargetAssignmentMemberKey,
-        share.ShareGroupCurrentMemberAssignmentKey,
-        share.ShareGroupStatePartitionMetadataKey,
-    ),
-    commits_offsets=False,
-)
 STREAMS_RECORDS: Final = ImportedRecords(
     "streams",
     streams.StreamsGroupMemberMetadataKey,

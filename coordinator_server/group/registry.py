@@ -15,7 +15,8 @@ from typing import Any
 from coordinator_server.group.classic.type import ClassicType
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, Replay, SharedTables
-from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES
+from coordinator_server.group.share.type import ShareType
+from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -27,7 +28,18 @@ from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitK
 class Groups:
     """The groups of one shard."""
 
-    __slots__ = ("classic", "classic_context", "consumer", "consumer_context", "offsets", "others", "pending", "types")
+    __slots__ = (
+        "classic",
+        "classic_context",
+        "consumer",
+        "consumer_context",
+        "offsets",
+        "others",
+        "pending",
+        "share",
+        "share_context",
+        "types",
+    )
 
     def __init__(self, context: GroupContext, registry: SnapshotRegistry) -> None:
         self.offsets = OffsetStore(registry)
@@ -44,6 +56,10 @@ class Groups:
         assert isinstance(consumer, ConsumerType)
         self.consumer = consumer.groups
         self.consumer_context = consumer.context
+        share = self.types[SHARE]
+        assert isinstance(share, ShareType)
+        self.share = share.groups
+        self.share_context = share.context
 
     def type_of(self, group_id: str) -> GroupType:
         """Return the type of a group in the latest state, committed or not."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.group import delete, describe, restore
+from coordinator_server.group import delete, describe, restore, share_heartbeat
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain
@@ -27,7 +27,7 @@ from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
-from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.group_type import FindShareShard, GroupContext, only_share_shard
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.migration import members as classic_members
 from coordinator_server.group.migration.entry import enter, entered
@@ -36,10 +36,12 @@ from coordinator_server.group.migration.join import join_group as join_consumer_
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
+from coordinator_server.group.share.describe import UndescribedShareGroup
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.executor import CoordinatorExecutor
+from coordinator_server.machine.outbox import NO_OUTBOX, Outbox
 from coordinator_server.machine.shard import (
     DEFERRED,
     CheckpointState,
@@ -74,6 +76,7 @@ from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
@@ -106,6 +109,8 @@ class GroupShard:
         topic_hashes: TopicHashes | None = None,
         settings: SettingsOf | None = None,
         executor: CoordinatorExecutor | None = None,
+        outbox: Outbox = NO_OUTBOX,
+        share_shard: FindShareShard = only_share_shard,
     ) -> None:
 
         self._context = context = GroupContext(
@@ -121,6 +126,8 @@ class GroupShard:
             topic_hashes or TopicHashes(topics),
             settings or SettingsOfGroups(config),
             executor,
+            outbox,
+            share_shard,
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
@@ -178,6 +185,12 @@ class GroupShard:
         if request.member_epoch < 0:
             return leave_consumer_group(consumer, group, request)
         return join_or_stay(consumer, context, request, group)
+
+    def share_group_heartbeat(
+        self, context: RequestContext, request: ShareGroupHeartbeatRequest, reply: Reply[ShareGroupHeartbeatResponse]
+    ) -> CoordinatorResult[ShareGroupHeartbeatResponse]:
+        """Join a share group, stay in it, or leave it. Answered when the records of the group are durable."""
+        return share_heartbeat.heartbeat(self.groups, context, request)
 
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
@@ -321,6 +334,10 @@ class GroupShard:
     def consumer_group_at(self, committed_offset: int, group_id: str) -> UndescribedGroup:
         """Return what the ConsumerGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
         return describe.consumer_group_at(self.groups, committed_offset, group_id)
+
+    def share_group_at(self, committed_offset: int, group_id: str) -> UndescribedShareGroup:
+        """Return what the ShareGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
+        return describe.share_group_at(self.groups, committed_offset, group_id)
 
     def list_groups(
         self, committed_offset: int, wanted: GroupFilter = EVERY_GROUP, group_ids: Iterable[str] | None = None

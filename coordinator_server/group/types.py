@@ -13,14 +13,16 @@ from typing import Final
 from coordinator_server.group.classic.type import ClassicType
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, SharedTables
-from coordinator_server.group.imported import SHARE_RECORDS, STREAMS_RECORDS, ImportedType
+from coordinator_server.group.imported import STREAMS_RECORDS, ImportedType
+from coordinator_server.group.share.type import ShareType
 
 CLASSIC: Final = "classic"
 CONSUMER: Final = "consumer"
+SHARE: Final = "share"
 
 GROUP_TYPES: Final[dict[str, Callable[[GroupContext, SharedTables], GroupType]]] = {
     CLASSIC: ClassicType,
     CONSUMER: ConsumerType,
-    "share": partial(ImportedType, SHARE_RECORDS),
+    SHARE: ShareType,
     "streams": partial(ImportedType, STREAMS_RECORDS),
 }

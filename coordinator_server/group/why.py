@@ -28,6 +28,8 @@ class Why(StrEnum):
     TOPICS_CHANGED = "topics-changed"  # partitions of subscribed topics, or the topics that match a regular expression
     REVOCATION_TIMEOUT = "revocation-timeout"  # the member did not give up partitions within its rebalance timeout
     ASSIGNMENT_DUE = "assignment-due"  # of an earlier change, which waited for the assignment interval
+    PARTITIONS_INITIALIZED = "partitions-initialized"  # share partitions have got a state, or are assigned because they have one
+    PARTITIONS_NOT_INITIALIZED = "partitions-not-initialized"  # share partitions could not get one
     RECONCILED = "reconciled"  # the member came nearer to its target assignment
     GROUP_UPGRADED = "group-upgraded"  # to the consumer protocol, because a member of it joined (KIP-848)
     GROUP_DOWNGRADED = "group-downgraded"  # to the classic protocol, because the last member of the consumer protocol left

@@ -23,7 +23,7 @@ A message is delivered at least once while its shard is loaded here. Only the lo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -80,3 +80,12 @@ class Outbox(Protocol):
         ``to`` is a partition of the effect's topic, or a key, which selects its partition. ``then`` gets the outcome and
         runs as a write operation of this shard. It is not called after the shard is unloaded.
         """
+
+
+class _NoOutbox:
+    def send(self, *_: Any) -> NoReturn:
+        raise AssertionError("this state machine only replays")
+
+
+NO_OUTBOX: Final[Outbox] = _NoOutbox()
+"""The outbox of a state machine that only replays."""

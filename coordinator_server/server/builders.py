@@ -119,6 +119,8 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             topic_hashes=topic_hashes,
             settings=materials.settings,
             executor=services.executor,
+            outbox=services.outbox,
+            share_shard=materials.share_shard,
         )
 
     return build

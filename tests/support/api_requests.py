@@ -53,6 +53,8 @@ from protocol.messages.share_acknowledge import AcknowledgeTopic, ShareAcknowled
 from protocol.messages.share_fetch import FetchPartition as SharePartition
 from protocol.messages.share_fetch import FetchTopic as ShareTopic
 from protocol.messages.share_fetch import ShareFetchRequest
+from protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from protocol.messages.sync_group import SyncGroupRequest
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -112,6 +114,8 @@ _NEWEST: Final[dict[str, Message]] = {
         ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
         ShareAcknowledgeRequest("g", "m", 1, topics=[AcknowledgeTopic(b"t" * 16)]),
         ShareFetchRequest("g", "m", 0, 100, 1, topics=[ShareTopic(b"t" * 16, [SharePartition(0)])]),
+        ShareGroupDescribeRequest(["g"]),
+        ShareGroupHeartbeatRequest("g", "m", 0, None, ["t"]),
         SyncGroupRequest("g"),
         TxnOffsetCommitRequest("tx", "g", 1, 0, topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0)])]),
         WriteTxnMarkersRequest([WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", [0])])]),

@@ -19,7 +19,9 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.executor import Failed, Task
+from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.provenance import (
+    SHARD_ORIGIN,
     TASK_ORIGIN,
     TIMER_ORIGIN,
     Origin,
@@ -43,6 +45,7 @@ Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorR
 Hard = dict[str, tuple[Message | None, dict[tuple[str, int], Any]]]
 
 CLIENT_HOST = "127.0.0.1"
+SHARE_SHARDS = 3
 
 
 class ManualTimer:
@@ -116,6 +119,34 @@ class ManualExecutor:
 
     def clear(self) -> None:
         self._tasks.clear()
+
+
+class ManualOutbox:
+    """Messages to other shards, which a test delivers: by intent, each with its effect, its destination and its request."""
+
+    def __init__(self) -> None:
+        self.messages: dict[Hashable, SentMessage] = {}
+
+    def send(
+        self,
+        intent: Hashable,
+        effect: Effect[Any, Any],
+        to: int | str,
+        request: Any,
+        then: Callable[[Any], CoordinatorResult[Any]],
+        /,
+    ) -> None:
+        again = msgspec.msgpack.decode(msgspec.msgpack.encode(request), type=effect.request)
+        self.messages.setdefault(intent, SentMessage(effect.name, to, again, then))
+
+
+class SentMessage(Struct):
+    """A message, and what its outcome runs."""
+
+    name: str
+    to: int | str
+    request: Any
+    then: Callable[[Any], CoordinatorResult[Any]]
 
 
 class FakeReply:
@@ -265,6 +296,18 @@ class GroupLog:
         for operation in ready:
             self._take_result(operation(), None, TASK_ORIGIN)
 
+    def deliver(self, answer: Callable[[SentMessage], Any]) -> list[SentMessage]:
+        """Deliver all messages to shards that answer like this. A message whose outcome is not written stays. Return them."""
+        delivered = list(self.outbox.messages.items())
+        for intent, message in delivered:
+            del self.outbox.messages[intent]
+            before = len(self.committed)
+            result = message.then(answer(message))
+            self._take_result(result, None, SHARD_ORIGIN)
+            if self.is_holding and result.records and len(self.committed) == before:
+                self.outbox.messages[intent] = message
+        return [message for _, message in delivered]
+
     def flush(self) -> None:
         """All that is written becomes durable."""
         self.committed += self.pending
@@ -306,6 +349,7 @@ class GroupLog:
     def _start(self, records: list[CoordinatorRecord]) -> None:
         self.timer = ManualTimer(self.clock)
         self.executor = ManualExecutor()
+        self.outbox = ManualOutbox()
         self.registry = SnapshotRegistry()
         self.shard = self.build(self.registry)
         for offset, record in enumerate(records):
@@ -325,6 +369,8 @@ class GroupLog:
             topics=self.topics,
             settings=SettingsOfGroups(self.config, lambda group_id: self.own_settings.get(group_id, {}), self._report),
             executor=self.executor,
+            outbox=self.outbox,
+            share_shard=lambda _group_id, _topic_id, partition: partition % SHARE_SHARDS,
         )
 
     def _report(self, name: str, **fields: object) -> None:

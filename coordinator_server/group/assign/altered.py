@@ -65,6 +65,11 @@ class AlteredTarget:
         else:
             self.remove_topic(topic_id)
 
+    def discard(self, topic_id: bytes, partition: int) -> None:
+        """Remove a partition that the member has. Its topic stays, without partitions if that was the last one."""
+        self._sizes[topic_id][_PARTITIONS] -= 1
+        self._changes[topic_id].append(~partition)
+
     def remove_topic(self, topic_id: bytes) -> None:
         """Remove a topic that the member has."""
         del self._sizes[topic_id], self._changes[topic_id]

@@ -30,6 +30,13 @@ def spread_text(text: str) -> int:
     return value ^ value >> 16
 
 
+def topic_id_hash(topic_id: bytes) -> int:
+    """Return the hash of a Uuid, without a sign."""
+    first, second, third, fourth = _words(topic_id)
+    value: int = first ^ second ^ third ^ fourth
+    return value
+
+
 def spread_topic_id(topic_id: bytes) -> int:
     """Return what HashMap makes of the hash of a Uuid."""
     first, second, third, fourth = _words(topic_id)

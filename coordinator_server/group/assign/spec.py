@@ -48,6 +48,8 @@ class GroupSpec(Struct, gc=False):
     """Whether all members subscribe to the same topics, as the group counts it."""
     partition_counts: dict[bytes, int]
     """The number of partitions of each topic that a member subscribes to."""
+    assignable: dict[bytes, list[int]] | None = None
+    """The partitions that may be assigned; None for all. The assignors of consumer groups do not read it."""
 
 
 Assignor = Callable[[GroupSpec], dict[str, Partitions]]

@@ -17,12 +17,8 @@ from coordinator_server.catalog.settings import parse
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Report, report_nothing
 
-CONSUMER: Final = {
-    "session_timeout_ms": "consumer.session.timeout.ms",
-    "heartbeat_interval_ms": "consumer.heartbeat.interval.ms",
-    "assignment_interval_ms": "consumer.assignment.interval.ms",
-}
-"""The fields of ConsumerSettings that a group may set, with the names of the settings."""
+OF_GROUPS: Final = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+"""The fields of ConsumerSettings and ShareSettings that a group may set: ``consumer.session.timeout.ms``, and so on."""
 
 
 class ConsumerSettings(Struct, frozen=True, gc=False):
@@ -38,10 +34,19 @@ class ConsumerSettings(Struct, frozen=True, gc=False):
     regex_refresh_interval_ms: int
 
 
+class ShareSettings(Struct, frozen=True, gc=False):
+    """The settings of a share group (KIP-932)."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    assignment_interval_ms: int
+
+
 class GroupSettings(Struct, frozen=True, gc=False):
     """The settings of a group, for each type that it may have."""
 
     consumer: ConsumerSettings
+    share: ShareSettings
 
 
 SettingsOf = Callable[[str], GroupSettings]
@@ -72,14 +77,19 @@ class SettingsOfGroups:
         known = self._known.get(group_id)
         if known is not None and known[0] is own:
             return known[1]
-        found = GroupSettings(self._consumer(group_id, own))
+        defaults = self._defaults
+        found = GroupSettings(
+            replace(defaults.consumer, **self._values(group_id, "consumer", own, defaults.consumer)),
+            replace(defaults.share, **self._values(group_id, "share", own, defaults.share)),
+        )
         self._known[group_id] = (own, found)
         return found
 
-    def _consumer(self, group_id: str, own: Mapping[str, str]) -> ConsumerSettings:
-        defaults = self._defaults.consumer
-        values = {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in CONSUMER.items()}
-        return replace(defaults, **values)
+    def _values(
+        self, group_id: str, kind: str, own: Mapping[str, str], defaults: ConsumerSettings | ShareSettings
+    ) -> dict[str, int]:
+        names = {field: f"{kind}.{field.replace('_', '.')}" for field in OF_GROUPS}
+        return {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in names.items()}
 
     def _number(self, group_id: str, name: str, own: Mapping[str, str], default: int) -> int:
         if name not in own:
@@ -102,5 +112,10 @@ def settings_of_server(config: Config) -> GroupSettings:
             config.group_consumer_assignment_interval_ms,
             config.group_consumer_max_size,
             config.group_consumer_regex_refresh_interval_ms,
-        )
+        ),
+        ShareSettings(
+            config.group_share_session_timeout_ms,
+            config.group_share_heartbeat_interval_ms,
+            config.group_share_assignment_interval_ms,
+        ),
     )

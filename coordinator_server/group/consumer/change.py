@@ -7,14 +7,14 @@ Each step returns records, and the state that the next one needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from coordinator_server.group.common.limits import refuse_too_large
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
-from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.limits import refuse_too_large
+from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.news import with_news
@@ -25,7 +25,6 @@ from coordinator_server.group.consumer.sessions import end_sessions, restart_ses
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import Target, update_target
 from coordinator_server.group.why import Why
-from coordinator_server.machine.java import text_order
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
@@ -70,7 +69,7 @@ def subscribe(
     """
     before = found.member
     if metadata is not before.metadata:
-        refuse_too_large(consumer, group, before.metadata, metadata)
+        refuse_too_large(consumer, group, "consumer", metadata_bytes(before.metadata), metadata_bytes(metadata))
     change = MemberChange(before, before.with_metadata(metadata))
     records = list(found.records)
     if metadata is not before.metadata:
@@ -124,14 +123,6 @@ def written(
     reason = Reason(changed.reason, changed.member.member_id)
     result = CoordinatorResult(response, changed.records, on_append, attribution=because(reason))
     return with_news(consumer, result, [reason])
-
-
-def sorted_names(names: Iterable[str]) -> list[str]:
-    """Return topics as in a member's record: each once, in the order of Java's strings, by UTF-16 units."""
-    distinct = set(names)
-    if all(map(str.isascii, distinct)):
-        return sorted(distinct)
-    return sorted(distinct, key=text_order)
 
 
 def _reconcile(

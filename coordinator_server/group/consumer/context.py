@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
+from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.common.regexes import RegexResolver
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
@@ -61,8 +62,6 @@ class ConsumerContext:
     """The consumer groups of a shard, and the services that operations use."""
 
     __slots__ = (
-        "_counted_bytes",
-        "_member_memory",
         "assignors",
         "clock",
         "config",
@@ -70,6 +69,7 @@ class ConsumerContext:
         "executor",
         "groups",
         "hashes",
+        "memory",
         "new_id",
         "on_revocation_end",
         "on_session_end",
@@ -105,22 +105,12 @@ class ConsumerContext:
         # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
         self.downgrade: Downgrade = _stay
         # What the members of these groups take is a part of what those of all shards of the loop do.
-        self._member_memory = context.member_memory
-        self._counted_bytes = 0
+        self.memory = MembersMemory(context.member_memory, groups.member_bytes)
         # The last one of a group, until the group's epoch rises.
         self.refused_targets: dict[str, RefusedTarget] = {}
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
 
     def count_memory(self) -> int:
-        """Return what the members of all groups of the loop take, in bytes, after counting the present ones of this shard."""
-        return self._count(self.groups.member_bytes.value)
-
-    def forget_memory(self) -> None:
-        """Take the members of this shard out of that count: the shard is unloaded."""
-        self._count(0)
-
-    def _count(self, used: int) -> int:
-        self._member_memory.used_bytes += used - self._counted_bytes
-        self._counted_bytes = used
-        return self._member_memory.used_bytes
+        """Return what the members of all groups of the loop take, in bytes."""
+        return self.memory.count()

@@ -6,28 +6,25 @@ Members may have very many partitions, so a description is made member by member
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Any, NamedTuple
 
 from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
+from coordinator_server.group.common.described import work_of
+from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
 from coordinator_server.group.consumer.state import assignment_epoch_at, group_epoch_at, group_state
-from coordinator_server.group.consumer.target_assignment import NO_TARGET, TargetAssignment
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
-# The work of a member in units of about 2 us.
-UNITS_PER_MEMBER: Final = 4
-UNITS_PER_TOPIC: Final = 1
-PARTITIONS_PER_UNIT: Final = 16
 
 
 class UndescribedGroup(NamedTuple):
     """A group as of an offset: its description without members, and the members, each with its target."""
 
     head: DescribedGroup
-    members: list[tuple[ConsumerGroupMember, TargetAssignment]]
+    members: list[tuple[ConsumerGroupMember, TargetAssignment[Any] | None]]
     topics: TopicImage
 
     def described_members(self) -> Iterator[tuple[Member, int]]:
@@ -37,7 +34,7 @@ class UndescribedGroup(NamedTuple):
             topics = (*described.assignment.topic_partitions, *described.target_assignment.topic_partitions)
             yield (
                 described,
-                UNITS_PER_MEMBER + sum(UNITS_PER_TOPIC + len(each.partitions) // PARTITIONS_PER_UNIT for each in topics),
+                work_of(each.partitions for each in topics),
             )
 
     def described(self) -> DescribedGroup:
@@ -49,7 +46,7 @@ class UndescribedGroup(NamedTuple):
 def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, default_assignor: str) -> UndescribedGroup:
     """Return what there is to describe."""
     members = [
-        (member, group.targets.get_at(member_id, committed_offset) or NO_TARGET)
+        (member, group.targets.get_at(member_id, committed_offset))
         for member_id, member in group.members.items_at(committed_offset)
     ]
     head = DescribedGroup(
@@ -62,8 +59,9 @@ def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, de
     return UndescribedGroup(head, members, topics)
 
 
-def _described(member: ConsumerGroupMember, target: TargetAssignment, topics: TopicImage) -> Member:
+def _described(member: ConsumerGroupMember, target: TargetAssignment[Any] | None, topics: TopicImage) -> Member:
     metadata = member.metadata
+    wanted = NO_PARTITIONS if target is None else target.partitions
     # A member may use what it is asked to revoke until it says that it has.
     owned: dict[TopicId, list[int]] = {}
     for partitions in (member.assigned, member.pending_revocation):
@@ -79,7 +77,7 @@ def _described(member: ConsumerGroupMember, target: TargetAssignment, topics: To
         list(metadata.subscribed_topic_names),
         metadata.subscribed_topic_regex,
         _assignment(owned, topics),
-        _assignment({topic_id: sorted(partitions) for topic_id, partitions in target.partitions.items()}, topics),
+        _assignment({topic_id: sorted(partitions) for topic_id, partitions in wanted.items()}, topics),
         CONSUMER_MEMBER if metadata.classic_member_metadata is None else CLASSIC_MEMBER,
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from coordinator_server.group.common.freshness import is_compared
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import hash_of, is_compared
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
 from coordinator_server.group.consumer.records import epoch_record, partition_metadata_tombstone
@@ -30,7 +30,7 @@ def update_epoch(
         return EpochUpdate(group.group_epoch, None, ())
     old, new = change.before.metadata, change.after.metadata
     topics = topics_after(group, old, new)
-    metadata_hash = hash_of(consumer, topics)
+    metadata_hash = consumer.hashes.of_group(topics)
     epoch, records = group.group_epoch, []
     if has_new_subscription or metadata_hash != group.metadata_hash:
         epoch += 1

@@ -11,10 +11,13 @@ nobody else gets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.common.counts import recount
+from coordinator_server.group.common.group_table import GroupServices
+from coordinator_server.group.common.limits import texts_bytes
+from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment
 from coordinator_server.group.consumer.member import (
     NO_ASSIGNMENT,
     NO_METADATA,
@@ -22,9 +25,8 @@ from coordinator_server.group.consumer.member import (
     Epochs,
     TopicId,
 )
-from coordinator_server.group.consumer.target_assignment import NO_TARGET, TargetAssignment
 from coordinator_server.machine.block import EncodedRecord
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -41,9 +43,7 @@ from protocol.messages.consumer_group_records import (
 K = TypeVar("K")
 
 NO_EPOCH = -1
-# Objects of a member, of a topic that it names and of a classic protocol, beside their texts: rounded up.
-_MEMBER_BYTES = 1000
-_NAME_BYTES = 60
+# The objects of a classic protocol, beside their texts: rounded up.
 _PROTOCOL_BYTES = 150
 _NEW_GROUP = ConsumerGroupMetadataValue(epoch=1)
 _NO_TARGET = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
@@ -63,9 +63,7 @@ class ConsumerGroup:
     """One consumer group. All containers are timeline containers; ``compared_epoch`` is soft state."""
 
     __slots__ = (
-        "_all_bytes",
-        "_groups_by_topic",
-        "_registry",
+        "_services",
         "classic_members",
         "classic_protocols",
         "compared_epoch",
@@ -85,16 +83,10 @@ class ConsumerGroup:
         "targets",
     )
 
-    def __init__(
-        self,
-        group_id: str,
-        registry: SnapshotRegistry,
-        groups_by_topic: TimelineDict[str, TimelineDict[str, None]],
-        all_bytes: TimelineValue[int],
-    ) -> None:
+    def __init__(self, group_id: str, services: GroupServices) -> None:
         self.group_id = group_id
-        self._registry = registry
-        self._groups_by_topic = groups_by_topic
+        self._services = services
+        registry = services.registry
         # The offset after the group's last record: answers about the group wait until the log is durable up to it.
         self.end_offset = TimelineValue(registry, 0)
         # Soft state: the epoch whose hash was compared with the present topics; None if they may have changed since.
@@ -105,7 +97,7 @@ class ConsumerGroup:
         # The largest number of members so far. The order in which Kafka iterates over members depends on it. Not timeline state:
         # it is as it was when the change that raised it is reverted, as in Kafka.
         self.most_members = 0
-        self.targets: TimelineDict[str, TargetAssignment] = TimelineDict(registry)
+        self.targets: TimelineDict[str, TargetAssignment[ConsumerGroupTargetAssignmentMemberValue]] = TimelineDict(registry)
         self.regexes: TimelineDict[str, ConsumerGroupRegularExpressionValue] = TimelineDict(registry)
         # Derived: member id by instance id, and the epoch of each partition's owner.
         self.static_members: TimelineDict[str, str] = TimelineDict(registry)
@@ -119,7 +111,6 @@ class ConsumerGroup:
         self.stable_members: TimelineDict[int, int] = TimelineDict(registry)
         # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
         self.member_bytes = TimelineValue(registry, 0)
-        self._all_bytes = all_bytes
         # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
         self.classic_members = TimelineValue(registry, 0)
         self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
@@ -169,7 +160,8 @@ class ConsumerGroup:
 
     def target(self, member_id: str) -> Partitions:
         """Return the target assignment of a member; empty if it has none."""
-        return self.targets.get(member_id, NO_TARGET).partitions
+        target = self.targets.get(member_id)
+        return NO_PARTITIONS if target is None else target.partitions
 
     def has_target(self, member: ConsumerGroupMember) -> bool:
         """Return whether a member has a target assignment, of its own or of the static member that it replaces."""
@@ -260,7 +252,7 @@ class ConsumerGroup:
         more = metadata_bytes(new) - metadata_bytes(old)
         if more:
             self.member_bytes.set(self.member_bytes.value + more)
-            self._all_bytes.set(self._all_bytes.value + more)
+            self._services.member_bytes.set(self._services.member_bytes.value + more)
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         for topic in before - after:
             self._count_topic(topic, by_name=-1)
@@ -283,22 +275,10 @@ class ConsumerGroup:
         if new != NO_COUNT:
             self.subscribed_topics[topic] = new
             if old == NO_COUNT:
-                self._follow(topic)
+                self._services.by_topic.follow(topic, self.group_id)
         else:
             del self.subscribed_topics[topic]
-            self._unfollow(topic)
-
-    def _follow(self, topic: str) -> None:
-        groups = self._groups_by_topic.get(topic)
-        if groups is None:
-            groups = self._groups_by_topic[topic] = TimelineDict(self._registry)
-        groups[self.group_id] = None
-
-    def _unfollow(self, topic: str) -> None:
-        groups = self._groups_by_topic[topic]
-        del groups[self.group_id]
-        if not groups:
-            del self._groups_by_topic[topic]
+            self._services.by_topic.unfollow(topic, self.group_id)
 
     def _release(self, partitions: Epochs, member_epoch: int) -> None:
         for topic_id, numbers in partitions.items():
@@ -318,7 +298,7 @@ class ConsumerGroup:
             if epochs is None:
                 if not numbers:
                     continue
-                epochs = self.partition_epochs[topic_id] = TimelineDict(self._registry)
+                epochs = self.partition_epochs[topic_id] = TimelineDict(self._services.registry)
             # Two owners are never in a sound log; in a damaged one the newer epoch counts.
             epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
 
@@ -328,26 +308,11 @@ def metadata_bytes(metadata: ConsumerGroupMemberMetadataValue) -> int:
     if metadata is NO_METADATA:
         return 0
     texts = (metadata.instance_id, metadata.rack_id, metadata.client_id, metadata.client_host, metadata.subscribed_topic_regex)
-    size = _MEMBER_BYTES + sum([len(text.encode()) for text in texts if text])
-    size += sum([_NAME_BYTES + len(name.encode()) for name in metadata.subscribed_topic_names])
+    size = texts_bytes(texts, metadata.subscribed_topic_names)
     classic = metadata.classic_member_metadata
     if classic is not None:
         size += sum([_PROTOCOL_BYTES + len(each.name) + len(each.metadata) for each in classic.supported_protocols])
     return size
-
-
-def recount(counts: dict[K, int], old: Iterable[K], new: Iterable[K]) -> None:
-    """Count each of ``old`` once less, and each of ``new`` once more. Only positive counts are kept."""
-    changes: dict[K, int] = {}
-    for keys, change in ((old, -1), (new, 1)):
-        for key in keys:
-            changes[key] = changes.get(key, 0) + change
-    for key, change in changes.items():
-        count = counts.get(key, 0) + change
-        if change and count:
-            counts[key] = count
-        elif change:
-            del counts[key]
 
 
 def _one(key: K | None) -> list[K]:

@@ -10,10 +10,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from coordinator_server.group.consumer.change import advance, sorted_names, subscribe, written
+from coordinator_server.group.common.limits import refuse_many_topics
+from coordinator_server.group.common.names import sorted_names
+from coordinator_server.group.consumer.change import advance, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.limits import refuse_many_topics
 from coordinator_server.group.consumer.member import Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id, refuse_if_full
 from coordinator_server.group.consumer.sessions import await_revocation, refresh_session

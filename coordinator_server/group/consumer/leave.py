@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Final
 
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import hash_of
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.membership import (
@@ -77,7 +76,7 @@ def fence(
     regexes = _last_regexes(group, members)
     records += [regex_tombstone(group_id, regex) for regex in regexes]
     epoch = group.group_epoch + 1
-    records.append(epoch_record(group_id, epoch, hash_of(consumer, topics_without(group, members, regexes))))
+    records.append(epoch_record(group_id, epoch, consumer.hashes.of_group(topics_without(group, members, regexes))))
     group.compared_epoch = epoch
     for member in members:
         end_sessions(consumer, group_id, member.member_id)

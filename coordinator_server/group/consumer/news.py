@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
+from coordinator_server.group.common.news import with_epoch_news
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult
-from protocol.error_codes import ErrorCode
-from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey, ConsumerGroupMetadataValue
-
-OnAppend = Callable[[ErrorCode | None], None]
+from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 
 
 def with_news(consumer: ConsumerContext, result: CoordinatorResult[Any], reasons: Sequence[Reason]) -> CoordinatorResult[Any]:
     """Return the result of an operation that tells of the epoch that its records begin, if they do, once it is durable."""
-    for record in result.records:
-        if isinstance(record.key, ConsumerGroupMetadataKey) and isinstance(record.value, ConsumerGroupMetadataValue):
-            told = partial(_tell, consumer, record.key.group_id, record.value.epoch, reasons, result.on_append)
-            return replace(result, on_append=told)
-    return result
+    return with_epoch_news(consumer, ConsumerGroupMetadataKey, result, reasons)
 
 
 def tell_expired(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
@@ -38,19 +29,3 @@ def tell_expired(consumer: ConsumerContext, group_id: str, member: ConsumerGroup
         client_host=member.metadata.client_host,
         session_timeout_ms=timeout_ms,
     )
-
-
-def _tell(
-    consumer: ConsumerContext,
-    group_id: str,
-    epoch: int,
-    reasons: Sequence[Reason],
-    on_append: OnAppend | None,
-    error: ErrorCode | None,
-) -> None:
-    group = consumer.groups.by_id.get(group_id)
-    if error is None and group is not None:
-        said = [f"{each.why} {each.whom}".rstrip() for each in reasons]
-        consumer.tell("rebalanced", group_id=group_id, epoch=epoch, members=len(group.members), reasons=said)
-    if on_append is not None:
-        on_append(error)

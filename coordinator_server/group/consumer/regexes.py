@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.freshness import hash_of
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
@@ -111,7 +110,7 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
                 count = counts.get(name, NO_COUNT)
                 counts[name] = SubscriptionCount(count.by_name, count.by_regex + step)
         records.append(regex_record(group_id, regex, topics, resolved.version, resolved.timestamp))
-    metadata_hash = hash_of(consumer, [name for name, count in counts.items() if count != NO_COUNT])
+    metadata_hash = consumer.hashes.of_group([name for name, count in counts.items() if count != NO_COUNT])
     if is_changed or metadata_hash != group.metadata_hash:
         epoch = group.group_epoch + 1
         records.append(epoch_record(group_id, epoch, metadata_hash))

@@ -82,4 +82,4 @@ def end_all_sessions(consumer: ConsumerContext) -> None:
     for group_id, of_group in list(consumer.sessions.items()):
         for member_id in list(of_group):
             end_sessions(consumer, group_id, member_id)
-    consumer.forget_memory()
+    consumer.memory.forget()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount, recount
+from coordinator_server.group.common.counts import recount
+from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue as Metadata
 

@@ -12,8 +12,9 @@ from coordinator_server.group.assign.order import (
 )
 from coordinator_server.group.assign.spec import GroupSpec, Member
 from coordinator_server.group.assign.subscriptions import Subscriptions
+from coordinator_server.group.common.counts import recount
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.group import ConsumerGroup, recount
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.subscriptions import matched_names
 

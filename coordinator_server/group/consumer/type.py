@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.config_values import consumer_assignors
+from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.background_target import stop_background_targets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import UndescribedGroup, group_at
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
-from coordinator_server.group.consumer.freshness import topics_changed
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.leave import expire_revocation, expire_session
 from coordinator_server.group.consumer.records import group_tombstones
@@ -121,7 +121,7 @@ class ConsumerType:
         return () if group is None else digest_containers(group)
 
     def topics_changed(self, names: Collection[str]) -> None:
-        topics_changed(self.context, names)
+        topics_changed(self.groups, names)
 
     def on_loaded(self) -> None:
         start_all_sessions(self.context)

@@ -14,10 +14,11 @@ from msgspec import structs
 
 from coordinator_server.config_values import migration_policy
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.consumer.change import Changed, Subscribed, advance, move, sorted_names, subscribe, written
+from coordinator_server.group.common.limits import refuse_many_topics
+from coordinator_server.group.common.names import sorted_names
+from coordinator_server.group.consumer.change import Changed, Subscribed, advance, move, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.limits import refuse_many_topics
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.membership import (
     FoundMember,

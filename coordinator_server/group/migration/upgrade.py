@@ -16,8 +16,8 @@ from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_tombstone
+from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.common.topics import TopicImage
-from coordinator_server.group.consumer.change import sorted_names
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState, current_assignment

@@ -36,6 +36,8 @@ OPERATIONS: Final[dict[str, Any]] = {
     "DescribeGroups": OPERATION_ERRORS,
     "ConsumerGroupDescribe": OPERATION_ERRORS,
     "ConsumerGroupHeartbeat": OPERATION_ERRORS,
+    "ShareGroupDescribe": OPERATION_ERRORS,
+    "ShareGroupHeartbeat": OPERATION_ERRORS,
     "ListGroups": OPERATION_ERRORS,
     "DeleteGroups": OPERATION_ERRORS,
     "OffsetDelete": OPERATION_ERRORS,

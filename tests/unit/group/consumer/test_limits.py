@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator_server.group.consumer.limits import MAX_TOPICS
+from coordinator_server.group.common.limits import MAX_TOPICS
 from protocol.error_codes import ErrorCode
 from tests.support.heartbeats import Beats, config_of
 
@@ -71,5 +71,5 @@ def test_a_count_survives_a_restart_and_ends_with_the_shard() -> None:
 
     assert consumer.count_memory() == used > 1000
     beats.log.shard.on_unloaded()
-    consumer.forget_memory()
+    consumer.memory.forget()
     assert consumer.groups.member_bytes.value == used

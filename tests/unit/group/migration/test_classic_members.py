@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.group.consumer.limits import MAX_TOPICS
+from coordinator_server.group.common.limits import MAX_TOPICS
 from coordinator_server.group.consumer.member import MemberState
 from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode

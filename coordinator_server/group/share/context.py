@@ -1,0 +1,60 @@
+"""The context of the operations on share groups in one shard, and their soft state, which is lost when the shard is unloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from coordinator_server.group.common.members_memory import MembersMemory
+from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.share.groups import ShareGroups
+from coordinator_server.group.share.session import Session
+from coordinator_server.machine.shard import CoordinatorResult
+
+
+class ShareContext:
+    """The share groups of a shard, and the services that operations use."""
+
+    __slots__ = (
+        "clock",
+        "config",
+        "groups",
+        "hashes",
+        "intents",
+        "memory",
+        "on_session_end",
+        "outbox",
+        "report",
+        "sessions",
+        "settings",
+        "share_shard",
+        "tell",
+        "timer",
+        "topics",
+    )
+
+    def __init__(self, groups: ShareGroups, context: GroupContext) -> None:
+        self.groups = groups
+        self.config = context.config
+        self.timer = context.timer
+        self.clock = context.clock
+        self.report = context.report
+        self.tell = context.tell
+        self.topics = context.topics
+        self.hashes = context.topic_hashes
+        self.settings = context.settings
+        # Sends messages to the shards that keep the states of share partitions, and finds those.
+        self.outbox = context.outbox
+        self.share_shard = context.share_shard
+        # What the members of these groups take is a part of what those of all shards of the loop do.
+        self.memory = MembersMemory(context.member_memory, groups.member_bytes)
+        # The operation of a session's timer, set by the type: by group id and member id.
+        self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
+        # By group id and member id.
+        self.sessions: dict[str, dict[str, Session]] = {}
+        # The number of messages' intents so far: each has an id of its own.
+        self.intents = 0
+
+    def count_memory(self) -> int:
+        """Return what the members of all groups of the loop take, in bytes."""
+        return self.memory.count()

@@ -1,0 +1,51 @@
+"""Share partitions of a group lose their states in ``__share_group_state``: before its offsets of a topic or the group are deleted.
+
+A topic in *deleting* is an open intent: the messages for its partitions are delivered at least once, and sent again after a load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+from typing import Any
+
+from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.share.context import ShareContext
+from coordinator_server.group.share.group import ShareGroup
+from coordinator_server.group.share.state_messages import Finish, StateMessages
+from coordinator_server.group.share.state_topics import StateTopics, state_topics_record
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+
+
+def delete_states(share: ShareContext, group_id: str, topics: Partitions, finish: Finish) -> None:
+    """Send the messages. Called when the record with these topics in *deleting* is durable. There is at least one partition."""
+    positions = [(topic_id, partition) for topic_id, partitions in topics.items() for partition in partitions]
+    StateMessages(finish).delete(share, group_id, positions)
+
+
+def deleted_record(share: ShareContext, group: ShareGroup, topic_ids: Collection[bytes]) -> CoordinatorRecord:
+    """Return the record that closes the intents of topics whose states are deleted."""
+    topics = group.state_topics.value
+    deleting = tuple(topic_id for topic_id in topics.deleting if topic_id not in topic_ids)
+    return state_topics_record(group.group_id, StateTopics(topics.initializing, topics.initialized, deleting), share.topics)
+
+
+def resume_deletions(share: ShareContext) -> None:
+    """Send the messages of all open intents again, after a load. Of topics that do not exist any longer no state is left."""
+    for group_id, group in share.groups.by_id.items():
+        topic_ids = group.state_topics.value.deleting
+        topics = [topic for topic_id in topic_ids if (topic := share.topics.topic_by_id(topic_id)) is not None]
+        partitions: Partitions = {topic.topic_id: list(range(topic.partitions)) for topic in topics}
+        if partitions:
+            delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
+
+
+def _finish(share: ShareContext, group_id: str, topics: Partitions, error: ErrorCode) -> CoordinatorResult[Any]:
+    group = share.groups.by_id.get(group_id)
+    if group is None or error is not ErrorCode.NONE or not group.state_topics.value.deleting:
+        return CoordinatorResult(None)
+    return CoordinatorResult(None, [deleted_record(share, group, topics)], attribution=because(Reason(Why.OFFSETS_DELETED)))

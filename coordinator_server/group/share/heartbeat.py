@@ -1,0 +1,159 @@
+"""ShareGroupHeartbeat: join a share group, stay in it, leave it (KIP-932).
+
+    metadata ──► the group's epoch ──► the target assignment ──► the member's assignment ──► partitions to initialize
+
+Each step returns records, and the state that the next one needs. None of them changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.common.freshness import is_compared
+from coordinator_server.group.common.limits import refuse_many_topics, refuse_too_large
+from coordinator_server.group.common.names import sorted_names
+from coordinator_server.group.common.news import with_epoch_news
+from coordinator_server.group.share.assigned import has_unassigned
+from coordinator_server.group.share.context import ShareContext
+from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
+from coordinator_server.group.share.initialization import initialize, initializing_record, uninitialized
+from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember, are_equal
+from coordinator_server.group.share.membership import find_member, refuse_if_full
+from coordinator_server.group.share.reconciliation import reconcile
+from coordinator_server.group.share.records import current_assignment_record, epoch_record, member_record
+from coordinator_server.group.share.sessions import refresh_session, restart_session
+from coordinator_server.group.share.target import update_target
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.shard import CoordinatorResult, RequestContext
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+from protocol.messages.share_group_heartbeat import (
+    Assignment,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from protocol.messages.share_group_records import ShareGroupMemberMetadataValue, ShareGroupMetadataKey
+
+Result = CoordinatorResult[ShareGroupHeartbeatResponse]
+
+
+class EpochUpdate(NamedTuple):
+    """The group's epoch with a request, and the topics that are subscribed to then.
+
+    ``is_alike``: all members subscribe to the same topics; None as before.
+    """
+
+    epoch: int
+    topics: Sequence[str]
+    is_alike: bool | None
+    why: Why | None
+    """Why there is a new epoch; None if there is none."""
+    records: Sequence[CoordinatorRecord]
+
+
+def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupHeartbeatRequest, group: ShareGroup) -> Result:
+    """Run a valid heartbeat that is not a leave. The group need not exist yet. Raises CoordinatorError."""
+    group_id = group.group_id
+    refuse_if_full(group, request.member_id, share.config.group_share_max_size)
+    refuse_many_topics(share, group_id, len(request.subscribed_topic_names or ()))
+    before = find_member(group, request)
+    metadata = _metadata(before.metadata, context, request)
+    records: list[CoordinatorRecord] = []
+    member = before
+    if metadata is not before.metadata:
+        refuse_too_large(share, group, "share", metadata_bytes(before.metadata), metadata_bytes(metadata))
+        member = before.with_metadata(metadata)
+        records.append(member_record(group_id, member))
+    epoch = _update_epoch(share, group, before, member)
+    records += epoch.records
+    target, target_records = update_target(share, group, epoch.epoch, member, epoch.is_alike)
+    records += target_records
+    after = reconcile(
+        member, target, epoch.why is not None, partial(_is_subscribed, share, frozenset(metadata.subscribed_topic_names))
+    )
+    if after is not member:
+        records.append(current_assignment_record(group_id, after))
+    refresh_session(share, group_id, after.member_id)
+    response = ShareGroupHeartbeatResponse(
+        member_id=after.member_id,
+        member_epoch=after.member_epoch,
+        heartbeat_interval_ms=share.settings(group_id).share.heartbeat_interval_ms,
+    )
+    if request.subscribed_topic_names is not None or not are_equal(after.assigned, before.assigned):
+        response.assignment = assignment_of(after.assigned)
+    added = uninitialized(share, group, epoch.topics)
+    if added:
+        records.append(initializing_record(share, group, added))
+    if not records:
+        return CoordinatorResult(response, depends_on=group.end_offset.value)
+    begin = partial(initialize, share, group_id, epoch.epoch, added) if added else None
+    on_append = partial(_settle, share, group_id, after.member_id, begin)
+    reason = Reason(_reason(before, epoch, bool(target_records)), after.member_id)
+    result = CoordinatorResult(response, records, on_append, attribution=because(reason))
+    return with_epoch_news(share, ShareGroupMetadataKey, result, [reason])
+
+
+def _metadata(
+    old: ShareGroupMemberMetadataValue, context: RequestContext, request: ShareGroupHeartbeatRequest
+) -> ShareGroupMemberMetadataValue:
+    """Return the member's metadata with what the request gives; the same object if nothing changes. Order of topics is nothing."""
+    names = old.subscribed_topic_names
+    if request.subscribed_topic_names is not None and set(request.subscribed_topic_names) != set(names):
+        names = sorted_names(request.subscribed_topic_names)
+    rack_id = old.rack_id if request.rack_id is None else request.rack_id
+    new = ShareGroupMemberMetadataValue(rack_id, context.client_id, f"/{context.client_host}", names)
+    return old if new == old else new
+
+
+def _update_epoch(share: ShareContext, group: ShareGroup, before: ShareGroupMember, member: ShareGroupMember) -> EpochUpdate:
+    """Return the group's epoch: a new one if the subscription is new, a topic has changed, or partitions are not assigned yet."""
+    old, new = before.metadata.subscribed_topic_names, member.metadata.subscribed_topic_names
+    why: Why | None = None
+    if group.assignment_epoch >= group.group_epoch and has_unassigned(group, share.topics):
+        why = Why.PARTITIONS_INITIALIZED
+    if old is not new and set(old) != set(new):
+        why = Why.SUBSCRIPTION_CHANGED
+    if why is None and is_compared(group):
+        return EpochUpdate(group.group_epoch, list(group.subscribed_topics), None, None, ())
+    topics = topics_after(group, old, new)
+    metadata_hash = share.hashes.of_group(topics)
+    if why is None and metadata_hash != group.metadata_hash:
+        why = Why.TOPICS_CHANGED
+    epoch = group.group_epoch + (why is not None)
+    group.compared_epoch = epoch
+    is_alike = is_homogeneous(topics, len(group.members) + (member.member_id not in group.members))
+    records = [epoch_record(group.group_id, epoch, metadata_hash)] if why is not None else []
+    return EpochUpdate(epoch, list(topics), is_alike, why, records)
+
+
+def _is_subscribed(share: ShareContext, names: frozenset[str], topic_id: bytes) -> bool:
+    topic = share.topics.topic_by_id(topic_id)
+    return topic is not None and topic.name in names
+
+
+def assignment_of(assigned: Partitions) -> Assignment:
+    """Return partitions as in a response."""
+    return Assignment([TopicPartitions(topic_id, list(partitions)) for topic_id, partitions in assigned.items()])
+
+
+def _reason(before: ShareGroupMember, epoch: EpochUpdate, has_new_target: bool) -> Why:
+    if before.metadata is NO_METADATA:
+        return Why.MEMBER_JOINED
+    if epoch.why is not None:
+        return epoch.why
+    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
+
+
+def _settle(
+    share: ShareContext, group_id: str, member_id: str, begin: Callable[[], None] | None, error: ErrorCode | None
+) -> None:
+    """Bring the session in line with the outcome of the append, or begin to initialize partitions."""
+    if error is not None:
+        restart_session(share, group_id, member_id)
+    elif begin is not None:
+        begin()

@@ -1,0 +1,81 @@
+"""Sends messages about share partitions of a group to the shards that keep their states, and collects the outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from coordinator_server.group.share.context import ShareContext
+from coordinator_server.group.share.state_effects import (
+    DELETE_STATES,
+    INITIALIZE_STATES,
+    StatesOfGroup,
+    StateStart,
+    StatesToInitialize,
+)
+from coordinator_server.machine.outbox import Effect, Refused
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.error_codes import ErrorCode
+
+PARTITIONS_PER_MESSAGE = 1_000
+"""A message with more would take the other shard for long, and its records might not fit into a batch."""
+
+SharePartition = tuple[bytes, int]
+"""A topic and one of its partitions."""
+Finish = Callable[[ErrorCode], CoordinatorResult[Any]]
+"""The write operation after the last outcome. It gets the first error of a partition. It runs again if its records are not written."""
+
+
+class StateMessages:
+    """The messages of one intent, whose outcomes are unknown."""
+
+    __slots__ = ("_error", "_finish", "_left")
+
+    def __init__(self, finish: Finish) -> None:
+        self._finish = finish
+        self._left: set[tuple[int, int]] = set()
+        self._error = ErrorCode.NONE
+
+    def initialize(self, share: ShareContext, group_id: str, starts: Mapping[SharePartition, int], state_epoch: int) -> None:
+        """Have states initialized, each with its start offset."""
+
+        def request(positions: list[SharePartition]) -> StatesToInitialize:
+            return StatesToInitialize(group_id, [StateStart(*each, state_epoch, starts[each]) for each in positions])
+
+        self._send(share, group_id, INITIALIZE_STATES, starts, request)
+
+    def delete(self, share: ShareContext, group_id: str, positions: Iterable[SharePartition]) -> None:
+        """Have states deleted."""
+
+        def request(positions: list[SharePartition]) -> StatesOfGroup:
+            return StatesOfGroup(group_id, positions)
+
+        self._send(share, group_id, DELETE_STATES, positions, request)
+
+    def _send(
+        self,
+        share: ShareContext,
+        group_id: str,
+        effect: Effect[Any, list[int]],
+        positions: Iterable[SharePartition],
+        request: Callable[[list[SharePartition]], Any],
+    ) -> None:
+        share.intents += 1
+        by_message: dict[tuple[int, int], list[SharePartition]] = {}
+        counts: dict[int, int] = {}
+        for each in positions:
+            shard = share.share_shard(group_id, *each)
+            count = counts[shard] = counts.get(shard, 0) + 1
+            by_message.setdefault((shard, count // PARTITIONS_PER_MESSAGE), []).append(each)
+        self._left = set(by_message)
+        for message, found in by_message.items():
+            intent = effect.name, share.intents, *message
+            share.outbox.send(intent, effect, message[0], request(found), partial(self._take, message))
+
+    def _take(self, message: tuple[int, int], outcome: list[int] | Refused) -> CoordinatorResult[Any]:
+        errors = [outcome.error] if isinstance(outcome, Refused) else [ErrorCode(error) for error in outcome]
+        if self._error is ErrorCode.NONE:
+            self._error = next((error for error in errors if error is not ErrorCode.NONE), ErrorCode.NONE)
+        self._left.discard(message)
+        return CoordinatorResult(None) if self._left else self._finish(self._error)

@@ -1,0 +1,72 @@
+"""The target assignment of a share group: computed at the first heartbeat that finds its epoch behind the group's."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from coordinator_server.group.assign.altered import read_target
+from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS, SIMPLE
+from coordinator_server.group.assign.order import order_members
+from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions
+from coordinator_server.group.assign.subscriptions import Subscriptions
+from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.share.context import ShareContext
+from coordinator_server.group.share.group import ShareGroup, is_homogeneous
+from coordinator_server.group.share.member import ShareGroupMember
+from coordinator_server.group.share.records import assignment_epoch_record, target_record
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+
+
+class Target(NamedTuple):
+    """The epoch of the group's target assignment, and the target of one member, in Kafka's order."""
+
+    epoch: int
+    partitions: Partitions
+
+
+def update_target(
+    share: ShareContext, group: ShareGroup, group_epoch: int, member: ShareGroupMember, is_alike: bool | None
+) -> tuple[Target, list[CoordinatorRecord]]:
+    """Return the target of the changed member, and the records if it is new. ``is_alike``: all subscribe to the same topics.
+
+    ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails.
+    """
+    if group.assignment_epoch >= group_epoch or not _is_due(share, group):
+        return Target(group.assignment_epoch, read_target(group.target(member.member_id))), []
+    if is_alike is None:
+        is_alike = is_homogeneous(group.subscribed_topics, len(group.members))
+    spec = group_spec(share, group, is_alike, member)
+    try:
+        changed = change_targets(SHARE_ASSIGNORS[SIMPLE], spec)
+    except CannotAssign as failed:
+        raise CoordinatorError(
+            ErrorCode.UNKNOWN_SERVER_ERROR, f"Failed to compute a new target assignment for epoch {group_epoch}: {failed}"
+        ) from failed
+    records = [target_record(group.group_id, member_id, partitions) for member_id, partitions in changed]
+    records.append(assignment_epoch_record(group.group_id, group_epoch, share.clock.wall_ms()))
+    mine = dict(changed).get(member.member_id)
+    return Target(group_epoch, read_target(group.target(member.member_id)) if mine is None else mine), records
+
+
+def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember) -> GroupSpec:
+    """Return the group with the changed member, as the assignor sees it."""
+    subscriptions = Subscriptions(share.topics.topic)
+    members: list[Member] = []
+    for member_id in order_members(list(group.members), updated.member_id, None, group.most_members):
+        member = updated if member_id == updated.member_id else group.members[member_id]
+        place = subscriptions.place(member.metadata.subscribed_topic_names)
+        members.append(Member(member_id, None, place, group.target(member_id), member_id in group.targets))
+    assignable = group.state_topics.value.initialized_partitions()
+    return GroupSpec(members, subscriptions.found, is_alike, subscriptions.partition_counts, assignable)
+
+
+def _is_due(share: ShareContext, group: ShareGroup) -> bool:
+    """Return whether the assignment interval since the last target has passed. No timer applies it: the next heartbeat does.
+
+    A wall clock that was set back counts as passed; Kafka would wait until it reaches the time of the last target.
+    """
+    last = group.assignment_timestamp
+    interval_ms = share.settings(group.group_id).share.assignment_interval_ms
+    return last == 0 or interval_ms == 0 or not last <= share.clock.wall_ms() < last + interval_ms

@@ -1,0 +1,46 @@
+"""ShareGroupHeartbeat (76) and ShareGroupDescribe (77): groups whose members share partitions (KIP-932)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import OPERATION_ERRORS
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
+from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.node import Node
+from coordinator_server.server.order import Order
+from coordinator_server.server.reply import PendingReply
+from protocol.messages.share_group_describe import DescribedGroup, ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+
+SHARE_HEARTBEAT: Final = WriteOperation("share-group-heartbeat", GroupShard.share_group_heartbeat)
+_DESCRIPTION: Final = GroupDescription(ShareGroupDescribeResponse, DescribedGroup, GroupShard.share_group_at)
+
+
+def share_group_heartbeat(
+    node: Node,
+    context: RequestContext,
+    request: ShareGroupHeartbeatRequest,
+    reply: PendingReply[ShareGroupHeartbeatResponse],
+) -> None:
+    node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
+
+
+SHARE_GROUP_HEARTBEAT_API = ApiRow(
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+    share_group_heartbeat,
+    error_only(ShareGroupHeartbeatResponse, OPERATION_ERRORS),
+    Order.WRITE,
+)
+SHARE_GROUP_DESCRIBE_API = ApiRow(
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+    describing(_DESCRIPTION),
+    refusing(_DESCRIPTION),
+    Order.READ,
+)
