@@ -74,7 +74,3 @@ def _compacted(plan: ShardPlan, cutoff_ms: int | None, max_memory_bytes: int) ->
     advice = "raise it, or run `coordinator-server compact` by hand, which has no limit"
     why = f"{plan.shard} takes more memory than log.cleaner.max.memory.bytes={max_memory_bytes}: {advice}"
     return ShardResult(plan.directory, plan.to_offset, left_alone=why)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

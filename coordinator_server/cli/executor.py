@@ -1,4 +1,4 @@
-"""Run the tasks of a loop's shards, in a child: ``python -m coordinator_server.cli.executor FD PID``.
+"""Run the tasks of a loop's shards, in a child: ``python -m coordinator_server.cli.child executor FD PID``.
 
 Not a command: only a loop starts it. Tasks and results are messages on the socket FD. It raises
 its OOM score and ends with the loop, the process PID. Its priority is the loop's: members wait for its results.
@@ -56,7 +56,3 @@ def find_task(name: str) -> Task[Any, Any]:
     task = getattr(import_module(module), attribute)
     assert isinstance(task, Task)
     return task
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,4 +1,4 @@
-"""Run one of several loops: ``python -m coordinator_server.cli.loop FD``.
+"""Run one of several loops: ``python -m coordinator_server.cli.child loop FD``.
 
 Not a command: only the supervisor starts it, and controls it over the socket FD. The process dies
 with its supervisor.
@@ -153,7 +153,3 @@ class _Loop:
     def _orphaned(self) -> NoReturn:
         log.error("supervisor-lost", action="the loop ends: no process could stop it")
         os._exit(1)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -28,11 +28,11 @@ from coordinator_server.machine.shard import Clock
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.server.control import Refusal
-from coordinator_server.server.interpreter import interpreter
+from coordinator_server.server.interpreter import child_command
 
 log = structlog.get_logger(__name__)
 
-COMMAND: Final = (*interpreter(), "-m", "coordinator_server.cli.clean")
+COMMAND: Final = tuple(child_command("clean"))
 # A shard that could not be cleaned is skipped until its dirty bytes have grown by this factor.
 _TRY_AGAIN_AT: Final = 2
 _SAID_BYTES: Final = 2000

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from coordinator_server.runtime.executor import Child, Done
 from coordinator_server.server.cluster.link import Link
-from coordinator_server.server.interpreter import interpreter
+from coordinator_server.server.interpreter import child_command
 
 _REAP_AGAIN_S: Final = 0.02
 _ENDS_WITHIN_S: Final = 1.0
@@ -32,7 +32,7 @@ def start_executor(done: Callable[[Done], None], lost: Callable[[], None]) -> Ch
     """Start a child process. Raises OSError if no process can be started."""
     ours, its = socket.socketpair()
     with its:
-        words = [*interpreter(), "-m", "coordinator_server.cli.executor", str(its.fileno()), str(os.getpid())]
+        words = [*child_command("executor"), str(its.fileno()), str(os.getpid())]
         try:
             # As loops are started: in a separate process group, with stdout sent to the log.
             process = subprocess.Popen(

@@ -6,6 +6,11 @@ import sys
 from pathlib import Path
 
 
+def child_command(name: str) -> list[str]:
+    """Return the command line of the child with this name (cli/child.py), before its arguments."""
+    return [*interpreter(), "-m", "coordinator_server.cli.child", name]
+
+
 def interpreter() -> list[str]:
     """Return the first words of the command line, before ``-m``.
 

@@ -43,7 +43,9 @@ def beat(
 
 def child_of(server: Server) -> int | None:
     """The process of the executor."""
-    return next((pid for pid in descendants(server.pid) if b"cli.executor" in Path(f"/proc/{pid}/cmdline").read_bytes()), None)
+    return next(
+        (pid for pid in descendants(server.pid) if b"cli.child\0executor" in Path(f"/proc/{pid}/cmdline").read_bytes()), None
+    )
 
 
 def test_heartbeats_go_on_while_the_child_is_stopped_and_after_it_was_killed(server: Server) -> None:

@@ -158,7 +158,7 @@ def test_a_child_that_is_killed_is_missed_by_nobody(server: Server) -> None:
 def children_of(pid: int) -> list[int]:
     """Those that run tasks."""
     found = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [each for each in found if b"coordinator_server.cli.executor" in Path(f"/proc/{each}/cmdline").read_bytes()]
+    return [each for each in found if b"cli.child\0executor" in Path(f"/proc/{each}/cmdline").read_bytes()]
 
 
 def test_a_child_is_started_when_there_is_something_to_do(server: Server) -> None:

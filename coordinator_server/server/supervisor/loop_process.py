@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
-from coordinator_server.server.interpreter import interpreter
+from coordinator_server.server.interpreter import child_command
 from coordinator_server.server.supervisor.messages import (
     FromLoop,
     Listen,
@@ -82,7 +82,7 @@ class LoopProcess:
         self._socket, its = socket.socketpair()
         with its:
             channel = its.fileno()
-            words = [*interpreter(), "-m", "coordinator_server.cli.loop", str(channel), f"loop-{order.loop}", order.data_dir]
+            words = [*child_command("loop"), str(channel), f"loop-{order.loop}", order.data_dir]
             # A separate process group, so that only the supervisor gets ctrl-C. Its stdout goes to the log.
             self._process = subprocess.Popen(
                 words, pass_fds=(channel, *inherited), process_group=0, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()

@@ -30,7 +30,7 @@ def amount(done: Done) -> int:
 
 async def test_it_runs_what_comes_until_it_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the moment on that it is started, whether it listens already or not."""
-    monkeypatch.setattr("coordinator_server.server.executor.interpreter", lambda: [sys.executable])
+    monkeypatch.setattr("coordinator_server.server.interpreter.interpreter", lambda: [sys.executable])
     done: asyncio.Queue[Done] = asyncio.Queue()
     lost = asyncio.Event()
     child = start_executor(done.put_nowait, lost.set)
@@ -61,7 +61,7 @@ def test_a_task_is_found_by_its_name() -> None:
 
 async def test_a_child_that_ends_by_itself_is_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
     """It stays no zombie."""
-    monkeypatch.setattr("coordinator_server.server.executor.interpreter", lambda: [sys.executable])
+    monkeypatch.setattr("coordinator_server.server.interpreter.interpreter", lambda: [sys.executable])
     lost = asyncio.Event()
     child = start_executor(lambda _done: None, lost.set)
     assert isinstance(child, ExecutorProcess)
