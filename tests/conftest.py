@@ -5,6 +5,7 @@
 - It listens on ports that the kernel gives it, and writes below ``tmp_path`` alone.
 - Fixtures of a session start once per process, not once: a server is cheap enough for that, a broker or a Spark session is not. Tests that share one
   are in one file, or in a directory of ``parallel.ALONE``.
+- Its servers and commands are forks of a process that has imported everything (tests/support/command_forks.py), but for what it starts itself.
 - Parameters are the same in every process: none is drawn, and none comes from a set.
 - Other tests take processor time meanwhile: it waits for what happens (tests/support/eventually.py), not for a time in which it should have happened.
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,10 @@ import pytest
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed, must_commit
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.members import Member, form_group
 from tests.support.producer import Producer
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 GROUPS = [f"group-{number}" for number in range(20)]
 REWRITES = 10
@@ -32,8 +31,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 def run(command: str, server: Server, *options: str) -> Any:
     """A command on the server's data directory; its JSON."""
-    words = [sys.executable, "-m", "coordinator_server", command, "--data-dir", str(server.data_dir), "--json", *options]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = run_command(command, "--data-dir", server.data_dir, "--json", *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

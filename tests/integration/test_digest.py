@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,9 +19,10 @@ from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, make_topic
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import form_group
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 Digests = dict[str, tuple[int, str, dict[str, str]]]
 CATALOG = "__cluster_metadata-0"
@@ -43,8 +42,7 @@ def told(server: Server) -> Digests:
 
 
 def run(server: Server, command: str, *options: str) -> Any:
-    words = [sys.executable, "-m", "coordinator_server", command, "--data-dir", str(server.data_dir), "--json", *options]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = run_command(command, "--data-dir", server.data_dir, "--json", *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

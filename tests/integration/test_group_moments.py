@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,21 +17,15 @@ from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.members import Member, form_group, join_all
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 GROUP = "readers"
 
 
 def command(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coordinator_server", *map(str, words)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return run_command(*map(str, words))
 
 
 def answer(*words: object) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,9 @@ from protocol.messages.produce import PartitionProduceData, ProduceRequest, Prod
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.asking import commit_alone, make_topic, must_commit, topic_of
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.members import form_group
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 TOPIC = "__consumer_offsets"
 FETCH_VERSIONS = range(4, 19)
@@ -217,17 +216,8 @@ def test_it_is_read_through_layers_and_restarts(tmp_path: Path) -> None:
             for offset in range(20):
                 must_commit(client, "g", "orders", {0: offset})
         assert server.stop() == 0
-        command = [
-            sys.executable,
-            "-m",
-            "coordinator_server",
-            "compact",
-            "--data-dir",
-            str(server.data_dir),
-            "--engine",
-            "python",
-        ]
-        subprocess.run(command, check=True, cwd=ROOT, capture_output=True, timeout=60)
+        done = run_command("compact", "--data-dir", server.data_dir, "--engine", "python")
+        assert done.returncode == 0, done.stderr
         server.start()
         with Client(server.address) as client:
             for offset in range(20, 25):

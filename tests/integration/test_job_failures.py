@@ -22,6 +22,7 @@ from coordinator_server.log.file_names import layer_offsets
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.processes import descendants, is_alive
 from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
@@ -38,8 +39,7 @@ def command(name: str, data_dir: Path, *options: str) -> list[str]:
 
 def run(name: str, data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """A job to its end."""
-    words = command(name, data_dir, *options)
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return run_command(name, "--data-dir", data_dir, *options)
 
 
 def compact(data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -35,11 +35,12 @@ from protocol.messages.offset_delete import (
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client, Closed
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.ports import free_port
 from tests.support.processes import is_alive
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 from tests.support.strace import failing, needs_strace
 
 TOPICS = {"topics": "orders:6"}
@@ -236,7 +237,7 @@ def test_compaction_beside_several_loops(pair: Server) -> None:
             must_commit(clients[loop_of(group, 2)], group, "orders", {0: offset})
     words = ["compact", "--engine", "python", "--data-dir", str(pair.data_dir)]
 
-    done = subprocess.run([*pair.command()[:3], *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = run_command(*words)
 
     assert done.returncode == 0, done.stderr
     assert len(list(pair.data_dir.glob("__consumer_offsets-*/layer-*"))) == len({partition_for(group, 50) for group in groups})
@@ -263,7 +264,7 @@ def test_loops_begin_on_a_compacted_catalog(doomed: Server) -> None:
         request = DeleteTopicsRequest([DeleteTopicState("passing")], timeout_ms=10_000)
         assert client.ask(request, 6, DeleteTopicsResponse).responses[0].error_code == ErrorCode.NONE
     words = ["compact", "--engine", "python", "--data-dir", str(doomed.data_dir)]
-    done = subprocess.run([*doomed.command()[:3], *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = run_command(*words)
     assert done.returncode == 0, done.stderr
     assert list(doomed.data_dir.glob("__cluster_metadata-0/layer-*"))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,9 +14,10 @@ from coordinator_server.pipeline.input.sealing import offline_store
 from protocol.error_codes import ErrorCode
 from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import Member, form_group, join_all, share_of
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 END: dict[str, Callable[[Server], object]] = {"stopped": Server.stop, "killed": Server.kill}
 
@@ -225,18 +224,7 @@ def test_one_data_directory_one_server(server: Server) -> None:
 )
 def test_wrong_arguments_are_named(tmp_path: Path, arguments: list[str], hint: str) -> None:
     """Exit code 2, and the last line says what to change."""
-    command = [
-        sys.executable,
-        "-m",
-        "coordinator_server",
-        "serve",
-        "--listen",
-        "127.0.0.1:0",
-        "--data-dir",
-        str(tmp_path / "data"),
-    ]
-
-    done = subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+    done = run_command("serve", "--listen", "127.0.0.1:0", "--data-dir", tmp_path / "data", *arguments)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert hint in done.stderr.splitlines()[-1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from protocol.error_codes import ErrorCode
@@ -17,16 +16,15 @@ from protocol.messages.incremental_alter_configs import (
 )
 from tests.support.asking import commit_alone, committed, make_topic, topic_of
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 GROUPS = [f"readers-{number}" for number in range(5)]
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "coordinator_server", *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    return run_command(*words)
 
 
 def test_history_without_length(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import pytest
 
 from protocol.error_codes import ErrorCode
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
 from tests.support.server import Server
@@ -32,8 +31,7 @@ def begin(server: Server) -> Producer:
 
 
 def ask(server: Server, *words: str, code: int = 0) -> Any:
-    command = [sys.executable, "-m", "coordinator_server", "transactions", *words, "--json", "--data-dir", str(server.data_dir)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_command("transactions", *words, "--json", "--data-dir", server.data_dir)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if code == 0 else done.stderr
 

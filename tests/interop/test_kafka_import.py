@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,13 +27,14 @@ from protocol.messages.offset_commit import (
 )
 from tests.support.asking import commit_alone, committed, make_topic
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.kafka_history import LONG_SESSION_MS, answers, await_groups
 from tests.support.kafka_log import KafkaLog, kept_log, make_log
 from tests.support.members import form_group, join_all, subscription
 from tests.support.producer import Producer
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 
 PARTITIONS = {"offsets.topic.num.partitions": 5, "transaction.state.log.num.partitions": 1}
 # Their members cannot reach this server, so their state is not known here; Kafka knows it.
@@ -45,8 +45,7 @@ UNSERVED = {
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    whole = [sys.executable, "-m", "coordinator_server", *words]
-    return subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return run_command(*words)
 
 
 def import_log(log_dir: Path, data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:

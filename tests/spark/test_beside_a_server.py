@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,8 @@ from coordinator_server.kinds import GROUPS as KIND
 from coordinator_server.kinds import topic_of
 from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
-from tests.support.server import ROOT, Server
+from tests.support.command_forks import run_command
+from tests.support.server import Server
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
@@ -25,8 +24,7 @@ GROUPS = [f"group-{number}" for number in range(8)]
 
 def run(server: Server, command: str, *options: str) -> Any:
     """The JSON result of a command on the server's data directory."""
-    whole = [sys.executable, "-m", "coordinator_server", command, "--data-dir", str(server.data_dir), "--json", *options]
-    done = subprocess.run(whole, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    done = run_command(command, "--data-dir", server.data_dir, "--json", *options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +13,9 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from tests.leases.rows import LEASES, PARTITIONS
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
-from tests.support.server import ROOT, Server
+from tests.support.server import Server
 from tests.toy.rows import ENVIRONMENT
 
 NAMES: Final = [f"lock-{number}" for number in range(12)]
@@ -58,9 +56,7 @@ def digests(server: Server) -> dict[str, str]:
 
 def run(server: Server, *words: str) -> Any:
     """A command on the server's data directory; its JSON, a list if it has several lines."""
-    command = [sys.executable, "-m", "coordinator_server", *words, "--data-dir", str(server.data_dir), "--json"]
-    env = os.environ | ENVIRONMENT
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
+    done = run_command(*words, "--data-dir", server.data_dir, "--json", environment=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

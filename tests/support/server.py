@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NoReturn, Self
 
+from tests.support.command_forks import MEASURED, Running, fork_command, run_command
 from tests.support.control import ask_control
 from tests.support.ports import free_port
 
@@ -25,10 +26,6 @@ QUICK = {
     "group.initial.rebalance.delay.ms": 0,
     "group.min.session.timeout.ms": 500,
 }
-
-
-# Of coverage, in the environment of what it measures.
-MEASURED = {"COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"}
 
 
 class ServerDied(AssertionError):
@@ -53,11 +50,13 @@ class Server:
         self.environment: Mapping[str, str] = {}
         # A command that runs the daemon in its own place, as the same process: nice, strace -D.
         self.run_by: list[str] = []
+        # Start Python anew each time, and do not fork a process that has all imported (tests/support/command_forks.py).
+        self.is_fresh = False
         self.host = "127.0.0.1"
         self.port = 0
         self.cluster_id = ""
         self._stderr = directory / "server.log"
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Running | None = None
 
     def __enter__(self) -> Self:
         return self.start()
@@ -105,14 +104,19 @@ class Server:
         if self.loops == 1 and self.port == 0:
             self.port = free_port()
         with self._stderr.open("ab") as stderr:
-            self._process = subprocess.Popen(
-                [*self.run_by, *self.command()],
-                cwd=ROOT,
-                env=os.environ | self.environment,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                text=True,
-            )
+            self._process = self._started(stderr)
+
+    def _started(self, stderr: IO[bytes]) -> Running:
+        if not (self.is_fresh or self.run_by or MEASURED & os.environ.keys()):
+            return fork_command(self.arguments(), os.environ | self.environment, stderr)
+        return subprocess.Popen(
+            [*self.run_by, *self.command()],
+            cwd=ROOT,
+            env=os.environ | self.environment,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
 
     def await_ready(self, within_s: float = 30) -> Self:
         """Returns when a daemon that was launched says that it is ready."""
@@ -129,11 +133,15 @@ class Server:
         return self
 
     def command(self) -> list[str]:
+        return [sys.executable, "-m", "coordinator_server", *self.arguments()]
+
+    def arguments(self) -> list[str]:
+        """Of ``coordinator-server``."""
         listen = [] if "listeners" in self.overrides else ["--listen", f"{self.host}:{self.port}"]
         listen += ["--data-dir", str(self.data_dir)]
         overrides = [word for name, value in self.overrides.items() for word in ("--override", f"{name}={value}")]
         loops = ["--loops", str(self.loops)] if self.loops > 1 else []
-        return [sys.executable, "-m", "coordinator_server", "serve", *listen, *loops, *overrides, *self.words]
+        return ["serve", *listen, *loops, *overrides, *self.words]
 
     def stop(self, within_s: float = 30) -> int:
         """SIGTERM; the exit code."""
@@ -153,7 +161,7 @@ class Server:
 
     def run_to_end(self, within_s: float = 30) -> subprocess.CompletedProcess[str]:
         """Start another daemon with the same arguments, and wait until it ends: for starts that must fail."""
-        return subprocess.run(self.command(), cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
+        return run_command(*self.arguments(), environment=self.environment, within_s=within_s)
 
     def control(self, **request: object) -> dict[str, Any]:
         """What ``control.sock`` answers."""
@@ -168,7 +176,7 @@ class Server:
         """Everything that it wrote to stderr so far, over all starts."""
         return self._stderr.read_text(errors="replace") if self._stderr.exists() else ""
 
-    def _running(self) -> subprocess.Popen[str]:
+    def _running(self) -> Running:
         assert self._process is not None, "it does not run"
         return self._process
 
@@ -206,6 +214,6 @@ class Server:
         return "\n".join(self.log().splitlines()[-30:])
 
 
-def _stdout(process: subprocess.Popen[str]) -> IO[str]:
+def _stdout(process: Running) -> IO[str]:
     assert process.stdout is not None
     return process.stdout
