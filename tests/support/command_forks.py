@@ -11,6 +11,7 @@ the pid. When a command ends, the template says ``PID STATUS`` on the pipe FD. I
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import contextlib
 import gc
@@ -25,11 +26,13 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO, Any, Final, Protocol
+from types import SimpleNamespace
+from typing import IO, Any, Final, NoReturn, Protocol
 
 from coordinator_server.cli import COMMANDS, main
 
@@ -41,6 +44,7 @@ MEASURED: Final = frozenset({"COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"
 # What a server imports when it starts, and nothing else; what it imports with its first requests is `_GENERATED`.
 _OF_SERVER: Final = (
     "uvloop",
+    "coordinator_server.cli.loop",
     "coordinator_server.cli.serve",
     "coordinator_server.server.daemon",
     "coordinator_server.server.slow_turns",
@@ -288,9 +292,63 @@ def _become(order: dict[str, Any], stdout: int, stderr: int) -> list[str]:
     for directory in filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)):
         if (script := Path(directory, "sitecustomize.py")).exists():
             runpy.run_path(str(script))
+    # A supervisor starts its loops in the same way.
+    loop_process: Any = import_module("coordinator_server.server.supervisor.loop_process")
+    loop_process.subprocess = SimpleNamespace(Popen=ForkedLoop, DEVNULL=subprocess.DEVNULL)
     words: list[str] = order["words"]
     sys.argv[1:] = words
     return words
+
+
+class ForkedLoop:
+    """A loop that its supervisor, which is this process, has forked: the part of ``Popen`` that it uses."""
+
+    def __init__(self, words: Sequence[str], *, pass_fds: Sequence[int], **_: object) -> None:
+        self.returncode: int | None = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            _be_loop(words, frozenset(pass_fds))
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+
+def _be_loop(words: Sequence[str], inherited: frozenset[int]) -> NoReturn:
+    """Run the loop above the stack of the supervisor's event loop, which never goes on here."""
+    code = 1
+    try:
+        gc.freeze()
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.setpgid(0, 0)
+        # The supervisor's files are closed, and their numbers stay taken: an object of its may still close one.
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for each in {int(path.name) for path in Path("/proc/self/fd").iterdir()} - inherited - {1, 2, nothing}:
+            os.dup2(nothing, each, inheritable=each == 0)
+        os.dup2(2, 1)
+        asyncio.events._set_running_loop(None)
+        sys.argv[1:] = words[words.index("loop") + 1 :]
+        code = import_module("coordinator_server.cli.loop").main()
+    except BaseException:  # noqa: BLE001 - this process must not go on as the supervisor
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 if __name__ == "__main__":
