@@ -16,6 +16,7 @@ from protocol.errors import DecodeError
 from protocol.fields import Item, Message
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.schema import fields_of
+from tests.support.batches import in_batches
 from tests.support.oracle import Field, schema
 from tests.support.protocol_values import (
     EVERY_VERSION,
@@ -41,7 +42,7 @@ def layouts() -> list[tuple[str, int]]:
 
 
 LAYOUTS = layouts()
-each_layout = pytest.mark.parametrize(("name", "version"), LAYOUTS, ids=[f"{n}-v{v}" for n, v in LAYOUTS])
+each_layout = in_batches("name, version", LAYOUTS, tests=12)
 
 
 def tiny_texts(field: Field, index: int) -> Any:

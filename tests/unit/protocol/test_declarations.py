@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
 from protocol.fields import Item, Kind, Message, Primitive
 from protocol.schema import FieldSpec, all_messages, fields_of, snake_case
+from tests.support.batches import in_batches
 from tests.support.oracle import default_of, raw_schemas, within
 
 MESSAGES = all_messages()
+each_declaration = in_batches("message", MESSAGES, tests=2)
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@each_declaration
 def test_message_has_kafkas_key_and_versions(message: type[Message]) -> None:
     """Key, kind, valid and flexible versions are the schema's."""
     raw = raw_schemas()[message.__name__]
@@ -28,7 +28,7 @@ def test_message_has_kafkas_key_and_versions(message: type[Message]) -> None:
         assert (version in declared.flexible) == within(raw["flexibleVersions"], version)
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@each_declaration
 def test_fields_are_kafkas_at_every_version(message: type[Message]) -> None:
     """Names, order, types, nullability, tags and defaults at each version, and what may be dropped where it does not exist."""
     raw = raw_schemas()[message.__name__]
@@ -38,7 +38,7 @@ def test_fields_are_kafkas_at_every_version(message: type[Message]) -> None:
         assert list(_declared(message, version)) == list(_in_schema(raw["fields"], version, commons)), f"v{version}"
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@each_declaration
 def test_no_field_is_missing_or_made_up(message: type[Message]) -> None:
     """Fields that no valid version has are fields all the same, in Kafka and here."""
     raw = raw_schemas()[message.__name__]
@@ -98,7 +98,7 @@ def _schema_default(raw: dict[str, Any], *, is_struct: bool) -> Any:
     return default_of(raw, ())
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: message.__name__)
+@each_declaration
 def test_structs_have_kafkas_names(message: type[Message]) -> None:
     """Only where two messages of one module mean different things by a name, the message's kind or name comes before it."""
     names = set(_struct_names(raw_schemas()[message.__name__]))

@@ -11,6 +11,7 @@ from protocol.messages.consumer_group_records import ClassicMemberMetadata, Clas
 from protocol.messages.group_records import OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from tests.support.batches import in_batches
 from tests.support.golden import vectors
 from tests.support.protocol_values import MESSAGES
 
@@ -88,7 +89,7 @@ def test_a_struct_in_a_tagged_field() -> None:
     assert caught.value.path == "classic_member_metadata.supported_protocols[1].name"
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@in_batches("name", MESSAGES)
 def test_there_is_nothing_wrong_with_what_kafka_writes(name: str) -> None:
     """The walk steps over everything that a decoder reads."""
     for vector in vectors()[name][::9]:

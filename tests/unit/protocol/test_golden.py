@@ -10,6 +10,7 @@ import pytest
 from protocol.codec import decode, encode
 from protocol.frames import FrameSplitter
 from protocol.json_form import from_json, to_json
+from tests.support.batches import in_batches
 from tests.support.golden import run, stored_lines, vectors
 from tests.support.kafka_jars import kafka_jars
 from tests.support.oracle import raw_schemas, versions_of, within
@@ -18,7 +19,7 @@ from tests.support.protocol_values import EVERY_VERSION, MESSAGES
 FILLS = ("default", "full", "empty", "null", "lowest", "highest")
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@in_batches("name", MESSAGES)
 def test_same_bytes_and_same_values(name: str) -> None:
     """Kafka's bytes read as the value that Kafka's JSON says, and that value is written as Kafka's bytes."""
     for vector in vectors()[name]:
@@ -43,7 +44,7 @@ def test_every_version_has_its_vectors() -> None:
     assert {vector["version"] for vector in vectors()["OffsetCommitRequest"]} == set(versions_of("OffsetCommitRequest"))
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@in_batches("name", MESSAGES)
 def test_a_stream_of_them_whole_and_byte_by_byte(name: str) -> None:
     """However a stream of frames arrives, the same frames come out of it."""
     frames = [bytes.fromhex(vector["hex"]) for vector in vectors()[name] if vector["fill"] in FILLS]

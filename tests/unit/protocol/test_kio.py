@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import kio
-import pytest
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import OutOfBoundValue
 
@@ -18,6 +17,7 @@ from protocol.codec import encode
 from protocol.fields import Kind
 from protocol.json_form import from_json
 from protocol.schema import snake_case
+from tests.support.batches import in_batches
 from tests.support.golden import vectors
 from tests.support.protocol_values import EVERY_VERSION, MESSAGES
 
@@ -44,7 +44,7 @@ def _known() -> Iterator[tuple[str, int]]:
 KNOWN = list(_known())
 
 
-@pytest.mark.parametrize(("name", "version"), KNOWN, ids=[f"{n}-v{v}" for n, v in KNOWN])
+@in_batches("name, version", KNOWN)
 def test_kio_reads_and_writes_the_same_bytes(name: str, version: int) -> None:
     """Of every value that fits into its types."""
     entity = getattr(import_module(_place(name, version)), name)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, Final
 
 import msgspec
@@ -25,6 +26,7 @@ from protocol.api import APIS
 from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
 from tests.support.api_requests import request_of
+from tests.support.batches import in_batches
 
 ROW_OF = {APIS[row.request.kafka.key].name: row for row in ROWS}
 # The table of each API that is an operation of a coordinator.
@@ -112,8 +114,7 @@ def test_every_api_that_is_served_has_its_errors_told() -> None:
     assert ROW_OF.keys() == set(OPERATIONS) | READERS | VERSIONED
 
 
-@pytest.mark.parametrize("api", OPERATIONS)
-@pytest.mark.parametrize("error", RAW, ids=lambda error: str(error.name))
+@in_batches("api, error", product(OPERATIONS, RAW), tests=4)
 def test_an_error_of_the_log_is_told_as_the_api_says_it(api: str, error: ErrorCode) -> None:
     table = OPERATIONS[api]
     for answer in refusals(api, error, None):
