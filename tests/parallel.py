@@ -37,7 +37,7 @@ LONGEST_FIRST: Final = (
 def processes() -> int:
     """How many processes ``-n auto`` starts: more than there are cores, since many tests wait."""
     cores = len(os.sched_getaffinity(0))
-    return cores + cores // 2
+    return cores + max(2, cores // 2)
 
 
 def unit_of(nodeid: str) -> str:

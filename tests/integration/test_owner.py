@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ sys.exit(not all(os.access(path, os.R_OK) for path in (sys.executable, os.__file
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *site.getsitepackages()])}
 
 
+@cache
 def python_for_all() -> str | None:
     """Return a Python that every user can run, with this tree; None if there is none, or the test does not run as root."""
     if os.geteuid() != 0:
@@ -43,8 +45,10 @@ def python_for_all() -> str | None:
     return None
 
 
-PYTHON = python_for_all()
-pytestmark = pytest.mark.skipif(PYTHON is None, reason="only root can become a different user")
+@pytest.fixture(autouse=True)
+def _as_root() -> None:
+    if python_for_all() is None:
+        pytest.skip("only root can become a different user")
 
 
 @pytest.fixture
@@ -63,7 +67,7 @@ def data_dir() -> Iterator[Path]:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(PYTHON), "-m", "coordinator_server", *words]
+    command = [str(python_for_all()), "-m", "coordinator_server", *words]
     return subprocess.run(command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
 
 

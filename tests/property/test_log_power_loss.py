@@ -1,6 +1,6 @@
 """Whatever the moment the power goes, every acknowledged batch is there afterwards, in order, nothing else is, and the log starts.
 
-``LOG_IMAGES`` says how many disks to lose power on (default 2,000); the seed in the test's name is all there is to a failure.
+``LOG_IMAGES`` says how many disks to lose power on (default 1,000); the seed in the test's name is all there is to a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator_server.log.write.journal_writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
 from tests.support.storage import PowerCut, SimulatedDisk
 
-IMAGES = int(os.environ.get("LOG_IMAGES", "2000"))
+IMAGES = int(os.environ.get("LOG_IMAGES", "1000"))
 PER_TEST = 250
 
 

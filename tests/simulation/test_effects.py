@@ -131,7 +131,7 @@ MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
     (a_child_that_died_is_not_missed, "not added up"),
 ]
 # Few seeds show these: the first that does.
-SHOWN_BY = {the_old_link_is_kept: 8}
+SHOWN_BY: dict[Callable[[pytest.MonkeyPatch], None], int] = {the_old_link_is_kept: 8}
 
 
 @pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))

@@ -132,7 +132,10 @@ MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
     (the_stable_offset_follows_the_open_offsets, "the last stable offset"),
 ]
 # Few seeds show these: the first that does.
-SHOWN_BY = {a_layer_forgets_open_transactions: 19, the_stable_offset_follows_the_open_offsets: 20}
+SHOWN_BY: dict[Callable[[pytest.MonkeyPatch], None], int] = {
+    a_layer_forgets_open_transactions: 19,
+    the_stable_offset_follows_the_open_offsets: 20,
+}
 
 
 @pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))

@@ -30,7 +30,7 @@ from tests.support.server import ROOT
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
-from tests.support.spark_cluster import SPARK_HOME, SparkCluster, python_workers_reading
+from tests.support.spark_cluster import JVM_OPTIONS, SPARK_HOME, SparkCluster, python_workers_reading
 from tests.support.spark_driver import SparkDriver
 
 SHARDS = 12
@@ -165,9 +165,14 @@ def working(cluster: SparkCluster, data: Path) -> list[tuple[str, int]]:
 
 def submit(cluster: SparkCluster, job: str, *words: str | Path) -> str:
     """A job by spark-submit; what it said."""
-    env = without_python(os.environ) | {"PYSPARK_PYTHON": sys.executable, "SPARK_HOME": str(SPARK_HOME)}
+    env = without_python(os.environ) | {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(SPARK_HOME),
+        "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
+    }
     command = [str(SPARK_HOME / "bin/spark-submit"), "--master", cluster.url, "--conf", "spark.executor.memory=512m"]
     command += ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"]
+    command += [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={JVM_OPTIONS}")]
     application = ROOT / "coordinator_server" / "apps" / f"{job}.py"
     done = subprocess.run(
         [*command, application, *words], cwd="/", env=env, capture_output=True, text=True, timeout=240, check=False

@@ -23,6 +23,8 @@ from tests.support.processes import descendants, is_alive
 
 SPARK_HOME = Path(pyspark.__file__).parent
 WORKER_MEMORY = "2g"
+# A JVM that lives for seconds compiles more than it runs.
+JVM_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 # Three JVMs at once on a busy machine.
 START_S = 120
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
@@ -108,7 +110,8 @@ class SparkCluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self._directory),
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            "SPARK_DAEMON_JAVA_OPTS": JVM_OPTIONS,
+            "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
             **({} if home is None else {"JAVA_HOME": home}),
         }
 

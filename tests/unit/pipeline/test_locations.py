@@ -25,7 +25,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from tests.support.object_store import ObjectStore, object_store
 from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
 
-STEP = int(os.environ.get("LOCATION_STEP", "3"))
+STEP = int(os.environ.get("LOCATION_STEP", "6"))
 SHARDS = (f"__consumer_offsets-{partition_for('group-3', 50)}", "__consumer_offsets-14")
 
 
@@ -137,7 +137,7 @@ def test_a_run_that_dies_at_any_change_counts_once_or_not_at_all(
 ) -> None:
     """Readers see no row twice, the next run puts it right. Only the moment between claim and run file asks for somebody's hand, and says so.
 
-    At every third change, or every sixth; LOCATION_STEP=1 is for the others (``make torture``).
+    At every sixth change, or every twelfth; LOCATION_STEP=1 is for the others (``make torture``).
     """
     shutil.rmtree(data_dir / SHARDS[1])
     rows = expected(tmp_path, data_dir)
