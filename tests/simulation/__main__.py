@@ -5,6 +5,7 @@ python -m tests.simulation --seeds 100000            so many seeds, on all cores
 python -m tests.simulation --effects --seeds 10000   the same of several loops whose shards have effects on each other (purses.py)
 python -m tests.simulation --transactions --seeds 10000   the same of several loops and producers with transactions (transactions.py)
 python -m tests.simulation --clients --seeds 10000   the same of programs that use the client library (clients.py)
+python -m tests.simulation --consumers --seeds 10000  the same of members of consumer groups, of both protocols (consumers.py)
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 
-from tests.simulation import clients, purses, transactions
+from tests.simulation import clients, consumers, purses, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
@@ -37,6 +38,7 @@ def main() -> int:
     parser.add_argument("--effects", action="store_true", help="play with effects between shards")
     parser.add_argument("--transactions", action="store_true", help="play with producers and several loops")
     parser.add_argument("--clients", action="store_true", help="play with programs that use the client library")
+    parser.add_argument("--consumers", action="store_true", help="play with members of consumer groups")
     parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
     options = parser.parse_args()
@@ -47,6 +49,8 @@ def main() -> int:
         return _play(seeds, options, wrong_with_transactions, transactions_command)
     if options.clients:
         return _play(seeds, options, wrong_with_clients, clients_command)
+    if options.consumers:
+        return _consumers(seeds, options)
     if options.history:
         for seed in seeds:
             for line in run(seed, options.storm).history.lines():
@@ -108,6 +112,26 @@ def wrong_with_clients(seed: int) -> tuple[int, list[str]]:
         return seed, clients.run(seed)
     except Exception:  # noqa: BLE001 - whatever it is, it is for the report
         return seed, [traceback.format_exc()]
+
+
+def consumers_command(seed: int) -> str:
+    """How to see a failure of consumer groups again."""
+    return f".venv/bin/python -m tests.simulation --consumers {seed} --history"
+
+
+def wrong_with_consumers(seed: int) -> tuple[int, list[str]]:
+    """The same for a seed of members of consumer groups."""
+    try:
+        return seed, consumers.run(seed)
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
+
+
+def _consumers(seeds: list[int], options: argparse.Namespace) -> int:
+    for seed in seeds if options.history else ():
+        for line in consumers.told(seed):
+            print(line)
+    return _play(seeds, options, wrong_with_consumers, consumers_command)
 
 
 def _play(
