@@ -70,7 +70,7 @@ class LoopsPlay:
         self._starts[loop] += 1
         ports = tuple(range(9092, 9092 + self.loops))
         serving = tuple(each for each, machine in enumerate(self.machines) if machine.process is not None)
-        return Place(loop, ports, serving if loop == CONTROLLER else (), self._starts[loop])
+        return Place(loop, (ports,), serving if loop == CONTROLLER else (), self._starts[loop])
 
     def run(self) -> list[str]:
         """Storm and calm. Return what went wrong."""

@@ -296,7 +296,7 @@ class Process:
             if self.place is None:
                 await self.daemon.open("127.0.0.1", 9092)
             else:
-                await self.daemon.adopt([])
+                await self.daemon.adopt([[]])
                 await self.daemon.prepare()
                 await self.daemon.listen()
             await self.daemon.finish_loading()

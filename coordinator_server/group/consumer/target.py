@@ -33,7 +33,7 @@ def update_target(
     ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails, and if the target
     is too large to be written.
     """
-    if group.assignment_epoch >= group_epoch or not _is_due(consumer, group):
+    if group.assignment_epoch >= group_epoch or not is_due(consumer, group):
         return last_target(group, change.after), []
     if is_alike is None:
         is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
@@ -55,7 +55,7 @@ def update_target(
     return Target(group_epoch, mine), records
 
 
-def _is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
+def is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
     """Return whether the assignment interval since the last target has passed. No timer applies it: the next heartbeat does.
 
     A wall clock that was set back counts as passed; Kafka would wait until it reaches the time of the last target.

@@ -19,6 +19,8 @@ from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, Cons
 M = TypeVar("M", bound=Message)
 
 PROTOCOL_TYPE: Final = "consumer"
+COOPERATIVE: Final = "cooperative-sticky"
+"""Kafka's protocol whose members go on owning partitions while they join (KIP-429)."""
 NEWEST: Final = 3
 _VERSION_BYTES: Final = 2
 

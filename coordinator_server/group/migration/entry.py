@@ -43,7 +43,8 @@ class Entry(NamedTuple):
     records: Sequence[CoordinatorRecord] = ()
     classic: ClassicGroup | None = None
     is_due: bool = False
-    """Whether a rebalance of the classic group was in progress, which the consumer group has to do: with a new epoch in any case."""
+    """Whether a rebalance of the classic group was in progress, or somebody has to give something up: then the consumer group needs a
+    new epoch in any case."""
 
 
 def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
@@ -61,7 +62,8 @@ def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
     consumer = groups.consumer_context
     refuse_upgrade(consumer.config, classic)
     converted = upgrade(classic, consumer.topics, consumer.hashes.of_group)
-    return Entry(converted.group, converted.records, classic, is_due=classic.state is not STABLE)
+    is_due = classic.state is not STABLE or converted.has_claims
+    return Entry(converted.group, converted.records, classic, is_due)
 
 
 def entered(groups: Groups, entry: Entry, result: CoordinatorResult[T]) -> CoordinatorResult[T]:

@@ -2,7 +2,8 @@
 
 To a classic member, its member epoch is a generation, and each step of its reconciliation a rebalance: a heartbeat tells it to join
 again when there is a new target, when it has to give up partitions, and when the rest of its partitions have become free. It
-gets its assignment from the coordinator, never from a leader.
+gets its assignment from the coordinator, never from a leader. If no member of the consumer protocol is left, it is also told to join
+when a new target is due, because its join computes it.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from coordinator_server.group.common.freshness import is_compared
+from coordinator_server.group.consumer.background_target import is_left_to_child
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.consumer.membership import refuse_fenced_instance, require_member, require_static_member
+from coordinator_server.group.consumer.target import is_due
 from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_version, write_assignment
 from coordinator_server.group.migration.timers import await_join, has_synced, refresh_classic_session
 from coordinator_server.group.why import Why
@@ -65,7 +69,7 @@ def heartbeat(consumer: ConsumerContext, group: ConsumerGroup, request: Heartbea
     """Refresh the session of a member, and tell it whether to join again. Raises CoordinatorError."""
     member, _ = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
     refresh_classic_session(consumer, group.group_id, member)
-    if not _must_join(group, member):
+    if not (_must_join(group, member) or _is_neglected(consumer, group)):
         return CoordinatorResult(_ALIVE, depends_on=group.end_offset.value)
     await_join(consumer, group.group_id, member)
     return CoordinatorResult(_REBALANCING, depends_on=group.end_offset.value)
@@ -120,6 +124,16 @@ def _must_join(group: ConsumerGroup, member: ConsumerGroupMember) -> bool:
     if member.member_epoch < group.assignment_epoch or member.state is MemberState.UNREVOKED_PARTITIONS:
         return True
     return member.state is MemberState.UNRELEASED_PARTITIONS and not _is_waiting(group, member)
+
+
+def _is_neglected(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
+    """Return whether a new target is due and nobody computes it: the heartbeats of native members would, and there are none.
+
+    A migration policy may let such a group stay. In Kafka it keeps its assignment until a member joins.
+    """
+    if group.classic_members.value < len(group.members) or is_left_to_child(consumer, group):
+        return False
+    return not is_compared(group) or (group.assignment_epoch < group.group_epoch and is_due(consumer, group))
 
 
 def _is_waiting(group: ConsumerGroup, member: ConsumerGroupMember) -> bool:

@@ -1,7 +1,7 @@
 """A classic group with members becomes a consumer group, when the first member of the consumer protocol joins it (KIP-848).
 
 Its members stay, and go on in the classic protocol. Their subscriptions and assignments are read from the bytes that they sent and
-got. The generation becomes the epoch of the group, of its target assignment and of all members; the target is what they have.
+got. The generation becomes the epoch of the group, of its target assignment and of all members; the target is what they were given.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from coordinator_server.group.consumer.records import (
     target_record,
 )
 from coordinator_server.group.migration.embedded import (
+    COOPERATIVE,
     PROTOCOL_TYPE,
     Unreadable,
+    partitions_by_id,
     read_assignment,
     read_subscription,
     refuse,
@@ -42,6 +44,7 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
 
+_Position = tuple[bytes, int]
 HashOf = Callable[[Iterable[str]], int]
 """Returns the metadata hash of topics by name."""
 
@@ -51,11 +54,18 @@ class Upgrade(NamedTuple):
 
     records: list[CoordinatorRecord]
     group: ConsumerGroup
+    has_claims: bool
+    """Whether a member has more than its target."""
 
 
 class _Member(NamedTuple):
-    member: ConsumerGroupMember
+    member_id: str
+    metadata: ConsumerGroupMemberMetadataValue
     target: Partitions
+    claims: Partitions
+    """What the member said it owned when it joined last; empty if the group knows what it has."""
+    generation_id: int
+    """The generation in which it got that."""
 
 
 def refuse_upgrade(config: Config, group: ClassicGroup) -> None:
@@ -86,13 +96,14 @@ def _refuse_too_large(config: Config, group: ClassicGroup) -> None:
 def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgrade:
     """Return the conversion of a group with members. Raises CoordinatorError."""
     group_id, epoch = classic.group_id, classic.generation_id
-    members = {member_id: _member(classic, classic.members[member_id], topics) for member_id in hash_map_order(classic.members)}
-    _refuse_two_owners(members.values())
-    metadata_hash = hash_of({name for each in members.values() for name in each.member.metadata.subscribed_topic_names})
+    found = [_member(classic, classic.members[member_id], topics) for member_id in hash_map_order(classic.members)]
+    claims = _free_claims(found, _all_targets(found))
+    members = {each.member_id: _with_assignment(each, claims.get(each.member_id, {}), epoch) for each in found}
+    metadata_hash = hash_of({name for each in found for name in each.metadata.subscribed_topic_names})
     of_group = [epoch_record(group_id, epoch, metadata_hash), assignment_epoch_record(group_id, epoch, 0)]
-    subscriptions = {member_id: member_record(group_id, each.member) for member_id, each in members.items()}
-    targets = {member_id: target_record(group_id, member_id, each.target) for member_id, each in members.items()}
-    currents = {member_id: current_assignment_record(group_id, each.member) for member_id, each in members.items()}
+    subscriptions = {member_id: member_record(group_id, member) for member_id, member in members.items()}
+    targets = {each.member_id: target_record(group_id, each.member_id, each.target) for each in found}
+    currents = {member_id: current_assignment_record(group_id, member) for member_id, member in members.items()}
     # In the log, members have the order of Kafka's table; the group that the operation works with has that of their entry.
     order = order_timeline(list(members))
     records = [
@@ -103,11 +114,12 @@ def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgra
         of_group[1],
         *(currents[member_id] for member_id in order),
     ]
-    return Upgrade(records, _group_of(group_id, [*of_group, *subscriptions.values(), *targets.values(), *currents.values()]))
+    group = _group_of(group_id, [*of_group, *subscriptions.values(), *targets.values(), *currents.values()])
+    return Upgrade(records, group, bool(claims))
 
 
 def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> _Member:
-    """Return a member as a consumer group has it."""
+    """Return a member as a consumer group has it, and what it has."""
     target = _assignment(classic, member, topics)
     metadata = next((each.metadata for each in member.protocols if each.name == classic.protocol_name), None)
     if metadata is None:
@@ -117,7 +129,6 @@ def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImag
         subscription = read_subscription(metadata)
     except Unreadable as unreadable:
         _refuse_unreadable(classic, unreadable)
-    epoch = classic.generation_id
     supported = [ClassicProtocol(each.name, each.metadata) for each in member.protocols]
     value = ConsumerGroupMemberMetadataValue(
         member.group_instance_id,
@@ -130,9 +141,17 @@ def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImag
         None,
         ClassicMemberMetadata(member.session_timeout_ms, supported),
     )
-    assigned = {topic_id: dict.fromkeys(order_partitions(partitions), epoch) for topic_id, partitions in target.items()}
+    # Members of other protocols have given everything up before they join.
+    has_claims = classic.protocol_name == COOPERATIVE and member.held is None
+    claims = partitions_by_id(topics, subscription.owned_partitions) if has_claims else {}
+    return _Member(member.member_id, value, target, claims, subscription.generation_id)
+
+
+def _with_assignment(member: _Member, claims: Partitions, epoch: int) -> ConsumerGroupMember:
+    has = {**member.target, **{topic_id: [*member.target.get(topic_id, ()), *more] for topic_id, more in claims.items()}}
+    assigned = {topic_id: dict.fromkeys(order_partitions(partitions), epoch) for topic_id, partitions in has.items()}
     current = current_assignment(epoch, epoch, MemberState.STABLE, assigned, {})
-    return _Member(ConsumerGroupMember(member.member_id, value).with_current(current), target)
+    return ConsumerGroupMember(member.member_id, member.metadata).with_current(current)
 
 
 def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> Partitions:
@@ -162,14 +181,40 @@ def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: Topic
     return {topic_id: found[topic_id] for topic_id in order_topic_ids(found)}
 
 
-def _refuse_two_owners(members: Iterable[_Member]) -> None:
-    """Refuse a group whose leader has given a partition to two members: a partition has one owner. Kafka does not expect it."""
-    owned: set[tuple[bytes, int]] = set()
+def _all_targets(members: Iterable[_Member]) -> set[_Position]:
+    """Return the partitions of all members. Raises CoordinatorError if the leader has given one to two of them.
+
+    A partition has one owner. Kafka does not expect it.
+    """
+    owned: set[_Position] = set()
     for each in members:
-        own = {(topic_id, partition) for topic_id, partitions in each.target.items() for partition in partitions}
+        own = _positions(each.target)
         if not owned.isdisjoint(own):
             raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
         owned |= own
+    return owned
+
+
+def _free_claims(members: Iterable[_Member], owned: set[_Position]) -> dict[str, Partitions]:
+    """Return what members have besides their targets, by member id.
+
+    A cooperative member goes on owning what it had until it has been answered, and joins again when it had to give something up. And
+    the assignments of all members are empty when the leader's sync came too late (Kafka does not look at what they own). If two claim
+    a partition, it belongs to the one that got something later.
+    """
+    found: dict[str, Partitions] = {}
+    taken = set(owned)
+    for each in sorted(members, key=lambda each: -each.generation_id):
+        for topic_id, partitions in each.claims.items():
+            free = [partition for partition in partitions if (topic_id, partition) not in taken]
+            if free:
+                found.setdefault(each.member_id, {})[topic_id] = free
+                taken.update((topic_id, partition) for partition in free)
+    return found
+
+
+def _positions(partitions: Partitions) -> set[_Position]:
+    return {(topic_id, partition) for topic_id, numbers in partitions.items() for partition in numbers}
 
 
 def _group_of(group_id: str, records: Iterable[CoordinatorRecord]) -> ConsumerGroup:

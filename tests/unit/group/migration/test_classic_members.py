@@ -381,6 +381,46 @@ def test_during_the_assignment_interval_nobody_is_told_to_join() -> None:
     assert member.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
 
 
+def test_without_native_members_a_classic_one_is_told_when_a_target_is_due() -> None:
+    """Their heartbeats would compute it. Here somebody has left, and then a topic has grown."""
+    config = config_of(group_consumer_migration_policy="upgrade", group_consumer_assignment_interval_ms="1000")
+    beats = Beats(config, t=4)
+    native(beats)
+    first, second = ClassicMember(beats), ClassicMember(beats)
+    for member in (first, second):
+        member.join()
+        beats.log.advance(1000)
+    beats.members.pop("m").leave()
+    settle(beats, first, second)
+
+    second.leave()
+    assert first.heartbeat() is ErrorCode.NONE
+    beats.log.advance(1000)
+    assert (first.follow(), first.assigned) == (True, {"t": [0, 1, 2, 3]})
+    beats.log.topics.extend("t", 5)
+    beats.log.advance(1000)
+    assert (first.follow(), first.assigned) == (True, {"t": [0, 1, 2, 3, 4]})
+    assert first.heartbeat() is ErrorCode.NONE
+
+
+def test_nobody_is_told_while_a_child_computes_the_target() -> None:
+    """It would join again and again."""
+    config = config_of(group_consumer_migration_policy="upgrade", group_consumer_assignment_inline_max_size="0")
+    beats = Beats(config, t=4)
+    native(beats)
+    member = ClassicMember(beats)
+    member.join()
+    beats.log.finish_tasks()
+    beats.members.pop("m").leave()
+
+    assert member.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
+    member.join()
+    assert member.heartbeat() is ErrorCode.NONE
+    beats.log.advance(0)
+    beats.log.finish_tasks()
+    assert (member.follow(), member.assigned) == (True, {"t": [0, 1, 2, 3]})
+
+
 # --- timers
 
 

@@ -186,7 +186,7 @@ def test_the_policy_may_forbid_it() -> None:
     beats.members["m"].leave()
 
     assert beats.taken() == [*REPLACED, "Metadata"]
-    assert member.follow() is False
+    assert (member.follow(), member.assigned) == (True, {"t": [0, 1]})
     assert beats.log.shard.groups.type_of("g").name == "consumer"
 
 

@@ -9,6 +9,7 @@ import pytest
 from coordinator_server.group.consumer.member import MemberState
 from coordinator_server.group.consumer.state import ConsumerGroupState, group_state
 from coordinator_server.group.shard import GroupShard
+from protocol.codec import encode
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import (
     ClassicMemberMetadata,
@@ -17,10 +18,11 @@ from protocol.messages.consumer_group_records import (
     ConsumerGroupMetadataValue,
     ConsumerGroupTargetAssignmentMetadataValue,
 )
+from protocol.messages.consumer_protocol import ConsumerProtocolSubscription
 from protocol.messages.group_records import GroupMetadataKey
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from tests.support.classic_members import ClassicMember, assignment, subscription
+from tests.support.classic_members import NEWEST, ClassicMember, assignment, listed, subscription
 from tests.support.heartbeats import Beats, Partitions, config_of
 
 CONVERSION = [
@@ -34,9 +36,11 @@ CONVERSION = [
 JOINED = ["MemberMetadata", "Metadata", "TargetAssignmentMember", "TargetAssignmentMember", "TargetAssignmentMetadata"]
 
 
-def stable(beats: Beats, *shares: Partitions, **fields: Any) -> list[ClassicMember]:
+def stable(beats: Beats, *shares: Partitions, protocol: str = "range", **fields: Any) -> list[ClassicMember]:
     """A stable classic group, whose members got these shares."""
     members = [ClassicMember(beats, **fields) for _ in shares]
+    for member in members:
+        member.protocols = {protocol: NEWEST}
     together(beats, members)
     leader = members[0]
     leader.sync(*((member, assignment(share)) for member, share in zip(members, shares, strict=True)))
@@ -52,6 +56,19 @@ def together(beats: Beats, members: list[ClassicMember], metadata: bytes | None 
         member.join(metadata)
         for other in members[:number]:
             other.ask_to_join(metadata)
+
+
+def stranger(beats: Beats) -> ClassicMember:
+    """A new member of a cooperative group."""
+    member = ClassicMember(beats)
+    member.protocols = {"cooperative-sticky": NEWEST}
+    return member
+
+
+def claiming(owned: Partitions, generation: int) -> bytes:
+    """The subscription of a member that says what it owns since which generation."""
+    message = ConsumerProtocolSubscription(["t"], None, listed(owned), generation)
+    return NEWEST.to_bytes(2) + encode(message, NEWEST)
 
 
 def group_id_not_found(beats: Beats, reason: str) -> None:
@@ -361,6 +378,52 @@ def test_a_rebalance_that_was_in_progress_is_done() -> None:
         newcomer.follow()
 
     assert (len(newcomer.assigned["t"]), len(beats.members["m"].assigned["t"])) == (2, 2)
+
+
+def test_a_member_has_what_it_has_not_given_up() -> None:
+    """A cooperative one whose answer may not have come. The partition is nobody else's before it has joined again."""
+    beats = Beats(t=2)
+    first, second = stable(beats, {"t": [0, 1]}, {}, protocol="cooperative-sticky")
+    first.ask_to_join()
+    second.ask_to_join()
+    first.sync((first, assignment({"t": [0]})), (second, assignment({})))
+
+    native = beats.member("m")
+    native.join()
+
+    has = {member_id: [list(each) for each in member.assigned.values()] for member_id, member in beats.group.members.items()}
+    assert has[first.member_id] == [[0, 1]]
+    assert (native.assigned, native.beat().response.assignment) == ({}, None)
+    assert first.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
+
+
+def test_a_failed_sync_takes_nothing_away() -> None:
+    """The assignments of all members are empty then, and cooperative members go on with what they have."""
+    beats = Beats(t=2)
+    first, second = stable(beats, {"t": [0]}, {"t": [1]}, protocol="cooperative-sticky")
+    first.ask_to_join()
+    second.ask_to_join()
+    stranger(beats).join()
+
+    native = beats.member("m")
+    native.join()
+
+    assert native.assigned == {}
+    owned = [partition for member in beats.group.members.values() for each in member.assigned.values() for partition in each]
+    assert sorted(owned) == [0, 1]
+
+
+def test_a_partition_that_two_members_claim_belongs_to_the_later_one() -> None:
+    beats = Beats(t=2)
+    first, second = stable(beats, {"t": [0]}, {"t": [1]}, protocol="cooperative-sticky")
+    first.ask_to_join(claiming({"t": [0, 1]}, generation=1))
+    second.ask_to_join(claiming({"t": [1]}, generation=2))
+    stranger(beats).join()
+
+    beats.member("m").join()
+
+    has = {member_id: [list(each) for each in member.assigned.values()] for member_id, member in beats.group.members.items()}
+    assert (has[first.member_id], has[second.member_id]) == ([[0]], [[1]])
 
 
 def test_members_are_written_in_the_order_of_kafkas_tables() -> None:
