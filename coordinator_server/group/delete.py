@@ -2,25 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from coordinator_server.group.registry import Groups
+from coordinator_server.group.share.group_deletion import StatesOfGroups, Then
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Deferred, Reply
 from coordinator_server.offsets.delete import LEAST_TOMBSTONE_BYTES, delete_all, delete_offsets
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 
+DeleteReply: TypeAlias = Reply[list[DeletableGroupResult]]
+
 
 def delete_groups(
-    groups: Groups, group_ids: Iterable[str], max_batch_bytes: int
+    groups: Groups, group_ids: Iterable[str], max_batch_bytes: int, reply: DeleteReply
 ) -> CoordinatorResult[list[DeletableGroupResult]]:
     """Delete groups without members together with their offsets, in one operation. Each group has its own answer.
+
+    If there are share groups with states, these are deleted first, and then all groups.
+    """
+    names = list(group_ids)
+    states = StatesOfGroups(groups.share_context, names)
+    if not states.records:
+        return _delete(groups, names, max_batch_bytes)
+    groups.share_context.parked.park(reply)
+    then = partial(_delete_rest, groups, names, max_batch_bytes, reply)
+    begin = partial(_delete_states, groups, states, then, reply)
+    why = because(Reason(Why.GROUP_DELETED))
+    return CoordinatorResult(DEFERRED, states.records, begin, is_atomic=False, attribution=why)
+
+
+def _delete_states(groups: Groups, states: StatesOfGroups, then: Then, reply: DeleteReply, error: ErrorCode | None) -> None:
+    if error is not None:
+        groups.share_context.parked.fail(reply, error)
+    else:
+        states.delete(then)
+
+
+def _delete_rest(
+    groups: Groups, names: Sequence[str], max_batch_bytes: int, reply: DeleteReply, errors: Mapping[str, ErrorCode]
+) -> None:
+    """Delete the groups in an operation of its own. Those whose states are left are refused."""
+    share = groups.share_context
+
+    def delete() -> CoordinatorResult[Any]:
+        result = _delete(groups, [name for name in names if name not in errors], max_batch_bytes)
+        assert not isinstance(result.response, Deferred)
+        answers = [*(DeletableGroupResult(name, error) for name, error in errors.items()), *result.response]
+        return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, answers, result.on_append))
+
+    share.timer.schedule(("delete-groups", id(reply)), 0, delete)
+
+
+def _answer(
+    groups: Groups,
+    reply: DeleteReply,
+    answers: list[DeletableGroupResult],
+    on_append: Callable[[ErrorCode | None], None] | None,
+    error: ErrorCode | None,
+) -> None:
+    if on_append is not None:
+        on_append(error)
+    parked = groups.share_context.parked
+    if error is None:
+        parked.complete(reply, answers)
+    else:
+        parked.fail(reply, error)
+
+
+def _delete(groups: Groups, group_ids: Iterable[str], max_batch_bytes: int) -> CoordinatorResult[list[DeletableGroupResult]]:
+    """Delete the groups that may be deleted now.
 
     A group whose tombstones cannot fit into a batch is refused before they are made.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 from typing import Final, NamedTuple
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.registry import Groups
@@ -37,6 +38,12 @@ def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> Unde
         return found.group_at(group_id, committed_offset)
     reason = "is not a share group" if groups.exists_at(group_id, committed_offset) else "not found"
     raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+
+
+def initialized_share_partitions(groups: Groups, committed_offset: int, group_id: str) -> Partitions:
+    """Return the share partitions of a group that have a state; none if it is no share group."""
+    group = groups.share.by_id.get_at(group_id, committed_offset)
+    return {} if group is None else group.state_topics.get_at(committed_offset).initialized_partitions()
 
 
 class GroupFilter(NamedTuple):

@@ -38,6 +38,7 @@ class Groups:
         "pending",
         "share",
         "share_context",
+        "share_topics",
         "types",
     )
 
@@ -60,6 +61,7 @@ class Groups:
         assert isinstance(share, ShareType)
         self.share = share.groups
         self.share_context = share.context
+        self.share_topics = share.deleted_topics
 
     def type_of(self, group_id: str) -> GroupType:
         """Return the type of a group in the latest state, committed or not."""

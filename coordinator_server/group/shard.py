@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.group import delete, describe, restore, share_heartbeat
+from coordinator_server.group import delete, describe, restore, share_heartbeat, share_offsets
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain
@@ -65,8 +66,10 @@ from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeletableGroupResult
+from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -192,6 +195,18 @@ class GroupShard:
         """Join a share group, stay in it, or leave it. Answered when the records of the group are durable."""
         return share_heartbeat.heartbeat(self.groups, context, request)
 
+    def alter_share_group_offsets(
+        self, context: RequestContext, request: AlterShareGroupOffsetsRequest, reply: Reply[AlterShareGroupOffsetsResponse]
+    ) -> CoordinatorResult[AlterShareGroupOffsetsResponse]:
+        """Set start offsets of a share group without members. Answered when its share partitions have them."""
+        return share_offsets.alter_offsets(self.groups, request, reply)
+
+    def delete_share_group_offsets(
+        self, context: RequestContext, request: DeleteShareGroupOffsetsRequest, reply: Reply[DeleteShareGroupOffsetsResponse]
+    ) -> CoordinatorResult[DeleteShareGroupOffsetsResponse]:
+        """Delete the offsets of a share group without members. Answered when its share partitions have none."""
+        return share_offsets.delete_offsets(self.groups, request, reply)
+
     def leave_group(
         self, context: RequestContext, request: LeaveGroupRequest, reply: Reply[LeaveGroupResponse]
     ) -> CoordinatorResult[LeaveGroupResponse]:
@@ -268,7 +283,7 @@ class GroupShard:
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:
         """Delete groups of this shard. Each has its own answer."""
-        return delete.delete_groups(self.groups, group_ids, self._context.config.message_max_bytes)
+        return delete.delete_groups(self.groups, group_ids, self._context.config.message_max_bytes, reply)
 
     def delete_offsets(
         self, context: RequestContext, request: OffsetDeleteRequest, reply: Reply[OffsetDeleteResponse]
@@ -279,7 +294,8 @@ class GroupShard:
     def delete_topics(
         self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]
     ) -> CoordinatorResult[None]:
-        """Delete the offsets of deleted topics. Answered after the first step; the others follow by timer."""
+        """Delete the offsets of deleted topics, and forget their share partitions. Answered after the first step; the others follow by timer."""
+        self.groups.share_topics.begin()
         return self._topic_deletion.begin(topics)
 
     def restore_offsets(self, context: RequestContext, request: Restore, reply: Reply[Restored]) -> CoordinatorResult[Restored]:
@@ -338,6 +354,10 @@ class GroupShard:
     def share_group_at(self, committed_offset: int, group_id: str) -> UndescribedShareGroup:
         """Return what the ShareGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
         return describe.share_group_at(self.groups, committed_offset, group_id)
+
+    def initialized_share_partitions(self, committed_offset: int, group_id: str) -> Partitions:
+        """Return the share partitions of a group that have a state, by topic id; none if there is no such group."""
+        return describe.initialized_share_partitions(self.groups, committed_offset, group_id)
 
     def list_groups(
         self, committed_offset: int, wanted: GroupFilter = EVERY_GROUP, group_ids: Iterable[str] | None = None

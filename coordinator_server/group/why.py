@@ -21,6 +21,7 @@ class Why(StrEnum):
     GROUP_DELETED = "group-deleted"  # by DeleteGroups
     OFFSETS_DELETED = "offsets-deleted"  # by OffsetDelete
     OFFSETS_EXPIRED = "offsets-expired"  # and the group, if these were its last
+    OFFSETS_ALTERED = "offsets-altered"  # of a share group, by AlterShareGroupOffsets
     OFFSETS_RESTORED = "offsets-restored"  # to those of an earlier time, which is in ``said``
     TOPIC_DELETED = "topic-deleted"  # its committed offsets are deleted; the topics are in ``said``
     STATIC_MEMBER_AWAY = "static-member-away"  # it left for a while, and keeps its partitions (KIP-848)

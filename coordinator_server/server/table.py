@@ -24,6 +24,7 @@ from coordinator_server.server.apis import (
     share_acknowledge,
     share_fetch,
     share_groups,
+    share_offsets,
     share_state,
     topic_pages,
     topics,
@@ -81,6 +82,9 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     share_state.WRITE_SHARE_GROUP_STATE_API,
     share_state.DELETE_SHARE_GROUP_STATE_API,
     share_state.READ_SHARE_GROUP_STATE_SUMMARY_API,
+    share_offsets.DESCRIBE_SHARE_GROUP_OFFSETS_API,
+    share_offsets.ALTER_SHARE_GROUP_OFFSETS_API,
+    share_offsets.DELETE_SHARE_GROUP_OFFSETS_API,
 )
 
 

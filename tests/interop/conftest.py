@@ -15,7 +15,7 @@ from tests.interop.programs import FOREIGN
 from tests.support.server import Server
 
 PARTITIONS = 6
-TOOLS = "test_kafka_tools.py"
+TOOLS = {"test_kafka_tools.py", "test_share_groups.py"}
 MIGRATION = "test_migration.py"
 BOTH_PROTOCOLS = ("confluent-kafka", "java")
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
@@ -28,7 +28,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """
     if collection_path.name == CONTRACT:
         return None if config.getoption("--clients") else True
-    if collection_path.name == TOOLS:
+    if collection_path.name in TOOLS:
         return None if "java" in _named_clients(config) else True
     if collection_path.name == MIGRATION:
         return None if set(BOTH_PROTOCOLS) & set(_named_clients(config)) else True

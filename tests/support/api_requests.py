@@ -18,18 +18,24 @@ from protocol.messages.add_partitions_to_txn import (
 )
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
+from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
+from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_cluster import DescribeClusterRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.describe_producers import DescribeProducersRequest
 from protocol.messages.describe_producers import TopicRequest as ProducersTopic
+from protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+)
 from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.end_txn import EndTxnRequest
@@ -82,17 +88,20 @@ _NEWEST: Final[dict[str, Message]] = {
             "g", [read_summary.ReadStateSummaryData(_TOPIC_ID, [read_summary.PartitionData(0)])]
         ),
         write_state.WriteShareGroupStateRequest("g", [write_state.WriteStateData(_TOPIC_ID, [write_state.PartitionData(0)])]),
+        AlterShareGroupOffsetsRequest("g"),
         ApiVersionsRequest("tests", "1"),
         ConsumerGroupDescribeRequest(["g"]),
         ConsumerGroupHeartbeatRequest("g", "m", 0, None, None, 60_000, ["t"], None, None, []),
         CreatePartitionsRequest([CreatePartitionsTopic("t", 2)]),
         CreateTopicsRequest([CreatableTopic("t")]),
         DeleteGroupsRequest(["g"]),
+        DeleteShareGroupOffsetsRequest("g"),
         DeleteTopicsRequest([DeleteTopicState("t")]),
         DescribeClusterRequest(),
         DescribeConfigsRequest([DescribeConfigsResource(2, "t")]),
         DescribeGroupsRequest(["g"]),
         DescribeProducersRequest([ProducersTopic("t", [0])]),
+        DescribeShareGroupOffsetsRequest([DescribeShareGroupOffsetsRequestGroup("g")]),
         DescribeTopicPartitionsRequest([TopicRequest("t")]),
         DescribeTransactionsRequest(["p"]),
         EndTxnRequest("p", 1, 0, True),

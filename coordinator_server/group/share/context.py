@@ -8,6 +8,7 @@ from typing import Any
 from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.share.groups import ShareGroups
+from coordinator_server.group.share.parked import ParkedReplies
 from coordinator_server.group.share.session import Session
 from coordinator_server.machine.shard import CoordinatorResult
 
@@ -24,6 +25,7 @@ class ShareContext:
         "memory",
         "on_session_end",
         "outbox",
+        "parked",
         "report",
         "sessions",
         "settings",
@@ -52,7 +54,9 @@ class ShareContext:
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
-        # The number of messages' intents so far: each has an id of its own.
+        # The requests that wait for other shards.
+        self.parked = ParkedReplies()
+        # The last id of an intent's messages. Each has its own, also after another load: the outbox may still have earlier ones.
         self.intents = 0
 
     def count_memory(self) -> int:

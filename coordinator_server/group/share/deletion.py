@@ -5,14 +5,14 @@ A topic in *deleting* is an open intent: the messages for its partitions are del
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup
-from coordinator_server.group.share.state_messages import Finish, StateMessages
+from coordinator_server.group.share.state_messages import Finish, SharePartition, StateMessages
 from coordinator_server.group.share.state_topics import StateTopics, state_topics_record
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -44,8 +44,10 @@ def resume_deletions(share: ShareContext) -> None:
             delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
 
 
-def _finish(share: ShareContext, group_id: str, topics: Partitions, error: ErrorCode) -> CoordinatorResult[Any]:
+def _finish(
+    share: ShareContext, group_id: str, topics: Partitions, errors: Mapping[SharePartition, ErrorCode]
+) -> CoordinatorResult[Any]:
     group = share.groups.by_id.get(group_id)
-    if group is None or error is not ErrorCode.NONE or not group.state_topics.value.deleting:
+    if group is None or errors or not group.state_topics.value.deleting:
         return CoordinatorResult(None)
     return CoordinatorResult(None, [deleted_record(share, group, topics)], attribution=because(Reason(Why.OFFSETS_DELETED)))

@@ -11,14 +11,14 @@ the outbox does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from coordinator_server.group.assign.order import order_names
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup
-from coordinator_server.group.share.state_messages import StateMessages
+from coordinator_server.group.share.state_messages import SharePartition, StateMessages
 from coordinator_server.group.share.state_topics import (
     NamedPartitions,
     StateTopics,
@@ -35,6 +35,7 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
 NO_START_OFFSET: Final = -1
+RETRY_MS: Final = 1_000
 
 
 def uninitialized(share: ShareContext, group: ShareGroup, subscribed: Iterable[str]) -> TopicsWithPartitions:
@@ -71,24 +72,36 @@ def initialize(
 
 
 def resume_initializations(share: ShareContext) -> None:
-    """Send the messages of all open intents again, after a load: their outcomes are unknown."""
+    """Send the messages of all open intents again, after a load: their outcomes are unknown.
+
+    Partitions that had a state before keep it: an administrator was about to set their offset, and has no answer.
+    """
     for group_id, group in share.groups.by_id.items():
-        topics = group.state_topics.value.initializing
+        known = group.state_topics.value
+        if not known.initializing:
+            continue
+        initialized = known.initialized_partitions()
+        topics = without(known.initializing, initialized)
         if topics:
             initialize(share, group_id, group.group_epoch, topics)
+        kept = without(known.initializing, {topic_id: topic.partitions for topic_id, topic in topics.items()})
+        if kept:
+            share.timer.schedule(("keep-states", group_id), 0, partial(_finish, share, group_id, kept, {}), RETRY_MS)
 
 
-def _finish(share: ShareContext, group_id: str, topics: TopicsWithPartitions, error: ErrorCode) -> CoordinatorResult[Any]:
+def _finish(
+    share: ShareContext, group_id: str, topics: TopicsWithPartitions, errors: Mapping[SharePartition, ErrorCode]
+) -> CoordinatorResult[Any]:
     """Close the intents with the record of their outcome."""
     group = share.groups.by_id.get(group_id)
     if group is None:
         return CoordinatorResult(None)
     known, tried = group.state_topics.value, {topic_id: topic.partitions for topic_id, topic in topics.items()}
     initializing, why = without(known.initializing, tried), Why.PARTITIONS_INITIALIZED
-    if error is not ErrorCode.NONE:
+    if errors:
         if not known.initializing:
             return CoordinatorResult(None)
-        share.report("share-state-refused", group_id=group_id, error=error.name)
+        share.report("share-state-refused", group_id=group_id, error=next(iter(errors.values())).name)
         after, why = StateTopics(initializing, known.initialized, known.deleting), Why.PARTITIONS_NOT_INITIALIZED
     else:
         done = {

@@ -23,19 +23,19 @@ PARTITIONS_PER_MESSAGE = 1_000
 
 SharePartition = tuple[bytes, int]
 """A topic and one of its partitions."""
-Finish = Callable[[ErrorCode], CoordinatorResult[Any]]
-"""The write operation after the last outcome. It gets the first error of a partition. It runs again if its records are not written."""
+Finish = Callable[[Mapping[SharePartition, ErrorCode]], CoordinatorResult[Any]]
+"""The write operation after the last outcome. It gets the errors, of those that failed. It runs again if its records are not written."""
 
 
 class StateMessages:
     """The messages of one intent, whose outcomes are unknown."""
 
-    __slots__ = ("_error", "_finish", "_left")
+    __slots__ = ("_errors", "_finish", "_left")
 
     def __init__(self, finish: Finish) -> None:
         self._finish = finish
         self._left: set[tuple[int, int]] = set()
-        self._error = ErrorCode.NONE
+        self._errors: dict[SharePartition, ErrorCode] = {}
 
     def initialize(self, share: ShareContext, group_id: str, starts: Mapping[SharePartition, int], state_epoch: int) -> None:
         """Have states initialized, each with its start offset."""
@@ -71,11 +71,13 @@ class StateMessages:
         self._left = set(by_message)
         for message, found in by_message.items():
             intent = effect.name, share.intents, *message
-            share.outbox.send(intent, effect, message[0], request(found), partial(self._take, message))
+            share.outbox.send(intent, effect, message[0], request(found), partial(self._take, message, found))
 
-    def _take(self, message: tuple[int, int], outcome: list[int] | Refused) -> CoordinatorResult[Any]:
-        errors = [outcome.error] if isinstance(outcome, Refused) else [ErrorCode(error) for error in outcome]
-        if self._error is ErrorCode.NONE:
-            self._error = next((error for error in errors if error is not ErrorCode.NONE), ErrorCode.NONE)
+    def _take(
+        self, message: tuple[int, int], positions: list[SharePartition], outcome: list[int] | Refused
+    ) -> CoordinatorResult[Any]:
+        errors = [outcome.error] * len(positions) if isinstance(outcome, Refused) else outcome
+        failed = {position: ErrorCode(error) for position, error in zip(positions, errors, strict=True) if error}
+        self._errors.update(failed)
         self._left.discard(message)
-        return CoordinatorResult(None) if self._left else self._finish(self._error)
+        return CoordinatorResult(None) if self._left else self._finish(self._errors)

@@ -17,6 +17,7 @@ from coordinator_server.group.share.initialization import resume_initializations
 from coordinator_server.group.share.leave import expire_session
 from coordinator_server.group.share.records import group_tombstones
 from coordinator_server.group.share.sessions import end_all_sessions, start_all_sessions
+from coordinator_server.group.share.topic_deletion import DeletedTopics
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -29,6 +30,7 @@ from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
 
 _PROTOCOL_TYPE: Final = "share"
+_INTENTS_PER_MS_BITS: Final = 20
 
 
 class ShareType:
@@ -41,6 +43,7 @@ class ShareType:
         self._topics = context.topics
         self.context = ShareContext(self.groups, context)
         self.context.on_session_end = partial(expire_session, self.context)
+        self.deleted_topics = DeletedTopics(self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
 
@@ -115,13 +118,16 @@ class ShareType:
 
     def on_loaded(self) -> None:
         """Start the sessions, and go on with what the records want done with share partitions."""
+        self.context.intents = self.context.clock.now_ms() << _INTENTS_PER_MS_BITS
         start_all_sessions(self.context)
         resume_initializations(self.context)
         resume_deletions(self.context)
+        self.deleted_topics.start()
 
     def on_unloaded(self) -> None:
-        """Stop the sessions. No requests wait."""
+        """Stop the sessions, and refuse the requests that wait."""
         end_all_sessions(self.context)
+        self.context.parked.fail_all()
 
 
 def _not_a_consumer_group(group_id: str) -> CoordinatorError:

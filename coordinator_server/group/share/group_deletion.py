@@ -1,0 +1,76 @@
+"""The deletion of share groups: the states of their share partitions first, then the groups (``GroupCoordinatorService.deleteGroups``).
+
+    DeleteGroups ── records: all topics deleting ── durable ──► messages to the shards that keep the states
+    answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘
+
+Groups without states take the way of all groups, in the same answer. If the server ends in between, the group is there after the
+load, and its topics are still deleting: their states are deleted then, and the group stays until it is deleted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.share.context import ShareContext
+from coordinator_server.group.share.deletion import delete_states
+from coordinator_server.group.share.group import ShareGroup
+from coordinator_server.group.share.state_messages import SharePartition
+from coordinator_server.group.share.state_topics import StateTopics, combine, state_topics_record
+from coordinator_server.machine.shard import CoordinatorResult
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.error_codes import ErrorCode
+
+Then: TypeAlias = Callable[[Mapping[str, ErrorCode]], None]
+"""Called with the errors of groups whose states could not be deleted."""
+
+
+class StatesOfGroups:
+    """The states of the share groups of one request, and the records that say that they are about to be deleted."""
+
+    def __init__(self, share: ShareContext, group_ids: Iterable[str]) -> None:
+        self._share = share
+        self.records: list[CoordinatorRecord] = []
+        self._partitions: dict[str, Partitions] = {}
+        self._left: set[str] = set()
+        self._errors: dict[str, ErrorCode] = {}
+        for group_id in group_ids:
+            group = share.groups.by_id.get(group_id)
+            if group is not None and not group.members and group.has_state_record:
+                self._add(group)
+
+    def _add(self, group: ShareGroup) -> None:
+        known, image = group.state_topics.value, self._share.topics
+        candidates = combine(known.initialized, known.initializing)
+        partitions: Partitions = {topic_id: topic.partitions for topic_id, topic in candidates.items() if topic.partitions}
+        deleting = list(candidates)
+        for topic_id in known.deleting:
+            topic = image.topic_by_id(topic_id)
+            if topic is not None:
+                partitions[topic_id] = list(range(topic.partitions))
+                deleting.append(topic_id)
+        after = StateTopics(deleting=tuple(dict.fromkeys(deleting)))
+        self.records.append(state_topics_record(group.group_id, after, image))
+        if partitions:
+            self._partitions[group.group_id] = partitions
+
+    def delete(self, then: Then) -> None:
+        """Send the messages, when the records are durable; call ``then`` when all have been answered."""
+        self._left = set(self._partitions)
+        if not self._left:
+            then({})
+        for group_id, partitions in self._partitions.items():
+            delete_states(self._share, group_id, partitions, partial(self._finish, group_id, then))
+
+    def _finish(self, group_id: str, then: Then, errors: Mapping[SharePartition, ErrorCode]) -> CoordinatorResult[Any]:
+        for error in errors.values():
+            self._errors[group_id] = error
+        return CoordinatorResult(None, on_append=partial(self._finished, group_id, then))
+
+    def _finished(self, group_id: str, then: Then, error: ErrorCode | None) -> None:
+        if error is None and group_id in self._left:
+            self._left.remove(group_id)
+            if not self._left:
+                then(self._errors)

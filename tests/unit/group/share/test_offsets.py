@@ -1,0 +1,390 @@
+"""The offsets of share groups: set, deleted with their topics and their groups; and a crash before every step.
+
+After Kafka's GroupMetadataManager: alterShareGroupOffsets, sharePartitionsEligibleForOffsetDeletion, maybeCleanupShareGroupState.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from coordinator_server.group.shard import GroupShard
+from protocol.error_codes import ErrorCode
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from tests.support.group import FakeReply
+from tests.support.share_offsets import ShareWorld
+
+OK, UNKNOWN = ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+NO_GROUP, NOT_EMPTY = ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.NON_EMPTY_GROUP
+
+
+@pytest.fixture
+def world() -> ShareWorld:
+    return ShareWorld(t=2, u=1)
+
+
+def altered(reply: FakeReply) -> list[tuple[str, int, int, str | None]]:
+    assert (reply.response.error_code, reply.response.error_message) == (OK, None)
+    return [
+        (topic.topic_name, each.partition_index, each.error_code, each.error_message)
+        for topic in reply.response.responses
+        for each in topic.partitions
+    ]
+
+
+def deleted(reply: FakeReply) -> list[tuple[str, int, str | None]]:
+    return [(topic.topic_name, topic.error_code, topic.error_message) for topic in reply.response.responses]
+
+
+def results(reply: FakeReply) -> dict[str, int]:
+    return {each.group_id: each.error_code for each in reply.response}
+
+
+# Alter.
+
+
+def test_offsets_are_set_before_the_answer(world: ShareWorld) -> None:
+    reply = world.alter(t={0: 5, 1: 0})
+    assert not reply.is_answered
+
+    world.work()
+    assert altered(reply) == [("t", 0, OK, None), ("t", 1, OK, None)]
+    assert world.starts() == {"t": {0: 5, 1: 0}}
+    assert world.taken() == ["StatePartitionMetadata", "StatePartitionMetadata"]
+    world.assert_settled()
+
+
+def test_it_creates_a_group_of_the_first_epoch(world: ShareWorld) -> None:
+    world.alter("new", t={0: 5})
+    [message] = world.log.outbox.messages.values()
+
+    assert [(each.state_epoch, each.start_offset) for each in message.request.partitions] == [(1, 5)]
+    world.work()
+    group = world.log.shard.groups.share.by_id["new"]
+    assert (group.group_epoch, dict(group.members)) == (1, {})
+
+
+def test_each_partition_has_its_answer_and_unknown_topics_come_first(world: ShareWorld) -> None:
+    reply = world.alter(t={0: 5, 2: 1, -1: 1}, x={0: 1})
+    world.work()
+
+    why = "This server does not host this topic-partition."
+    assert altered(reply) == [("x", 0, UNKNOWN, why), ("t", 0, OK, None), ("t", 2, UNKNOWN, why), ("t", -1, UNKNOWN, why)]
+    assert world.starts() == {"t": {0: 5}}
+
+
+def test_what_names_no_known_topic_changes_nothing(world: ShareWorld) -> None:
+    assert altered(world.alter()) == []
+    assert [error for _, _, error, _ in altered(world.alter(x={0: 1}))] == [UNKNOWN]
+
+    assert world.taken() == []
+    assert "g" not in world.log.shard.groups.share.by_id
+
+
+def test_a_known_topic_without_known_partitions_creates_the_group(world: ShareWorld) -> None:
+    """As in Kafka."""
+    assert [error for _, _, error, _ in altered(world.alter(t={7: 1}))] == [UNKNOWN]
+
+    assert world.taken() == ["StatePartitionMetadata"]
+    assert not world.log.outbox.messages
+    world.log.restart()
+    world.joined("m")
+    world.assert_settled()
+
+
+def test_offsets_are_set_again(world: ShareWorld) -> None:
+    for offset in (5, 3):
+        world.alter(t={0: offset})
+        world.work()
+
+    assert world.starts() == {"t": {0: 3}}
+    world.assert_settled()
+
+
+@pytest.mark.parametrize("ask", [lambda world: world.alter(t={0: 1}), lambda world: world.delete_offsets("t")])
+def test_a_group_with_members_is_refused(world: ShareWorld, ask: Callable[[ShareWorld], FakeReply]) -> None:
+    world.joined("m")
+    world.taken()
+    reply = ask(world)
+
+    assert (reply.error, reply.message) == (NOT_EMPTY, "The group is not empty.")
+    assert world.taken() == []
+
+
+@pytest.mark.parametrize("ask", [lambda world: world.alter(t={0: 1}), lambda world: world.delete_offsets("t")])
+def test_a_group_of_another_type_is_refused(world: ShareWorld, ask: Callable[[ShareWorld], FakeReply]) -> None:
+    commit(world, "g")
+    reply = ask(world)
+
+    assert (reply.error, reply.message) == (NO_GROUP, "Group g is not a share group.")
+
+
+def test_an_error_of_a_partition_is_its_own(world: ShareWorld) -> None:
+    world.refused[1] = ErrorCode.FENCED_STATE_EPOCH
+    reply = world.alter(t={0: 5, 1: 6})
+    world.work()
+
+    assert [(index, error) for _, index, error, _ in altered(reply)] == [(0, OK), (1, ErrorCode.FENCED_STATE_EPOCH)]
+    assert world.starts() == {"t": {0: 5}}
+    world.assert_settled()
+
+
+def test_a_member_that_joins_meanwhile_gets_what_is_set(world: ShareWorld) -> None:
+    reply = world.alter(t={0: 5, 1: 6})
+    member = world.member("m", "t", "u")
+    member.join()
+    world.work()
+    world.settle()
+
+    assert reply.is_answered
+    assert (world.starts()["t"], member.assigned) == ({0: 5, 1: 6}, {"t": [0, 1], "u": [0]})
+
+
+def test_an_unloaded_shard_refuses_who_waits(world: ShareWorld) -> None:
+    world.alter(u={0: 1})
+    world.work()
+    replies = [world.alter(t={0: 5}), world.delete_offsets("u"), world.delete_groups("g")]
+    world.log.shard.on_unloaded()
+
+    assert [reply.error for reply in replies] == [ErrorCode.NOT_COORDINATOR] * 3
+
+
+def test_what_is_not_written_is_refused(world: ShareWorld) -> None:
+    world.alter(u={0: 1})
+    world.work()
+    world.log.is_holding = True
+    replies = [world.alter(t={0: 5}), world.delete_offsets("u"), world.delete_groups("g")]
+    world.log.fail(ErrorCode.NOT_COORDINATOR)
+
+    assert [reply.error for reply in replies] == [ErrorCode.NOT_COORDINATOR] * 3
+    assert not world.log.outbox.messages
+
+
+# Delete.
+
+
+def test_offsets_are_deleted_before_the_answer(world: ShareWorld) -> None:
+    world.alter(t={0: 5, 1: 6}, u={0: 7})
+    world.work()
+    world.taken()
+    reply = world.delete_offsets("t", "x")
+    assert not reply.is_answered
+
+    world.work()
+    assert deleted(reply) == [("t", OK, None), ("x", UNKNOWN, "This server does not host this topic-partition.")]
+    assert reply.response.responses[0].topic_id == (1).to_bytes(16, "big")
+    assert world.starts() == {"u": {0: 7}}
+    assert world.taken() == ["StatePartitionMetadata", "StatePartitionMetadata"]
+    world.assert_settled()
+
+
+def test_there_may_be_nothing_to_delete(world: ShareWorld) -> None:
+    world.alter(u={0: 7})
+    world.work()
+    world.taken()
+
+    assert deleted(world.delete_offsets("t")) == [("t", UNKNOWN, "There is no offset information to delete.")]
+    assert world.taken() == ["StatePartitionMetadata"]
+    reply = world.delete_offsets("t", group_id="none")
+    assert (reply.error, reply.message) == (NO_GROUP, "Group none not found.")
+
+
+def test_a_deletion_that_failed_is_tried_again(world: ShareWorld) -> None:
+    """Of all partitions of the topic: which of them are left is unknown."""
+    world.alter(t={0: 5})
+    world.work()
+    world.refused[0] = ErrorCode.UNKNOWN_SERVER_ERROR
+    failed = world.delete_offsets("t")
+    world.work()
+    world.refused.clear()
+    again = world.delete_offsets("t")
+    [*messages] = world.log.outbox.messages.values()
+    world.work()
+
+    assert (deleted(failed), deleted(again)) == ([("t", ErrorCode.UNKNOWN_SERVER_ERROR, None)], [("t", OK, None)])
+    assert sorted(each[1] for message in messages for each in message.request.partitions) == [0, 1]
+    world.assert_settled()
+
+
+# Groups.
+
+
+def commit(world: ShareWorld, group_id: str) -> None:
+    """Make a group of another type."""
+    topics = [OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 1)])]
+    reply = world.log.run(GroupShard.commit_offsets, OffsetCommitRequest(group_id, topics=topics), version=9)
+    assert reply.error is None
+
+
+def test_groups_of_all_types_are_deleted_in_one_answer(world: ShareWorld) -> None:
+    """Share groups lose their states first."""
+    for name in ("g", "h"):
+        world.alter(name, t={0: 5})
+    world.alter("empty", t={7: 1})
+    world.work()
+    commit(world, "classic")
+    world.taken()
+    world.member("m").join()
+    reply = world.delete_groups("h", "classic", "none", "g", "empty")
+    assert not reply.is_answered
+
+    world.work()
+    assert results(reply) == {"h": OK, "classic": OK, "none": NO_GROUP, "g": NOT_EMPTY, "empty": OK}
+    assert list(world.log.shard.groups.share.by_id) == ["g"]
+    assert world.starts("h") == {}
+
+
+def test_the_tombstones_follow_when_all_states_are_gone(world: ShareWorld) -> None:
+    for name in ("g", "h"):
+        world.alter(name, t={0: 5, 1: 6})
+    world.work()
+    world.taken()
+    world.delete_groups("g", "h")
+    assert world.taken() == ["StatePartitionMetadata"] * 2
+    assert not world.log.shard.groups.share.by_id["g"].state_topics.value.initialized
+
+    world.log.deliver(world.keep)
+    world.log.advance(0)
+    assert {name.removeprefix("-") for name in world.taken()} == {
+        "TargetAssignmentMetadata",
+        "StatePartitionMetadata",
+        "Metadata",
+    }
+    assert not world.log.shard.groups.share.by_id
+
+
+def test_a_group_whose_states_are_left_stays(world: ShareWorld) -> None:
+    for name, partition in (("g", 0), ("h", 1)):
+        world.alter(name, t={partition: 5})
+    world.work()
+    world.refused[1] = ErrorCode.UNKNOWN_SERVER_ERROR
+    reply = world.delete_groups("g", "h")
+    world.work()
+
+    assert results(reply) == {"g": OK, "h": ErrorCode.UNKNOWN_SERVER_ERROR}
+    assert list(world.log.shard.groups.share.by_id) == ["h"]
+    world.refused.clear()
+    again = world.delete_groups("h")
+    world.work()
+    assert results(again) == {"h": OK}
+    world.assert_settled()
+
+
+def test_a_group_that_gets_a_member_meanwhile_stays(world: ShareWorld) -> None:
+    """Its states are gone, and come back."""
+    world.alter(t={0: 5, 1: 5})
+    world.work()
+    reply = world.delete_groups("g")
+    world.member("m").join()
+    world.work()
+    world.settle()
+
+    assert results(reply) == {"g": NOT_EMPTY}
+    assert world.member("m").assigned == {"t": [0, 1]}
+
+
+# Topics.
+
+
+def test_a_deleted_topic_leaves_its_groups(world: ShareWorld) -> None:
+    for number in range(3):
+        world.alter(f"g{number}", t={0: 5}, u={0: 1})
+    world.work()
+    world.log.topics.delete("t")
+    world.log.run(GroupShard.delete_topics, [], version=0)
+    world.log.advance(0)
+
+    groups = world.log.shard.groups.share.by_id
+    assert [[topic.name for topic in group.state_topics.value.initialized.values()] for group in groups.values()] == [["u"]] * 3
+
+
+@pytest.mark.parametrize("is_current", [True, False])
+def test_a_topic_that_was_deleted_before_a_load_leaves_them_after_it(world: ShareWorld, is_current: bool) -> None:
+    """Not before it is certain that the topic does not exist."""
+    world.alter(t={0: 5}, u={0: 1})
+    world.work()
+    world.log.topics.is_current = is_current
+    world.log.topics.delete("t")
+    world.log.restart()
+    world.log.advance(1_000)
+    assert world.state_topics()["initialized"] == {"u": [0]} | ({} if is_current else {"t": [0]})
+
+    world.log.topics.is_current = True
+    world.log.advance(2_000)
+    assert world.state_topics()["initialized"] == {"u": [0]}
+
+
+def test_a_topic_that_goes_meanwhile_is_an_error_of_its_partitions(world: ShareWorld) -> None:
+    reply = world.alter(t={0: 5}, u={0: 1})
+    world.log.topics.delete("t")
+    world.work()
+
+    assert [(name, error) for name, _, error, _ in altered(reply)] == [("t", UNKNOWN), ("u", OK)]
+    world.assert_settled()
+
+
+# Crashes.
+
+REQUESTS: dict[str, Callable[[ShareWorld], FakeReply]] = {
+    "alter": lambda world: world.alter(t={0: 8, 1: 9}, u={0: 9}),
+    "alter anew": lambda world: world.alter("new", t={0: 8, 1: 9}),
+    "delete": lambda world: world.delete_offsets("t", "u"),
+    "delete groups": lambda world: world.delete_groups("g", "h", "classic"),
+    "join": lambda world: world.member("m", "t", "u").join(),
+}
+
+
+def settled_world() -> ShareWorld:
+    world = ShareWorld(t=2, u=1)
+    commit(world, "classic")
+    world.alter(t={0: 5})
+    world.alter("h", u={0: 7})
+    world.work()
+    world.assert_settled()
+    return world
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_a_crash_before_any_step_leaves_nothing_half_done(what: str) -> None:
+    """Whatever was durable and delivered: afterwards each group knows exactly the states that there are, and can go on."""
+    for crash_at in count():
+        world = settled_world()
+        world.log.is_holding = True
+        reply = REQUESTS[what](world)
+        has_crashed = world.play(crash_at)
+        world.log.is_holding = False
+        world.work()
+
+        world.assert_settled()
+        if what == "alter":
+            # What had an offset has the old one or the new one.
+            assert world.starts()["t"][0] in (5, 8)
+        again = REQUESTS[what](world)
+        world.work()
+        world.assert_settled()
+        assert again.is_answered
+        if not has_crashed:
+            assert reply.is_answered
+            break
+    assert crash_at >= 3
+
+
+def test_every_crash_of_a_deletion_keeps_a_group_or_all_of_it() -> None:
+    """A classic group that is deleted beside share groups goes with them, after their states."""
+    ends: set[tuple[bool, bool]] = set()
+    for crash_at in count():
+        world = settled_world()
+        world.log.is_holding = True
+        world.delete_groups("g", "classic")
+        has_crashed = world.play(crash_at)
+        world.log.is_holding = False
+        world.work()
+        groups: Any = world.log.shard.groups
+        ends.add(("g" in groups.share.by_id, groups.offsets_of("classic") > 0))
+        if not has_crashed:
+            break
+
+    assert ends == {(True, True), (False, False)}
