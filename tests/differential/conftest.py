@@ -15,7 +15,17 @@ import pytest
 
 from tests.differential.lockstep import Lockstep, Outcome
 from tests.differential.playing import Archive, Stage, judge, play
-from tests.differential.scripts import RESTART, RESTARTED_CONSUMERS, RESTARTED_PRODUCERS, TIMED, Script, restarted, scripts_of
+from tests.differential.scripts import (
+    RESTART,
+    RESTARTED_CONSUMERS,
+    RESTARTED_PRODUCERS,
+    RESTARTED_SHARE_STATES,
+    SHARE_SNAPSHOTS,
+    TIMED,
+    Script,
+    restarted,
+    scripts_of,
+)
 from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, UPDATES, Pair, policy
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
@@ -140,7 +150,7 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.fixture(scope="session")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
-    books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book}
+    books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book, RESTARTED_SHARE_STATES.book}
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
     again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **UPDATES[1]}), stage.archive)
@@ -168,7 +178,8 @@ def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Itera
     """The third life."""
     third = Stage(_pair.start({**LIMITS, **EXPIRING, **UPDATES[2]}), stage.archive)
     # Those of the first file only wait.
-    scripts = _asked(request, chain(scripts_of("transactional_id_expiration"), scripts_of("share_snapshots")))
+    named = _asked(request, chain(scripts_of("transactional_id_expiration"), scripts_of("share_snapshots")))
+    scripts = [*named, *(script for script in _all_asked(request) if script.book == SHARE_SNAPSHOTS.book)]
     played = Played(scripts, third, at_once=max(1, len(scripts)))
     yield played
     played.close()
@@ -195,14 +206,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_scenario": 1,
         "test_producers": 1,
         "test_consumers": 1,
+        "test_share_states": 1,
         "test_long_script": 1,
         "test_timed_script": 2,
         "test_timed_producers": 2,
         "test_restart": 3,
         "test_restarted_producers": 3,
         "test_restarted_consumers": 3,
+        "test_restarted_share_states": 3,
         "test_limited_script": 4,
         "test_expiring_script": 5,
+        "test_share_snapshots": 5,
         "test_policy": 6,
     }
     here = [place for place, item in enumerate(items) if "tests/differential" in item.nodeid]

@@ -25,6 +25,7 @@ from tests.differential.consumer_sequences import consumer_sequence, restarted_c
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
 from tests.differential.servers import is_of_consumers, is_of_shares
+from tests.differential.share_sequences import restarted_share_state_sequence, share_state_sequence
 from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
@@ -124,7 +125,22 @@ OF_CONSUMERS: Final = Sequences("consumers", consumer_sequence, range(1, 21), "c
 RESTARTED_CONSUMERS: Final = Sequences(
     "restarted consumers", restarted_consumer_sequence, range(1, 11), "consumer-restarted-sequences"
 )
-SEQUENCES: Final = (OF_GROUPS, OF_PRODUCERS, TIMED, RESTARTED_PRODUCERS, OF_CONSUMERS, RESTARTED_CONSUMERS)
+OF_SHARE_STATES: Final = Sequences("share states", share_state_sequence, range(1, 13), "share-state-sequences")
+RESTARTED_SHARE_STATES: Final = Sequences(
+    "restarted share states", restarted_share_state_sequence, range(1, 7), "share-state-restarted-sequences"
+)
+SHARE_SNAPSHOTS: Final = Sequences("share snapshots", share_state_sequence, range(13, 19), "share-snapshot-sequences")
+SEQUENCES: Final = (
+    OF_GROUPS,
+    OF_PRODUCERS,
+    TIMED,
+    RESTARTED_PRODUCERS,
+    OF_CONSUMERS,
+    RESTARTED_CONSUMERS,
+    OF_SHARE_STATES,
+    RESTARTED_SHARE_STATES,
+    SHARE_SNAPSHOTS,
+)
 _RECORDED_SEQUENCES: Final = {f"{each.name} {seed}" for each in SEQUENCES for seed in each.seeds}
 
 

@@ -14,8 +14,11 @@ from tests.differential.scripts import (
     OF_CONSUMERS,
     OF_GROUPS,
     OF_PRODUCERS,
+    OF_SHARE_STATES,
     RESTARTED_CONSUMERS,
     RESTARTED_PRODUCERS,
+    RESTARTED_SHARE_STATES,
+    SHARE_SNAPSHOTS,
     TIMED,
     Script,
     Sequences,
@@ -36,6 +39,9 @@ _KINDS: Final[dict[str, tuple[Sequences, int]]] = {
     "test_timed_producers": (TIMED, 20),
     "test_consumers": (OF_CONSUMERS, 1),
     "test_restarted_consumers": (RESTARTED_CONSUMERS, 5),
+    "test_share_states": (OF_SHARE_STATES, 5),
+    "test_restarted_share_states": (RESTARTED_SHARE_STATES, 20),
+    "test_share_snapshots": (SHARE_SNAPSHOTS, 20),
 }
 
 
@@ -99,6 +105,24 @@ def test_restarted_consumers(script: Script, halves: Halves) -> None:
     """The same over a restart of both servers."""
     with again(script, "test_restarted_consumers"):
         halves.finish(script, assert_known)
+
+
+def test_share_states(script: Script, stage: Stage) -> None:
+    """The same of share coordinators: all answers, and all records of each share partition."""
+    with again(script, "test_share_states"):
+        assert play_sequence(script, stage).ended == ""
+
+
+def test_restarted_share_states(script: Script, halves: Halves) -> None:
+    """The same over a restart of both servers, after which one update goes between two snapshots."""
+    with again(script, "test_restarted_share_states"):
+        halves.finish(script)
+
+
+def test_share_snapshots(script: Script, expiring: Played) -> None:
+    """The same where each write is a snapshot."""
+    with again(script, "test_share_snapshots"):
+        expiring.result(script)
 
 
 def assert_known(_: Script, outcome: Outcome) -> None:

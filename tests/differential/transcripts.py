@@ -26,7 +26,14 @@ DIRECTORY: Final = Path(__file__).parents[1] / "data" / "differential"
 COMMAND: Final = "make differential ARGS=--record"
 NO_STATES: Final[Mapping[str, Any]] = {"groups": []}
 # Random sequences, and what is repeated hundreds of times: long, and read by nobody who cannot play them again.
-_COMPRESSED: Final = {"consumer-sequences", "consumer-restarted-sequences", "scripts/share_flood"}
+_COMPRESSED: Final = {
+    "consumer-sequences",
+    "consumer-restarted-sequences",
+    "share-state-sequences",
+    "share-state-restarted-sequences",
+    "share-snapshot-sequences",
+    "scripts/share_flood",
+}
 _HEAD: Final = "Kafka {} said this; `" + COMMAND + "` asks it again."
 _CHECKED: Final = re.compile(r"(.*) \[([0-9a-f]{8}|)\]")
 
