@@ -78,6 +78,10 @@ SHARES: Final[Mapping[str, object]] = {
 # How many updates of a share partition come between two snapshots in each of the first three lives.
 _UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
 UPDATES: Final[tuple[Mapping[str, object], ...]] = tuple({_UPDATES: count} for count in (500, 1, 0))
+# No share partition is cold while scripts run, and a broker keeps its log of them.
+_NEVER_MS: Final = 24 * 60 * 60 * 1000
+WARM: Final[Mapping[str, object]] = {"share.coordinator.cold.partition.snapshot.interval.ms": _NEVER_MS}
+UNTRIMMED: Final[Mapping[str, object]] = {"share.coordinator.state.topic.prune.interval.ms": _NEVER_MS}
 # … in the second life, and the migration policy of each life from the third on.
 FEW_CONSUMERS: Final[Mapping[str, object]] = {"group.consumer.max.size": 2}
 POLICIES: Final = ("upgrade", "downgrade", "disabled")
@@ -147,7 +151,7 @@ class Pair:
         if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        limits = {**TRANSACTIONS, **CONSUMERS, **UPDATES[0], **limits}
+        limits = {**TRANSACTIONS, **CONSUMERS, **UPDATES[0], **WARM, **limits}
         self._ours.overrides = {**limits, **PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
@@ -155,7 +159,7 @@ class Pair:
         return Life(prepare("ours", self._ours.address), partial(self._start_kafka, limits, prepare))
 
     def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[[str, tuple[str, int]], Server]) -> Server:
-        self._broker.start({**SINGLE_THREADED, **SHARES, **limits, **PARTITIONS}, START_WITHIN_S)
+        self._broker.start({**SINGLE_THREADED, **SHARES, **UNTRIMMED, **limits, **PARTITIONS}, START_WITHIN_S)
         return prepare("Kafka", self._broker.address)
 
 
