@@ -33,6 +33,8 @@ examples:
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
 _END_OF_TIME = 2**63 - 1
+SHARE = "share"
+"""The type of groups that have share partitions instead of committed offsets."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +89,8 @@ def _restore(options: argparse.Namespace) -> None:
     before, then = _groups_at(options, _END_OF_TIME, options.time)
     if then.group is None:
         raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}: nothing to restore")
+    if then.group.type == SHARE:
+        raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
     wanted = then.group.offsets
     changes = _changes(before.group.offsets if before.group is not None else [], wanted)
     restored = None
@@ -149,6 +153,8 @@ def _group_text(then: GroupAt) -> Iterator[str]:
         yield f"group {group.group_id}: epoch {group.epoch}{target}, {group.state}, members {len(group.members)}"
     else:
         yield f"group {group.group_id}: offsets only"
+    for what, partitions in group.share_partitions.items():
+        yield f"share partitions {what}: {', '.join(partitions) if what == 'deleting' else partitions_text(partitions)}"
     yield from map(_member_text, group.members)
     rows = [("topic", "partition", "offset", "committed"), *(_position(each) for each in group.offsets)]
     yield from columns(rows)

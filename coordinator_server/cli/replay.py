@@ -124,6 +124,8 @@ def _group(group: Group) -> Iterator[str]:
     else:
         protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
         yield f"  group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
+    for what, partitions in group.share_partitions.items():
+        yield f"    share partitions {what}: {', '.join(partitions) if what == 'deleting' else partitions_text(partitions)}"
     if group.changed is not None:
         yield f"    since {shown(group.changed.at_ms)}: {group.changed}"
     for member in group.members:

@@ -368,9 +368,12 @@ class GroupShard:
         return describe.list_groups(self.groups, committed_offset, group_ids, wanted)
 
     def generation(self, committed_offset: int, group_id: str) -> tuple[int, int]:
-        """Return the generation of a group and the number of its members; zeros if it has none."""
+        """Return the generation of a group, or its epoch, and the number of its members; zeros if it has none."""
         living = self.groups.classic.living(group_id)
-        return (0, 0) if living is None else (living.generation_id, len(living.members))
+        if living is not None:
+            return living.generation_id, len(living.members)
+        newer = self.groups.consumer.by_id.get(group_id) or self.groups.share.by_id.get(group_id)
+        return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
 
     def candidates(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the ids to list the groups of, for a list in steps. Groups may change meanwhile."""

@@ -25,6 +25,8 @@ from protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
+from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from tests.support.asking import commit_alone, committed, make_topic
 from tests.support.client import Client
 from tests.support.command_forks import run_command
@@ -39,7 +41,6 @@ from tests.support.server import Server
 PARTITIONS = {"offsets.topic.num.partitions": 5, "transaction.state.log.num.partitions": 1}
 # Their members cannot reach this server, so their state is not known here; Kafka knows it.
 UNSERVED = {
-    "share-crew": ("share", "Stable"),
     "streams-crew": ("streams", "Assigning"),
 }
 
@@ -150,7 +151,7 @@ def test_offsets_under_imported_members_are_not_restored(server: Server) -> None
 def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
     """A classic join to one that has members, or to a share group, gets Kafka's error; so does a commit."""
     with Client(server.address) as client:
-        for group_id in UNSERVED:
+        for group_id in (*UNSERVED, "share-crew"):
             join = JoinGroupRequest(group_id, 10_000, 10_000, protocol_type="consumer")
             join.protocols = [JoinGroupRequestProtocol("range", subscription("orders"))]
             answer = client.ask(join, 9, JoinGroupResponse)
@@ -195,6 +196,24 @@ def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server, tmp_pat
     assert f"{member_id} in epoch 2: gets orders-0, orders-1" in why
     assert "group consumer-crew: epoch 2, Stable, members 1" in at
     assert f"member {member_id} of " in at
+
+
+def test_members_of_a_share_group_of_kafka_go_on_here(server: Server) -> None:
+    """With the epoch that Kafka gave, also after a kill: described, and in heartbeats. Its session begins with our first start."""
+    for _ in range(2):
+        with Client(server.address) as client:
+            [group] = client.ask(ShareGroupDescribeRequest(["share-crew"]), 1, ShareGroupDescribeResponse).groups
+            [member] = group.members
+            beat = ShareGroupHeartbeatRequest("share-crew", member.member_id, member.member_epoch)
+            answer = client.ask(beat, 1, ShareGroupHeartbeatResponse)
+        assert (group.group_state, group.assignor_name, member.member_id) == ("Stable", "simple", str(uuid.UUID(int=1)))
+        assert member.subscribed_topic_names == ["orders"]
+        assert answer.error_code == ErrorCode.NONE
+        assert answer.member_epoch >= member.member_epoch >= 1
+        server.kill()
+        server.start()
+    why = command("groups", "why", "share-crew", "--data-dir", str(server.data_dir)).stdout
+    assert f"{uuid.UUID(int=1)} in epoch " in why
 
 
 def test_an_empty_consumer_group_becomes_a_classic_one(server: Server) -> None:

@@ -30,7 +30,7 @@ from tests.support.kafka_history import (
 KEPT: Final = Path(__file__).resolve().parents[1] / "data" / "kafka" / "log.tar.xz"
 ANSWERS: Final = "answers.json"
 # Preallocated indexes and the data of the topics are neither read nor kept.
-_KEPT_TOPICS: Final = ("__consumer_offsets-", "__cluster_metadata-", "__transaction_state-")
+_KEPT_TOPICS: Final = ("__consumer_offsets-", "__cluster_metadata-", "__transaction_state-", "__share_group_state-")
 _LARGEST_KEPT: Final = 64 * 1024
 
 

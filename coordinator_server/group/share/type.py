@@ -55,9 +55,7 @@ class ShareType:
         raise _not_a_consumer_group(request.group_id)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Refuse the offsets of a share group, as of ``committed_offset``."""
-        if self.groups.by_id.get_at(request.group_id, committed_offset) is not None:
-            raise _not_a_consumer_group(request.group_id)
+        """Accept every request: a share group has no offsets, which is no error in Kafka (``OffsetMetadataManager.fetchOffsets``)."""
 
     def admit_delete(self, group_id: str) -> None:
         if self.groups.by_id[group_id].members:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec import Struct
 
@@ -12,7 +13,11 @@ from protocol.api import APIS
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
+from protocol.messages.share_group_records import ShareGroupMetadataKey
 from protocol.record_batch import iter_records, read_header
+
+# The record of a group's epoch, by type of the group.
+_EPOCH_KEYS: Final = {"consumer": ConsumerGroupMetadataKey, "share": ShareGroupMetadataKey}
 
 
 class Change(Struct, omit_defaults=True):
@@ -58,9 +63,12 @@ class LastChanges:
         """Return who wrote the GroupMetadata record at ``record_offset``."""
         return self._find(CoordinatorRecord(GroupMetadataKey(group_id), None), record_offset)
 
-    def of_consumer_group(self, group_id: str) -> Change | None:
-        """Return who wrote the last ConsumerGroupMetadata record of a group: its epoch. These are in no transaction."""
-        return self._changes.get(GROUP_SERDE.encode_key(CoordinatorRecord(ConsumerGroupMetadataKey(group_id), None)))
+    def of_epoch(self, group_id: str, group_type: str) -> Change | None:
+        """Return who wrote the last epoch of a group of a newer protocol, whose record is in no transaction. None for other types."""
+        key_type = _EPOCH_KEYS.get(group_type)
+        return (
+            None if key_type is None else self._changes.get(GROUP_SERDE.encode_key(CoordinatorRecord(key_type(group_id), None)))
+        )
 
     def of_offset(self, group_id: str, topic: str, partition: int, record_offset: int) -> Change | None:
         """Return who wrote the OffsetCommit record at ``record_offset``."""

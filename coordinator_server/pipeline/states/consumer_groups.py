@@ -1,10 +1,16 @@
-"""What ``replay`` and ``groups at`` show of a consumer group (KIP-848)."""
+"""What ``replay`` and ``groups at`` show of a consumer group (KIP-848) and of a share group (KIP-932)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs
+from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.state import group_state
+from coordinator_server.group.share.describe import group_state as share_group_state
+from coordinator_server.group.share.group import ShareGroup
+from coordinator_server.group.share.member import ShareGroupMember
+from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.member_steps import STATES, UNKNOWN_STATE
 from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics
 from protocol.fields import uuid_text
@@ -15,6 +21,33 @@ def fill_group(shown: Group, group: ConsumerGroup, names: NamesOfTopics) -> None
     shown.epoch, shown.assignment_epoch = group.group_epoch, group.assignment_epoch
     shown.state = group_state(group).value
     shown.members = [_member(member, names) for _, member in sorted(group.members.items())]
+
+
+def fill_share_group(shown: Group, group: ShareGroup, names: NamesOfTopics) -> None:
+    """Set epochs, state, members and share partitions."""
+    shown.epoch, shown.assignment_epoch = group.group_epoch, group.assignment_epoch
+    shown.state = share_group_state(group, LATEST).value
+    shown.members = [_share_member(member, names) for _, member in sorted(group.members.items())]
+    topics = group.state_topics.value
+    found: dict[str, dict[bytes, list[int]]] = {
+        "initialized": {topic_id: each.partitions for topic_id, each in topics.initialized.items()},
+        "initializing": {topic_id: each.partitions for topic_id, each in topics.initializing.items()},
+        "deleting": {topic_id: [] for topic_id in topics.deleting},
+    }
+    shown.share_partitions = {what: _partitions(owned, names) for what, owned in found.items() if owned}
+
+
+def _share_member(member: ShareGroupMember, names: NamesOfTopics) -> Member:
+    metadata = member.metadata
+    return Member(
+        member.member_id,
+        metadata.client_id,
+        metadata.client_host,
+        None,
+        _partitions(member.assigned, names),
+        epoch=member.member_epoch,
+        state=STATES.get(member.current.state, UNKNOWN_STATE),
+    )
 
 
 def _member(member: ConsumerGroupMember, names: NamesOfTopics) -> Member:
@@ -32,6 +65,6 @@ def _member(member: ConsumerGroupMember, names: NamesOfTopics) -> Member:
     )
 
 
-def _partitions(owned: Epochs, names: NamesOfTopics) -> dict[str, list[int]]:
+def _partitions(owned: Mapping[bytes, Iterable[int]], names: NamesOfTopics) -> dict[str, list[int]]:
     named = {names.get(topic_id) or uuid_text(topic_id): sorted(epochs) for topic_id, epochs in owned.items()}
     return dict(sorted(named.items()))

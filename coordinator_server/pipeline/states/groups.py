@@ -11,10 +11,11 @@ from coordinator_server.config import Config
 from coordinator_server.group.classic.subscription import CONSUMER
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.share.type import ShareType
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
-from coordinator_server.pipeline.states.consumer_groups import fill_group
+from coordinator_server.pipeline.states.consumer_groups import fill_group, fill_share_group
 from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics, Offset
 from coordinator_server.pipeline.states.state import NoTime, no_id, replay_into
 from coordinator_server.runtime.loader import BatchReplay
@@ -75,7 +76,7 @@ def digest_of(shard: GroupShard) -> StateDigest:
 
 
 def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: NamesOfTopics = NO_NAMES) -> list[Group]:
-    """Return all groups of a shard's hard state, by group id. Topics of consumer groups have ids, or names if ``names`` has some."""
+    """Return all groups of a shard's hard state, by group id. Topics of newer protocols have ids, or names if ``names`` has some."""
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.groups_at(LATEST)}
     for group_id, stored in shard.groups.classic.stored.items():
         value = stored.value
@@ -90,8 +91,10 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: Name
         group.type = group_type.name
         if isinstance(group_type, ConsumerType):
             fill_group(group, group_type.groups.by_id[group_id], names)
-            if changes is not None:
-                group.changed = changes.of_consumer_group(group_id)
+        elif isinstance(group_type, ShareType):
+            fill_share_group(group, group_type.groups.by_id[group_id], names)
+        if changes is not None:
+            group.changed = changes.of_epoch(group_id, group_type.name)
         group.records = {name: digest_text(item) for name, item in sorted(group_type.digest_items(group_id, LATEST).items())}
     for group_id in shard.groups.offsets.groups_at(LATEST):
         offsets = shard.groups.offsets.of_group_at(group_id, LATEST)
@@ -131,7 +134,7 @@ def _items(group: Group) -> dict[str, Any]:
     """Return the fields, offsets, members and records of a group, by key. Records say all of a group that has some."""
     plain = msgspec.to_builtins(group)
     if group.records:
-        plain |= dict.fromkeys(("epoch", "assignment_epoch", "state")) | {"members": []}
+        plain |= dict.fromkeys(("epoch", "assignment_epoch", "state")) | {"members": [], "share_partitions": {}}
     offsets = {f"offset {each['topic']}-{each['partition']}": each for each in plain.pop("offsets")}
     members = {f"member {each['member_id']}": each for each in plain.pop("members")}
     records = {f"record {name}": digest for name, digest in plain.pop("records").items()}

@@ -49,7 +49,7 @@ class Offset(Struct):
 class Group(Struct):
     """One group. A classic group without a generation is a simple group: it has offsets only.
 
-    A consumer group (KIP-848) has epochs instead, and a state.
+    A consumer group (KIP-848) or share group (KIP-932) has epochs instead, and a state.
     """
 
     group_id: str
@@ -63,6 +63,8 @@ class Group(Struct):
     epoch: int | None = None
     assignment_epoch: int | None = None
     state: str | None = None
+    # Of a share group: its share partitions, by what is done with them, as partitions by topic. Of a deletion all of a topic.
+    share_partitions: dict[str, dict[str, list[int]]] = {}
     # For a type other than classic: the hash of each record, by name.
     records: dict[str, str] = {}
     # The digest that the running server would answer for the group.
