@@ -19,6 +19,7 @@ from coordinator_server.server.control import Operation, run_operation
 from protocol.printable import printable_json
 
 ORPHAN_CHECK_S: Final = 0.2
+_END: Final = "end"
 
 
 class Channel:
@@ -39,6 +40,8 @@ class Channel:
 
     async def serve(self, operations: Mapping[str, Operation]) -> None:
         """Run requests until they end, or one asks for the end."""
+        # The error for an unknown operation lists this one, too.
+        known = {**operations, _END: _ended}
         loop = asyncio.get_running_loop()
         # A descriptor of any kind can be read in a thread, and the loop stays free.
         threading.Thread(target=self._read, args=(loop,), name="test-channel", daemon=True).start()
@@ -48,9 +51,9 @@ class Channel:
             except msgspec.DecodeError as bad:
                 self.send({"ok": False, "error": f"not a JSON object on a line: {bad}"})
                 continue
-            if request.get("op") == "end":
+            if request.get("op") == _END:
                 return
-            self.send(await run_operation(operations, request))
+            self.send(await run_operation(known, request))
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         with contextlib.suppress(OSError), open(self._requests, "rb", closefd=False) as lines:
@@ -59,6 +62,10 @@ class Channel:
         # The loop may be closed already.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(self._lines.put_nowait, b"")
+
+
+async def _ended(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+    raise AssertionError("the channel ends without an answer")
 
 
 def is_channel(descriptor: int) -> bool:

@@ -115,7 +115,7 @@ def test_it_obeys_its_stdin(server: Ephemeral) -> None:
     ("line", "said"),
     [
         ("nonsense", "not a JSON object on a line"),
-        ("{}", "unknown op; there are: advance, clear-faults, committed, create-topic, delay, disconnect, fail-next, fence"),
+        ("{}", "unknown op; there are: advance, clear-faults, committed, create-topic, delay, disconnect, end, fail-next, fence"),
         ('{"op": "advance"}', "advance: Object missing required field `seconds`"),
         ('{"op": "advance", "seconds": -1}', "time does not go back"),
         ('{"op": "delay", "api": "Heartbeat", "second": 1}', "unknown field `second`"),
