@@ -1,7 +1,6 @@
 """The features that ApiVersions names: those of a Kafka 4.3.1 cluster that change what clients do here.
 
-A client that finds a finalized feature uses what belongs to it. So ``share.version`` and ``streams.version`` follow with the APIs of
-those groups.
+A client that finds a finalized feature uses what belongs to it. So ``streams.version`` follows with the APIs of streams groups.
 """
 
 from __future__ import annotations
@@ -27,8 +26,10 @@ FEATURES: Final = (
     Feature("transaction.version", 0, 2, 2),
     # The consumer protocol (KIP-848).
     Feature("group.version", 0, 1, 1),
+    # Share groups (KIP-932).
+    Feature("share.version", 0, 1, 1),
 )
-EPOCH: Final = 2
+EPOCH: Final = 3
 """Clients believe the features with the largest epoch that they have seen: increase it with each change of the table."""
 
 FIRST_WITH_LEVEL_0: Final = 4

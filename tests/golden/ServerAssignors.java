@@ -26,14 +26,21 @@ import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignor;
 import org.apache.kafka.coordinator.group.api.assignor.PartitionAssignorException;
 import org.apache.kafka.coordinator.group.api.assignor.SubscriptionType;
 import org.apache.kafka.coordinator.group.assignor.RangeAssignor;
+import org.apache.kafka.coordinator.group.assignor.SimpleAssignor;
 import org.apache.kafka.coordinator.group.assignor.UniformAssignor;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberKey;
 import org.apache.kafka.coordinator.group.generated.ConsumerGroupTargetAssignmentMemberValue;
+import org.apache.kafka.coordinator.group.generated.ShareGroupTargetAssignmentMemberKey;
+import org.apache.kafka.coordinator.group.generated.ShareGroupTargetAssignmentMemberValue;
 import org.apache.kafka.coordinator.group.modern.Assignment;
+import org.apache.kafka.coordinator.group.modern.ModernGroup;
+import org.apache.kafka.coordinator.group.modern.SubscriptionCount;
 import org.apache.kafka.coordinator.group.modern.TargetAssignmentBuilder;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroup;
 import org.apache.kafka.coordinator.group.modern.consumer.ConsumerGroupMember;
 import org.apache.kafka.coordinator.group.modern.consumer.ResolvedRegularExpression;
+import org.apache.kafka.coordinator.group.modern.share.ShareGroup;
+import org.apache.kafka.coordinator.group.modern.share.ShareGroupMember;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
 /**
@@ -41,8 +48,8 @@ import org.apache.kafka.timeline.SnapshotRegistry;
  *
  * java -cp 'jars/*' ServerAssignors.java
  *
- * A line of the input has the name of the assignor and steps. A step names topics and their partitions, a regular expression and its
- * topics, a member that leaves, or one that joins or changes. After each of the last kind a target is computed, as a heartbeat of that
+ * A line of the input has the name of the assignor and steps. A step names topics and their partitions, those that a share group may
+ * assign, a regular expression and its topics, a member that leaves, or one that joins or changes. After each of the last kind a target is computed, as a heartbeat of that
  * member makes Kafka do it. A line of the output has the same, and for each target whether the subscriptions are alike and the records
  * in order: member, then topics and partitions.
  */
@@ -117,11 +124,17 @@ public final class ServerAssignors {
     }
 
     private final ConsumerGroup group = new ConsumerGroup(new LogContext(), new SnapshotRegistry(new LogContext()), "group");
+    private final ShareGroup shareGroup = new ShareGroup(new SnapshotRegistry(new LogContext()), "group");
+    private final Map<Uuid, Set<Integer>> assignable = new HashMap<>();
     private final Image image = new Image();
     private final PartitionAssignor assignor;
 
     private ServerAssignors(String name) {
-        assignor = name.equals("range") ? new RangeAssignor() : new UniformAssignor();
+        assignor = switch (name) {
+            case "range" -> new RangeAssignor();
+            case "uniform" -> new UniformAssignor();
+            default -> new SimpleAssignor();
+        };
     }
 
     private void run(ObjectNode input) {
@@ -134,6 +147,17 @@ public final class ServerAssignors {
             } else if (step.has("regex")) {
                 Set<String> topics = new HashSet<>(strings(step.get("topics")));
                 group.updateResolvedRegularExpression(step.get("regex").asText(), new ResolvedRegularExpression(topics, 1, 1));
+            } else if (step.has("ready")) {
+                Set<Integer> partitions = new HashSet<>();
+                step.get("partitions").forEach(partition -> partitions.add(partition.asInt()));
+                assignable.put(uuid(step.get("ready").asText()), partitions);
+            } else if (assignor instanceof SimpleAssignor) {
+                if (step.has("leaves")) {
+                    shareGroup.removeTargetAssignment(step.get("leaves").asText());
+                    shareGroup.removeMember(step.get("leaves").asText());
+                } else {
+                    share(step);
+                }
             } else if (step.has("leaves")) {
                 group.removeTargetAssignment(step.get("leaves").asText());
                 group.removeMember(step.get("leaves").asText());
@@ -202,6 +226,43 @@ public final class ServerAssignors {
             group.updateTargetAssignment(key.memberId(), Assignment.fromRecord(value));
             ArrayNode topics = written.addArray().add(key.memberId()).addArray();
             for (ConsumerGroupTargetAssignmentMemberValue.TopicPartition topic : value.topicPartitions()) {
+                ArrayNode partitions = topics.addArray().add(hex(topic.topicId())).addArray();
+                topic.partitions().forEach(partitions::add);
+            }
+        }
+    }
+
+    private void share(ObjectNode step) {
+        String memberId = step.get("member").asText();
+        // As the coordinator does: a new member enters the group at once.
+        ShareGroupMember old = shareGroup.getOrMaybeCreateMember(memberId, true);
+        ShareGroupMember updated = new ShareGroupMember.Builder(memberId)
+            .setSubscribedTopicNames(strings(step.get("names")))
+            .build();
+        Map<String, SubscriptionCount> names = shareGroup.computeSubscribedTopicNames(old, updated);
+        SubscriptionType type = ModernGroup.subscriptionType(names, shareGroup.numMembers());
+        List<CoordinatorRecord> targets = new TargetAssignmentBuilder.ShareTargetAssignmentBuilder("group", 1, assignor)
+            .withTime(Time.SYSTEM)
+            .withMembers(shareGroup.members())
+            .withSubscriptionType(type)
+            .withTargetAssignment(shareGroup.targetAssignment())
+            .withTopicAssignablePartitionsMap(assignable)
+            .withInvertedTargetAssignment(shareGroup.invertedTargetAssignment())
+            .withMetadataImage(image)
+            .addOrUpdateMember(memberId, updated)
+            .build()
+            .records();
+        step.put("homogeneous", type == SubscriptionType.HOMOGENEOUS);
+        shareGroup.updateMember(updated);
+        // As its current assignment's record does.
+        shareGroup.updateMember(updated);
+        ArrayNode written = step.putArray("records");
+        for (CoordinatorRecord record : targets.subList(0, targets.size() - 1)) {
+            ShareGroupTargetAssignmentMemberKey key = (ShareGroupTargetAssignmentMemberKey) record.key();
+            ShareGroupTargetAssignmentMemberValue value = (ShareGroupTargetAssignmentMemberValue) record.value().message();
+            shareGroup.updateTargetAssignment(key.memberId(), Assignment.fromRecord(value));
+            ArrayNode topics = written.addArray().add(key.memberId()).addArray();
+            for (ShareGroupTargetAssignmentMemberValue.TopicPartition topic : value.topicPartitions()) {
                 ArrayNode partitions = topics.addArray().add(hex(topic.topicId())).addArray();
                 topic.partitions().forEach(partitions::add);
             }

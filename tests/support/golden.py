@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.assignor_groups import random_groups
-from tests.support.assignor_sequences import random_lives
+from tests.support.assignor_sequences import random_lives, random_share_lives
 from tests.support.expressions import questions
 from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
@@ -28,6 +28,7 @@ STORED_ASSIGNMENTS = STORED.with_name("assignments.jsonl.xz")
 STORED_EXPRESSIONS = STORED.with_name("expressions.jsonl.xz")
 STORED_TOPIC_HASHES = STORED.with_name("topic_hashes.jsonl.xz")
 STORED_TARGETS = STORED.with_name("targets.jsonl.xz")
+STORED_SHARE_TARGETS = STORED.with_name("share_targets.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
 RANDOM_VALUES = 200
 SHARE_LOGS = 500
@@ -102,5 +103,6 @@ if __name__ == "__main__":
     store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)
     store(run_topic_hashes(bring_kafka_jars()), STORED_TOPIC_HASHES)
     store(run_expressions(bring_kafka_jars()), STORED_EXPRESSIONS)
-    targets = run_server_assignors(bring_kafka_jars(), *random_lives())
-    store("".join(json.dumps(life, separators=(",", ":")) + "\n" for life in targets).encode(), STORED_TARGETS)
+    for lives, path in ((random_lives(), STORED_TARGETS), (random_share_lives(), STORED_SHARE_TARGETS)):
+        targets = run_server_assignors(bring_kafka_jars(), *lives)
+        store("".join(json.dumps(life, separators=(",", ":")) + "\n" for life in targets).encode(), path)

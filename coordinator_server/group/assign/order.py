@@ -116,13 +116,26 @@ def order_members(member_ids: Sequence[str], updated: str | None = None, removed
     return sorted(found, key=lambda member_id: spread_text(member_id) & mask)
 
 
+def order_sharing_members(member_ids: Sequence[str], updated: str, most: int) -> list[str]:
+    """Return the same for a share group, where a new member has entered the group before its target is computed.
+
+    It is written for the first time then, so that the table has not grown for it.
+    """
+    ids = list(dict.fromkeys([*member_ids, updated]))
+    mask = buckets_for(len(ids)) - 1
+    return sorted(_order_timeline(ids, most), key=lambda member_id: spread_text(member_id) & mask)
+
+
 def order_timeline(keys: Sequence[str], most: int = 0) -> list[str]:
     """Return the order of a TimelineHashMap: by slot, and within a slot the last key first.
 
     ``most`` is the largest number of keys that it had, if that is more than it has. The table grows before a key is written, even
     if that key is replaced.
     """
-    most = max(most, len(keys))
+    return _order_timeline(keys, max(most, len(keys)))
+
+
+def _order_timeline(keys: Sequence[str], most: int) -> list[str]:
     slots = 2
     while (most + 1) * 3 > slots * 4:
         slots *= 2

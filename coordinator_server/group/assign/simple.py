@@ -4,15 +4,17 @@ Each partition has as many members as it takes for everybody to have one, and ea
 A member keeps what it has up to its part. If members subscribe to different topics, each topic is divided by itself.
 
 Only the partitions whose state is initialized are assigned. Which partitions a member loses or gets depends on the order of
-Kafka's hash tables, which is computed where it matters.
+Kafka's hash tables, which is computed where it matters. Buckets of more than eight partitions of the table of all partitions are
+treated as lists: only a topic of which few partitions are initialized, far from each other, has such.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache
 from math import ceil
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from coordinator_server.group.assign.altered import AlteredTarget, read_target
 from coordinator_server.group.assign.hash_table import order_numbers
@@ -26,6 +28,10 @@ from coordinator_server.group.assign.order import (
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Partitions
 
 K = TypeVar("K", bound=Hashable)
+
+_SIGN: Final = 0x8000_8000
+_TOPICS: Final = 1_000
+"""Topics whose hashes are remembered."""
 
 Position = tuple[bytes, int]
 """A topic and one of its partitions."""
@@ -242,6 +248,10 @@ def _give(
 def order_positions(positions: Iterable[Position]) -> list[Position]:
     """Return the order of a HashSet that has got these partitions one by one."""
     given = list(positions)
+    # Java compares hashes with a sign, ``order_numbers`` without: the sign bit is turned around, and so is what it spreads to.
+    by_hash = {_position_hash(position) ^ _SIGN: position for position in given}
+    if len(by_hash) == len(given):
+        return [by_hash[value] for value in order_numbers(LEAST_BUCKETS, list(by_hash))]
     mask = buckets_for(len(given)) - 1
     return sorted(given, key=lambda position: _spread_position(position) & mask)
 
@@ -278,9 +288,18 @@ def _buckets_of_new(count: int) -> int:
     return buckets_of_capacity(int((count + 1) / 0.75 + 1))
 
 
+def _position_hash(position: Position) -> int:
+    """Return the hash of a partition of a topic, which is a Java record, without a sign."""
+    return _topic_part(position[0]) + position[1] & 0xFFFF_FFFF
+
+
+@lru_cache(_TOPICS)
+def _topic_part(topic_id: bytes) -> int:
+    return 31 * topic_id_hash(topic_id)
+
+
 def _spread_position(position: Position) -> int:
-    """Return what HashMap makes of the hash of a partition of a topic, which is a Java record."""
-    value = 31 * topic_id_hash(position[0]) + position[1] & 0xFFFF_FFFF
+    value = _position_hash(position)
     return value ^ value >> 16
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS, SIMPLE
-from coordinator_server.group.assign.order import order_members
+from coordinator_server.group.assign.order import order_sharing_members
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
@@ -54,7 +54,7 @@ def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: 
     """Return the group with the changed member, as the assignor sees it."""
     subscriptions = Subscriptions(share.topics.topic)
     members: list[Member] = []
-    for member_id in order_members(list(group.members), updated.member_id, None, group.most_members):
+    for member_id in order_sharing_members(list(group.members), updated.member_id, group.most_members):
         member = updated if member_id == updated.member_id else group.members[member_id]
         place = subscriptions.place(member.metadata.subscribed_topic_names)
         members.append(Member(member_id, None, place, group.target(member_id), member_id in group.targets))

@@ -20,6 +20,7 @@ from protocol.messages.api_versions import (
 METADATA = SupportedFeatureKey("metadata.version", 7, 30)
 TRANSACTION = SupportedFeatureKey("transaction.version", 0, 2)
 GROUP = SupportedFeatureKey("group.version", 0, 1)
+SHARE = SupportedFeatureKey("share.version", 0, 1)
 
 
 def answer(version: int) -> ApiVersionsResponse:
@@ -31,7 +32,9 @@ def answer(version: int) -> ApiVersionsResponse:
     return decode(ApiVersionsResponse, version, encode(answers[0], version))
 
 
-@pytest.mark.parametrize(("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION, GROUP])])
+@pytest.mark.parametrize(
+    ("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION, GROUP, SHARE])]
+)
 def test_a_client_is_told_the_features_that_it_understands(version: int, supported: list[SupportedFeatureKey]) -> None:
     """Those that begin at level 0 from version 4 on, as a broker does."""
     assert answer(version).supported_features == supported
@@ -46,6 +49,7 @@ def test_transactions_of_version_2_are_in_use(version: int) -> None:
         FinalizedFeatureKey("metadata.version", 30, 30),
         FinalizedFeatureKey("transaction.version", 2, 2),
         FinalizedFeatureKey("group.version", 1, 1),
+        FinalizedFeatureKey("share.version", 1, 1),
     ]
     assert found.finalized_features_epoch >= 0
     assert not found.zk_migration_ready

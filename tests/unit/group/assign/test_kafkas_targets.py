@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.support.assignor_sequences import compare
-from tests.support.golden import STORED_TARGETS, stored_lines
+from tests.support.golden import STORED_SHARE_TARGETS, STORED_TARGETS, stored_lines
 
 
 def test_they_agree_with_kafkas() -> None:
@@ -14,3 +14,11 @@ def test_they_agree_with_kafkas() -> None:
 
     assert {life["assignor"] for life in lives} == {"range", "uniform"}
     assert sum(map(compare, lives)) > 500
+
+
+def test_those_of_share_groups_do_too() -> None:
+    """Their partitions become ready in portions."""
+    lives = [json.loads(line) for line in stored_lines(STORED_SHARE_TARGETS).splitlines()]
+
+    assert {life["assignor"] for life in lives} == {"simple"}
+    assert sum(map(compare, lives)) > 200
