@@ -132,7 +132,7 @@ class Meter:
 async def settled(daemon: Daemon, peers: list[Peer]) -> None:
     """Let the loop turn until nothing is left to do but what waits for others."""
     parts, still, last = daemon.parts, 0, -1
-    while still < (200 if any(peer.is_waiting for peer in peers) else 10):
+    while still < (80 if any(peer.is_waiting for peer in peers) else 10):
         await asyncio.sleep(0.0005)
         now = sum(peer.answers for peer in peers)
         still = still + 1 if now == last and not parts.turns.is_busy and not parts.background.calls else 0
@@ -165,12 +165,14 @@ def served(directory: Path, play: Callable[[Daemon, list[Any]], Awaitable[None]]
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_shape_makes_a_turn_long_or_raises(tmp_path: Path, seed: int) -> None:
-    """Each API at each version, alone."""
+    """Each API at each version, alone; with one seed at its newest version and every third one."""
+    newest = dict(EVERY_SHAPE)
+    wanted = [each for place, each in enumerate(EVERY_SHAPE) if SEEDS > 1 or place % 3 == 0 or newest[each[0]] == each[1]]
     dear: dict[str, int] = {}
 
     async def play(daemon: Daemon, _lines: list[Any]) -> None:
         shapes = Shapes(seed, TOPICS, scale=5)
-        for request, version in EVERY_SHAPE:
+        for request, version in wanted:
             frames, peer, meter = shapes.frames(request, version), Peer(daemon), Meter()
             meter.start()
             peer.send(frames)
