@@ -16,6 +16,7 @@ from typing import Any
 
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
+from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.pipeline.input.sealing import seal
@@ -58,18 +59,30 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _describe(options: argparse.Namespace) -> None:
-    found = _log(options).partitions_at(_chosen(options))
-    print_answer(options, found, partitions_text(options.group, found))
+    _show_partitions(options, None)
 
 
 def _at(options: argparse.Namespace) -> None:
-    found = _log(options).partitions_at(_chosen(options), options.time)
+    _show_partitions(options, options.time)
+
+
+def _show_partitions(options: argparse.Namespace, at_ms: int | None) -> None:
+    log = _log(options)
+    found = log.partitions_at(_chosen(options), at_ms)
+    _tell_lost(log)
     print_answer(options, found, partitions_text(options.group, found))
 
 
 def _why(options: argparse.Namespace) -> None:
-    found = _log(options).events(_chosen(options), options.offset)
+    log = _log(options)
+    found = log.events(_chosen(options), options.offset)
+    _tell_lost(log)
     print_answer(options, found, map(event_line, found))
+
+
+def _tell_lost(log: ShareLog) -> None:
+    for shard, offset in log.lost.items():
+        note(f"records of {shard} before offset {offset} were not salvaged: what they changed is not in this answer")
 
 
 _ACTIONS = {"describe": _describe, "at": _at, "why": _why}

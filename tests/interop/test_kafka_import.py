@@ -38,7 +38,11 @@ from tests.support.members import form_group, join_all, subscription
 from tests.support.producer import Producer
 from tests.support.server import Server
 
-PARTITIONS = {"offsets.topic.num.partitions": 5, "transaction.state.log.num.partitions": 1}
+PARTITIONS = {
+    "offsets.topic.num.partitions": 5,
+    "transaction.state.log.num.partitions": 1,
+    "share.coordinator.state.topic.num.partitions": 1,
+}
 # Their members cannot reach this server, so their state is not known here; Kafka knows it.
 UNSERVED = {
     "streams-crew": ("streams", "Assigning"),

@@ -5,7 +5,7 @@ The share partitions of a group are in all shards of ``__share_group_state``. On
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -17,7 +17,15 @@ from coordinator_server.log.layers.layer import Layer
 from coordinator_server.machine.provenance import Provenance, attributed
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.files import InputFile, batches_before, first_after, full_input, records_of
+from coordinator_server.pipeline.input.files import (
+    InputFile,
+    batches_before,
+    first_after,
+    full_input,
+    input_after_loss,
+    records_of,
+    stands_for_lost,
+)
 from coordinator_server.pipeline.input.shards import shard_directories
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.states.changes import Change, change_of
@@ -111,6 +119,12 @@ class _Found(NamedTuple):
     by: Provenance | None
 
 
+class _Lost(NamedTuple):
+    """What was known until here is not any longer: salvage has not found the records before an offset. A layer follows."""
+
+    to_offset: int
+
+
 class ShareLog:
     """The sealed log of share partitions: ``sealed`` has the end of each shard."""
 
@@ -118,6 +132,8 @@ class ShareLog:
         self._shards = [path for path in shard_directories(data_dir) if topic_of(path.name) == SHARE_STATE.topic]
         self._sealed = sealed
         self._names = names
+        # By shard: the end of records that salvage has not found, if no layer is behind them. Known after a question.
+        self.lost: dict[str, int] = {}
 
     def partitions_at(self, chosen: Chosen, at_ms: int | None = None) -> list[SharePartitionAt]:
         """Return the share partitions as of the end of the log, or after all records before the first one after ``at_ms``.
@@ -129,6 +145,9 @@ class ShareLog:
             states: dict[SharePartitionKey, tuple[SharePartition, int]] = {}
             unsettled: dict[SharePartitionKey, list[Unsettled]] = {}
             for each in self._steps(shard, chosen, at_ms):
+                if isinstance(each, _Lost):
+                    states, unsettled = {}, {}
+                    continue
                 key, after = each.step.key, each.step.after
                 unsettled[key] = unsettled_after(unsettled.get(key, ()), each.step, each.at_ms)
                 if after is None:
@@ -145,29 +164,45 @@ class ShareLog:
 
         Raises PipelineError if there is none.
         """
-        found = [each for shard in self._shards for each in self._steps(shard, chosen)]
+        found = [each for shard in self._shards for each in self._steps(shard, chosen) if isinstance(each, _Found)]
         if not found:
             self._refuse(chosen)
         events = (self._event(each) for each in sorted(found, key=lambda each: each.at_ms) if _says(each.step, record_offset))
         return [event for event in events if event is not None]
 
-    def _steps(self, shard: Path, chosen: Chosen, at_ms: int | None = None) -> Iterator[_Found]:
+    def _steps(self, shard: Path, chosen: Chosen, at_ms: int | None = None) -> Iterator[_Found | _Lost]:
         upto = self._sealed.get(shard.name, 0)
         layer, files = full_input(shard, upto)
-        steps, group_id, is_mentioned = ShareSteps(), chosen.group_id.encode(), False
         try:
-            for file in files:
-                for data, position, header in batches_before([file], upto):
-                    end = LATEST if at_ms is None else first_after(data, position, header, at_ms)
-                    if not header.is_control and _mentions(group_id, data, position, header):
-                        is_mentioned = True
-                        yield from self._steps_in((data, position, header), file, steps, (chosen, upto if end is None else end))
-                    if end not in (None, LATEST):
-                        if is_mentioned:
-                            _check_moment(shard, layer, end)
-                        return
+            lost_to = yield from self._steps_of(shard, (layer, files), (chosen, at_ms, upto))
+            behind = input_after_loss(shard, lost_to, upto) if lost_to else None
+            if lost_to and behind is None:
+                self.lost[shard.name] = lost_to
+            if behind is not None:
+                yield _Lost(lost_to)
+                yield from self._steps_of(shard, behind, (chosen, at_ms, upto))
         except DecodeError as error:
             raise DamagedLog(shard.name, 0, f"a record that cannot be read: {error}") from error
+
+    def _steps_of(
+        self, shard: Path, source: tuple[Layer | None, list[InputFile]], wanted: tuple[Chosen, int | None, int]
+    ) -> Generator[_Found, None, int]:
+        """Yield the steps in some files of a shard. Return the end of the last records that salvage has not found; 0 if none is lost."""
+        (layer, files), (chosen, at_ms, upto) = source, wanted
+        steps, group_id, is_mentioned, lost_to = ShareSteps(), chosen.group_id.encode(), False, 0
+        for file in files:
+            for data, position, header in batches_before([file], upto):
+                end = LATEST if at_ms is None else first_after(data, position, header, at_ms)
+                if stands_for_lost(header, layer):
+                    lost_to = header.next_offset
+                if not header.is_control and _mentions(group_id, data, position, header):
+                    is_mentioned = True
+                    yield from self._steps_in((data, position, header), file, steps, (chosen, upto if end is None else end))
+                if end not in (None, LATEST):
+                    if is_mentioned:
+                        _check_moment(shard, layer, end)
+                    return lost_to
+        return lost_to
 
     def _steps_in(
         self, batch: tuple[bytes, int, BatchHeader], file: InputFile, steps: ShareSteps, wanted: tuple[Chosen, int]
@@ -241,7 +276,7 @@ class ShareLog:
         )
 
     def _has(self, chosen: Chosen, at_ms: int | None) -> bool:
-        return any(True for shard in self._shards for _ in self._steps(shard, chosen, at_ms))
+        return any(isinstance(each, _Found) for shard in self._shards for each in self._steps(shard, chosen, at_ms))
 
 
 def _check_moment(shard: Path, layer: Layer | None, offset: int | None) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.log.repair.salvage import salvage
 from coordinator_server.machine.provenance import Provenance
 from coordinator_server.pipeline.states.changes import operation_name
 from protocol.fields import uuid_text
@@ -154,6 +156,37 @@ def test_what_compaction_has_kept(data: Path, capsys: pytest.CaptureFixture[str]
     assert "known from the compacted log" in shown(data, capsys, "why", "workers")[0]
     assert main(["share", "at", "workers", "2025-11-24T16:00:01Z", "--data-dir", str(data)]) == 2
     assert f"the history of {SHARD} begins at offset 6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("has_layer", [True, False])
+def test_a_salvaged_history(tmp_path: Path, capsys: pytest.CaptureFixture[str], has_layer: bool) -> None:
+    """Behind a lost record the state is that of the layer, as the server has it. Without a layer it is said what is missing."""
+    log, shard_dir = ShareLog(), tmp_path / "data" / SHARD
+    (tmp_path / "data").mkdir()
+    write_properties(tmp_path / "data")
+    writes: list[Callable[[], None]] = [
+        lambda: log.snapshot(0, 10),
+        lambda: log.update(1, -1, [(10, 12, 0, 1)]),
+        lambda: log.update(2, 11),
+        lambda: log.update(3, -1, [(12, 12, 0, 2)]),
+    ]
+    for write in writes:
+        write()
+        log.write(shard_dir)
+    if has_layer:
+        compact(shard_dir)
+    log.update(4, -1, [(13, 13, 0, 1)])
+    log.write(shard_dir)
+    lost = shard_dir / f"{2:020d}.log"
+    lost.write_bytes(lost.read_bytes()[:-3] + b"???")
+    salvage(str(tmp_path / "data"), str(tmp_path / "saved"))
+
+    assert main(["share", "describe", "workers", "--data-dir", str(tmp_path / "saved")]) == 0
+    printed = capsys.readouterr()
+
+    start = "11" if has_layer else "10"
+    assert printed.out.splitlines()[2].split()[:4] == ["jobs", "0", start, "3" if has_layer else "4"]
+    assert ("records of __share_group_state-3 before offset 3 were not salvaged" in printed.err) == (not has_layer)
 
 
 def test_help_has_an_example_of_each_action(capsys: pytest.CaptureFixture[str]) -> None:
