@@ -156,7 +156,11 @@ def _maker(what: str, by: Change) -> str:
         return ""
     words = ["stored by leader" if what == GENERATION else f"{by.operation} of"]
     words += [by.member_id or by.client_id or "a client without a name"]
-    return " ".join([*words, *([f"at {by.client_host}"] if by.client_host else [])])
+    if by.client_host:
+        words.append(f"at {by.client_host}")
+    if by.known_principal:
+        words.append(f"as {by.known_principal}")
+    return " ".join(words)
 
 
 def partitions_text(assignment: Mapping[str, Sequence[int]]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
@@ -31,6 +32,22 @@ class MemberOptions(NamedTuple):
     assignor: str | None = None
     # "consumer" is that of KIP-848, in which the server has the timeouts; confluent and java only.
     protocol: str = "classic"
+    # With TLS: the paths of the trusted certificates, and of the client's private key with its certificate.
+    trusted: str | None = None
+    identity: str | None = None
+
+    def tls(self) -> ssl.SSLContext | None:
+        """The context of a client that takes one."""
+        if self.trusted is None or self.identity is None:
+            return None
+        context = ssl.create_default_context(cafile=self.trusted)
+        context.load_cert_chain(self.identity)
+        return context
+
+    def tls_settings(self) -> dict[str, object]:
+        """The same for kafka-python and aiokafka."""
+        context = self.tls()
+        return {} if context is None else {"security_protocol": "SSL", "ssl_context": context}
 
 
 class Ownership:
@@ -132,6 +149,8 @@ class ConfluentConsumer:
             }
             | of_protocol
             | ({"group.instance.id": options.instance_id} if options.instance_id else {})
+            | ({"security.protocol": "ssl", "ssl.ca.location": options.trusted} if options.trusted else {})
+            | (dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), options.identity) if options.identity else {})
         )
         self._ownership = Ownership()
         gone = self._told(is_mine=False)
@@ -260,6 +279,7 @@ class KafkaPythonConsumer:
             enable_auto_commit=False,
             reconnect_backoff_ms=20,
             reconnect_backoff_max_ms=200,
+            **options.tls_settings(),
         )
         self._told = Told()
         self._subscribe()
@@ -402,6 +422,7 @@ class AiokafkaConsumer(_OwnLoop):
             session_timeout_ms=options.session_timeout_ms,
             heartbeat_interval_ms=options.heartbeat_interval_ms,
             enable_auto_commit=False,
+            **options.tls_settings(),
         )
         consumer.subscribe([self._topic], listener=Told())
         await consumer.start()

@@ -5,15 +5,19 @@ A scenario that a client cannot take part in is not run with it; `contract_table
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.interop.clients import MemberOptions
+from tests.interop.clients import ConfluentAdmin, MemberOptions
 from tests.interop.crew import ClientProcess, Crew, Refused
 from tests.interop.programs import command_of
+from tests.support.certificates import Authority
 from tests.support.eventually import eventually
-from tests.support.server import Server
+from tests.support.server import ROOT, Server
 
 # Outlasts any restart of a member's process.
 LONG_SESSION_MS = 60_000
@@ -32,12 +36,58 @@ def admin(client: str, shared_bootstrap: str) -> Iterator[ClientProcess]:
     admin.clean_up()
 
 
+class Secured:
+    """A server of two loops that takes members with a certificate only, but for one listener. ``who`` is the name in it."""
+
+    def __init__(self, directory: Path) -> None:
+        authority = Authority()
+        self.trusted = authority.write(directory / "trusted.pem")
+        self.identity = authority.issue("interop").write(directory / "interop.pem")
+        self.server = Server(
+            directory,
+            {
+                "listeners": "PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0",
+                "ssl.keystore.location": authority.issue("server").write(directory / "server.pem"),
+                "ssl.truststore.location": self.trusted,
+                "ssl.client.auth": "required",
+                "ssl.principal.mapping.rules": "RULE:CN=([a-z]*)/$1/",
+            },
+            loops=2,
+        )
+
+    @property
+    def bootstrap(self) -> str:
+        return f"localhost:{self.server.listeners['SSL'][0]}"
+
+    def why(self, group: str) -> str:
+        """What the log says of a group."""
+        command = [sys.executable, "-m", "coordinator_server", "groups", "why", "--data-dir", str(self.server.data_dir), group]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    secured = Secured(tmp_path_factory.mktemp("secured"))
+    with secured.server:
+        yield secured
+
+
 def test_join(group: Crew) -> None:
     """Three members share six partitions, each has one owner."""
     owners = group.join(3).settle()
 
     assert [len(member.owned) for member in group.members] == [2, 2, 2]
     assert sorted(owners) == [0, 1, 2, 3, 4, 5]
+
+
+def test_tls(client: str, secured: Secured, fresh_name: str) -> None:
+    """A member with a certificate finds the group over TLS, with several loops, and what it commits is known by its name."""
+    ConfluentAdmin(secured.server.bootstrap).create_topic(fresh_name, 6)
+    with Crew(client, secured.bootstrap, fresh_name, fresh_name, 6) as group:
+        group.join(2, MemberOptions(trusted=str(secured.trusted), identity=str(secured.identity))).settle()
+        group.members[0].commit({group.members[0].owned[0]: 7})
+
+    assert "User:interop" in secured.why(fresh_name)
 
 
 def test_rebalance(group: Crew) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from coordinator_server.machine.provenance import Provenance, Reason, attributed
+from coordinator_server.machine.provenance import ANONYMOUS, Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
 from protocol.api import APIS
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
@@ -33,10 +33,15 @@ class Change(Struct, omit_defaults=True):
     group_instance_id: str | None = None
     reasons: tuple[Reason, ...] = ()
 
+    @property
+    def known_principal(self) -> str:
+        """The principal, if it is somebody."""
+        return "" if self.principal == ANONYMOUS else self.principal
+
     def __str__(self) -> str:
         """Return one line: what ran, for whom, and why."""
         parts = [self.operation]
-        for word, what in (("of", self.client_id), ("at", self.client_host), ("as", self.member_id)):
+        for word, what in (("by", self.known_principal), ("of", self.client_id), ("at", self.client_host), ("as", self.member_id)):
             if what:
                 parts.append(f"{word} {what}")
         reasons = (" ".join(filter(None, (each.why, each.whom, f'"{each.said}"' if each.said else ""))) for each in self.reasons)

@@ -69,6 +69,13 @@ public final class Member {
             settings.put("heartbeat.interval.ms", options.get("heartbeat_interval_ms").asText());
             settings.put("partition.assignment.strategy", assignor.getName());
         }
+        if (!options.path("trusted").asText("").isEmpty()) {
+            settings.put("security.protocol", "SSL");
+            settings.put("ssl.truststore.type", "PEM");
+            settings.put("ssl.truststore.location", options.get("trusted").asText());
+            settings.put("ssl.keystore.type", "PEM");
+            settings.put("ssl.keystore.location", options.get("identity").asText());
+        }
         if (!options.get("instance_id").isNull()) {
             settings.put("group.instance.id", options.get("instance_id").asText());
         }

@@ -2,6 +2,7 @@
 // Its lines are those of tests/interop/member.py.
 'use strict'
 
+const { readFileSync } = require('node:fs')
 const readline = require('node:readline')
 const { Kafka, logLevel } = require('kafkajs')
 
@@ -20,8 +21,15 @@ async function serve(handlers) {
   }
 }
 
-const client = bootstrap =>
-  new Kafka({ clientId: 'interop', brokers: bootstrap.split(','), logLevel: logLevel.ERROR, retry: { initialRetryTime: 50, maxRetryTime: 500 } })
+/** The TLS of a member, or of nobody. */
+function secured({ trusted, identity }) {
+  if (!trusted) return undefined
+  const own = readFileSync(identity)
+  return { ca: [readFileSync(trusted)], key: own, cert: own }
+}
+
+const client = (bootstrap, options = {}) =>
+  new Kafka({ clientId: 'interop', brokers: bootstrap.split(','), ssl: secured(options), logLevel: logLevel.ERROR, retry: { initialRetryTime: 50, maxRetryTime: 500 } })
 
 const positions = offsets => Object.entries(offsets).map(([partition, offset]) => ({ partition: Number(partition), offset: String(offset) }))
 
@@ -33,7 +41,7 @@ async function committed(admin, groupId, topic) {
 }
 
 async function member(bootstrap, groupId, topic, options) {
-  const kafka = client(bootstrap)
+  const kafka = client(bootstrap, options)
   const consumer = kafka.consumer({
     groupId,
     sessionTimeout: options.session_timeout_ms,

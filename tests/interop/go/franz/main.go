@@ -78,6 +78,9 @@ func member(bootstrap, group, topic string, options line.Options) {
 		kgo.OnPartitionsRevoked(changes(false)),
 		kgo.OnPartitionsLost(changes(false)),
 	}
+	if config := options.TLS(); config != nil {
+		settings = append(settings, kgo.DialTLSConfig(config))
+	}
 	if options.InstanceID != "" {
 		settings = append(settings, kgo.InstanceID(options.InstanceID))
 	}

@@ -2,6 +2,8 @@
 package line
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"bufio"
 	"encoding/json"
 	"fmt"
@@ -16,6 +18,22 @@ type Options struct {
 	IsCooperative    bool   `json:"is_cooperative"`
 	SessionTimeoutMS int    `json:"session_timeout_ms"`
 	HeartbeatMS      int    `json:"heartbeat_interval_ms"`
+	Trusted          string `json:"trusted"`
+	Identity         string `json:"identity"`
+}
+
+// TLS is nil for a member without.
+func (options Options) TLS() *tls.Config {
+	if options.Trusted == "" {
+		return nil
+	}
+	trusted, err := os.ReadFile(options.Trusted)
+	Must(err)
+	authorities := x509.NewCertPool()
+	authorities.AppendCertsFromPEM(trusted)
+	identity, err := tls.LoadX509KeyPair(options.Identity, options.Identity)
+	Must(err)
+	return &tls.Config{RootCAs: authorities, Certificates: []tls.Certificate{identity}}
 }
 
 // Handler runs one call; what it returns is the result.

@@ -23,8 +23,10 @@ func main() {
 	}
 }
 
-func settings() *sarama.Config {
+func settings(options line.Options) *sarama.Config {
 	config := sarama.NewConfig()
+	config.Net.TLS.Config = options.TLS()
+	config.Net.TLS.Enable = config.Net.TLS.Config != nil
 	config.Version = sarama.V3_6_0_0
 	config.Metadata.Retry.Backoff = 50 * time.Millisecond
 	return config
@@ -79,7 +81,7 @@ func (claims *claims) commit(offsets map[int32]int64, committed func() (map[int3
 }
 
 func member(bootstrap, group, topic string, options line.Options) {
-	config := settings()
+	config := settings(options)
 	config.Consumer.Group.Session.Timeout = time.Duration(options.SessionTimeoutMS) * time.Millisecond
 	config.Consumer.Group.Heartbeat.Interval = time.Duration(options.HeartbeatMS) * time.Millisecond
 	config.Consumer.Group.Rebalance.GroupStrategies = []sarama.BalanceStrategy{sarama.NewBalanceStrategyRange()}
@@ -89,7 +91,7 @@ func member(bootstrap, group, topic string, options line.Options) {
 	brokers := strings.Split(bootstrap, ",")
 	consumer, err := sarama.NewConsumerGroup(brokers, group, config)
 	line.Must(err)
-	administrator, err := sarama.NewClusterAdmin(brokers, settings())
+	administrator, err := sarama.NewClusterAdmin(brokers, settings(options))
 	line.Must(err)
 	claims := &claims{topic: topic}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -143,7 +145,7 @@ func committed(administrator sarama.ClusterAdmin, group, topic string) (map[int3
 
 func admin(bootstrap string) {
 	brokers := strings.Split(bootstrap, ",")
-	administrator, err := sarama.NewClusterAdmin(brokers, settings())
+	administrator, err := sarama.NewClusterAdmin(brokers, settings(line.Options{}))
 	line.Must(err)
 	line.Serve(map[string]line.Handler{
 		"create_topic": func(argument json.RawMessage) (any, error) {
@@ -193,7 +195,7 @@ func admin(bootstrap string) {
 
 // alter commits without being a member, which is what sarama has for it.
 func alter(brokers []string, group, topic string, positions map[int32]int64) error {
-	config := settings()
+	config := settings(line.Options{})
 	config.Consumer.Offsets.AutoCommit.Enable = false
 	client, err := sarama.NewClient(brokers, config)
 	if err != nil {

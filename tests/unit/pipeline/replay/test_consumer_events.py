@@ -115,7 +115,7 @@ def test_an_epoch_has_its_cause_and_the_client_behind_it(tmp_path: Path) -> None
         tmp_path, [member(GROUP, "a"), group_epoch(GROUP, 2)], by=spoken.followed_by(because(Reason("member-joined", "a")))
     )
 
-    assert told(shard) == ["epoch 2, 1 member: a joined (OffsetCommit v9 of a at 10.0.0.7)"]
+    assert told(shard) == ["epoch 2, 1 member: a joined (OffsetCommit v9 of a at 10.0.0.7 as User:jo)"]
 
 
 def test_the_end_of_a_group(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def test_the_last_record_of_a_key_says_who_made_it() -> None:
 
     expected = Change(1, START_MS, "OffsetCommit v9", "User:jo", "client", "10.0.0.7", "member")
     assert changes.of_offset("g", "t", 1, 1) == expected
+    assert str(expected) == "OffsetCommit v9 by User:jo of client at 10.0.0.7 as member"
+    assert str(Change(1, START_MS, "OffsetCommit v9", "User:ANONYMOUS", "client")) == "OffsetCommit v9 of client"
     found = changes.of_group("g", 2)
     assert found is not None
     assert found.offset == 2
