@@ -65,6 +65,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.OFFSETS_DELETED: "they were to be deleted",
     Why.OFFSETS_EXPIRED: "they expired",
     Why.OFFSETS_RESTORED: "a restore to {said}",
+    Why.OFFSETS_ALTERED: "its start offsets were set",
     Why.TOPIC_DELETED: "topic {said} was deleted",
     Why.RECONCILED: "{whom} came nearer to its target",
     Why.GROUP_UPGRADED: "a member joined by the consumer protocol",

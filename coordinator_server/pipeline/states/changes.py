@@ -41,7 +41,12 @@ class Change(Struct, omit_defaults=True):
     def __str__(self) -> str:
         """Return one line: what ran, for whom, and why."""
         parts = [self.operation]
-        for word, what in (("by", self.known_principal), ("of", self.client_id), ("at", self.client_host), ("as", self.member_id)):
+        for word, what in (
+            ("by", self.known_principal),
+            ("of", self.client_id),
+            ("at", self.client_host),
+            ("as", self.member_id),
+        ):
             if what:
                 parts.append(f"{word} {what}")
         reasons = (" ".join(filter(None, (each.why, each.whom, f'"{each.said}"' if each.said else ""))) for each in self.reasons)
