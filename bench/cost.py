@@ -2,6 +2,7 @@
 
     python -m bench.cost [--loops 2] [--only 'commit 1'] [--shape 200x1]
     python -m bench.cost --against ../other          this tree and another one (or the python of another environment) in turns
+    python -m bench.cost --kafka                     and a Kafka broker: on a busy machine the ratio of these figures is the fairest one
 
 Figures are of the server's processes alone, from /proc, so that what else the machine does matters less than it does for requests per second; the
 round with the least of it is printed, which is the one that noise spoiled least. ``us`` is user and system time per request, ``sys`` the system's part of it, ``switches`` how often the
@@ -18,9 +19,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from bench.beside import KAFKA
 from bench.load import SCENARIOS, blast, compiled, plan, set_up
 from bench.serve import SHAPES
-from bench.targets import this_server
+from bench.targets import kafka_process, this_server
 from tests.support.members import Member
 from tests.support.processes import SYSTEM, TICKS_PER_SECOND, descendants, stat
 from tests.support.server import ROOT
@@ -68,6 +70,9 @@ def main() -> None:
             with _import_from(path):
                 server = stack.enter_context(this_server(words))
             sides.append(Side(name, server.pid, set_up(server.address, count)))
+        if options.kafka:
+            broker = stack.enter_context(kafka_process([]))
+            sides.append(Side(KAFKA, broker.pid, set_up(broker.address, count)))
         for scenario in options.only:
             for shape in options.shape:
                 for name, costs in _measure(scenario, shape, sides, options).items():
@@ -95,7 +100,8 @@ def _measure(scenario: str, shape: str, sides: list[Side], options: argparse.Nam
     plans = {side.name: plan(side.members[:connections], scenario) for side in sides}
     costs: dict[str, list[Cost]] = {side.name: [] for side in sides}
     for side in sides:
-        blast(connections, window, plans[side.name], 0, 0.3)
+        # A JVM compiles what it has seen run for a while.
+        blast(connections, window, plans[side.name], 0, options.warm_up if side.name == KAFKA else 0.3)
     for _ in range(options.rounds):
         for side in sides:
             before = _used(side.pid)
@@ -145,6 +151,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=1, metavar="S", help="length of a round (default 1)")
     parser.add_argument("--only", action="append", choices=list(SCENARIOS), help="may be repeated; default all")
     parser.add_argument("--shape", action="append", choices=list(SHAPES), help="may be repeated; default all")
+    parser.add_argument("--kafka", action="store_true", help="a Kafka 4.3.1 broker, too (java and mvn)")
+    parser.add_argument(
+        "--warm-up", type=float, default=5, metavar="S", help="load that a Kafka broker gets before each scenario (default 5)"
+    )
     parser.add_argument(
         "--against",
         action="append",

@@ -57,8 +57,16 @@ def consumer_heartbeats(member: Member) -> Requests:
     return [(ConsumerGroupHeartbeatRequest(_consumer_group(member), member.member_id, FIRST_EPOCH), 1)]
 
 
-def join_consumer_group(client: Client, member: Member) -> None:
-    """Have the member join a group of its own, or join it again: its session may have ended since."""
+def join_consumer_group(member: Member) -> Address:
+    """Have the member join a group of its own, or join it again: its session may have ended since. Return where the group lives."""
+    with Client(member.address) as client:
+        home = coordinator(client, _consumer_group(member))
+    with Client(home, client_id="bench") as client:
+        _join_consumer_group(client, member)
+    return home
+
+
+def _join_consumer_group(client: Client, member: Member) -> None:
     request = ConsumerGroupHeartbeatRequest(
         _consumer_group(member),
         member.member_id,
@@ -119,7 +127,8 @@ SCENARIOS: dict[str, Callable[[Member], Requests]] = {
 }
 
 
-PREPARATIONS: dict[str, Callable[[Client, Member], None]] = {"consumer heartbeat": join_consumer_group}
+# What goes before a scenario: returns where its requests go.
+PREPARATIONS: dict[str, Callable[[Member], Address]] = {"consumer heartbeat": join_consumer_group}
 
 
 def set_up(address: Address, count: int) -> list[Member]:
@@ -152,15 +161,11 @@ def _first_join(member: Member) -> str | None:
 def plan(members: Sequence[Member], scenario: str) -> bytes:
     """Each request is asked once now: its answer is what every later one is compared with."""
     prepare = PREPARATIONS.get(scenario)
-    if prepare is not None:
-        for member in members:
-            with Client(member.address, client_id="bench") as client:
-                prepare(client, member)
+    homes = [member.address if prepare is None else prepare(member) for member in members]
     entries = bytearray()
     with contextlib.ExitStack() as stack:
         clients: dict[Address, Client] = {}
-        for number, member in enumerate(members):
-            home = member.address
+        for number, (member, home) in enumerate(zip(members, homes, strict=True)):
             client = clients.get(home) or clients.setdefault(home, stack.enter_context(Client(home, client_id="bench")))
             for request, version in SCENARIOS[scenario](member):
                 frame = client.frame(request, version)

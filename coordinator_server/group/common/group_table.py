@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
@@ -22,12 +22,18 @@ class GroupsByTopic:
         """Return the groups of a topic in the latest state."""
         return self._by_topic.get(topic, ())
 
-    def follow(self, topic: str, group_id: str) -> None:
-        """Add a group to those of a topic."""
-        groups = self._by_topic.get(topic)
-        if groups is None:
-            groups = self._by_topic[topic] = TimelineDict(self._registry)
-        groups[group_id] = None
+    def follow(self, topics: Iterable[str], group_id: str) -> None:
+        """Add a group to those of each topic."""
+        added: dict[str, TimelineDict[str, None]] = {}
+        for topic in topics:
+            groups = self._by_topic.get(topic)
+            if groups is None:
+                # Nobody has seen this one without the group.
+                groups = added[topic] = TimelineDict(self._registry)
+                groups.fill_one(group_id, None)
+            else:
+                groups[group_id] = None
+        self._by_topic.put_all(added)
 
     def unfollow(self, topic: str, group_id: str) -> None:
         """Remove a group from those of a topic."""

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import sys
 from array import array
+from codecs import utf_16_le_encode
 from collections.abc import Iterable
+from functools import lru_cache
 from struct import Struct
 from typing import Final
 
@@ -26,8 +28,6 @@ from coordinator_server.group.common.topics import TopicImage
 NO_TOPIC: Final = 0
 """The hash of a group without a topic that exists."""
 _LAYOUT: Final = b"\0"
-_HALVES: Final = Struct(">qq")
-_LITTLE: Final = Struct("<qq")
 _INT: Final = Struct("<i")
 _LONG: Final = Struct("<q")
 _INT64: Final = 1 << 63
@@ -65,20 +65,20 @@ class TopicHashes:
 
 def topic_hash(topic: Topic) -> int:
     """Return the hash of a topic, as a number with a sign."""
-    name = topic.name.encode("utf-16-le")
-    numbers = array("i", range(topic.partitions))
+    # ``str.encode`` looks for this codec by its name each time.
+    (name, _), topic_id = utf_16_le_encode(topic.name), topic.topic_id
+    # The id's halves are big-endian.
+    parts = (_LAYOUT, topic_id[7::-1], topic_id[:7:-1], name, _INT.pack(len(name) // 2), _numbers(topic.partitions))
+    return _signed(xxh3_64_intdigest(b"".join(parts)))
+
+
+@lru_cache(maxsize=16)
+def _numbers(partitions: int) -> bytes:
+    """Return the number of partitions, and the number of each. Most topics have one of a few sizes."""
+    numbers = array("i", range(partitions))
     if sys.byteorder == "big":
         numbers.byteswap()
-    high, low = _HALVES.unpack(topic.topic_id)
-    parts = (
-        _LAYOUT,
-        _LITTLE.pack(high, low),
-        name,
-        _INT.pack(len(name) // 2),
-        _INT.pack(topic.partitions),
-        numbers.tobytes(),
-    )
-    return _signed(xxh3_64_intdigest(b"".join(parts)))
+    return _INT.pack(partitions) + numbers.tobytes()
 
 
 def group_hash(topics: list[int]) -> int:

@@ -11,6 +11,7 @@ nobody else gets it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
@@ -221,12 +222,11 @@ class ConsumerGroup:
     def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
         """Set or remove the topics that match a regular expression."""
         old = self.regexes.get(regex)
-        for topic in set(() if old is None else old.topics):
-            self._count_topic(topic, by_regex=-1)
+        if old is not None:
+            self._count_topics(set(old.topics), by_regex=-1)
         if value is not None:
             self.regexes[regex] = value
-            for topic in set(value.topics):
-                self._count_topic(topic, by_regex=1)
+            self._count_topics(set(value.topics), by_regex=1)
         elif old is not None:
             del self.regexes[regex]
 
@@ -254,10 +254,8 @@ class ConsumerGroup:
             self.member_bytes.set(self.member_bytes.value + more)
             self._services.member_bytes.set(self._services.member_bytes.value + more)
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
-        for topic in before - after:
-            self._count_topic(topic, by_name=-1)
-        for topic in after - before:
-            self._count_topic(topic, by_name=1)
+        self._count_topics(before - after, by_name=-1)
+        self._count_topics(after - before, by_name=1)
         recount(self.regex_members, _one(old.subscribed_topic_regex or None), _one(new.subscribed_topic_regex or None))
         recount(self.server_assignors, _one(old.server_assignor), _one(new.server_assignor))
         were, are = old.classic_member_metadata, new.classic_member_metadata
@@ -269,16 +267,25 @@ class ConsumerGroup:
                 [] if are is None else [protocol.name for protocol in are.supported_protocols],
             )
 
-    def _count_topic(self, topic: str, by_name: int = 0, by_regex: int = 0) -> None:
-        old = self.subscribed_topics.get(topic, NO_COUNT)
-        new = SubscriptionCount(old.by_name + by_name, old.by_regex + by_regex)
-        if new != NO_COUNT:
-            self.subscribed_topics[topic] = new
-            if old == NO_COUNT:
-                self._services.by_topic.follow(topic, self.group_id)
-        else:
-            del self.subscribed_topics[topic]
-            self._services.by_topic.unfollow(topic, self.group_id)
+    def _count_topics(self, topics: Iterable[str], by_name: int = 0, by_regex: int = 0) -> None:
+        changed: dict[str, SubscriptionCount] = {}
+        followed: list[str] = []
+        # Most topics of a group have the same count.
+        after: dict[SubscriptionCount, SubscriptionCount] = {}
+        for topic in topics:
+            old = self.subscribed_topics.get(topic, NO_COUNT)
+            new = after.get(old)
+            if new is None:
+                new = after[old] = SubscriptionCount(old.by_name + by_name, old.by_regex + by_regex)
+            if new == NO_COUNT:
+                del self.subscribed_topics[topic]
+                self._services.by_topic.unfollow(topic, self.group_id)
+            else:
+                changed[topic] = new
+                if old is NO_COUNT:
+                    followed.append(topic)
+        self.subscribed_topics.put_all(changed)
+        self._services.by_topic.follow(followed, self.group_id)
 
     def _release(self, partitions: Epochs, member_epoch: int) -> None:
         for topic_id, numbers in partitions.items():

@@ -170,13 +170,10 @@ class ShareGroup:
             services.member_bytes.set(services.member_bytes.value + more)
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         gone, come = before - after, after - before
-        known = {topic for topic in gone | come if topic in self.subscribed_topics}
+        services.by_topic.follow((topic for topic in come if topic not in self.subscribed_topics), self.group_id)
         recount(self.subscribed_topics, gone, come)
-        for topic in gone | come:
-            is_followed = topic in self.subscribed_topics
-            if is_followed and topic not in known:
-                services.by_topic.follow(topic, self.group_id)
-            elif not is_followed and topic in known:
+        for topic in gone:
+            if topic not in self.subscribed_topics:
                 services.by_topic.unfollow(topic, self.group_id)
 
 

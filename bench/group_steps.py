@@ -1,0 +1,106 @@
+"""What the largest single requests of groups take of the loop: milliseconds of processor time, the least of the rounds.
+
+    python -m bench.group_steps [--members 1000] [--topics 5000] [--rounds 5]
+
+`operation` makes the records, `encoding` their bytes, and `replay` changes the state; all three are one step, between which nobody else is served.
+
+    conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
+    many topics   the first heartbeat of a group names many topics, none of which the server has hashed before
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.shard import RequestContext
+from protocol.codec import encode
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
+from tests.support.group import FakeReply, GroupLog
+from tests.support.heartbeats import config_of
+
+TIMEOUT_MS = 60_000
+
+
+class Spent(NamedTuple):
+    """Milliseconds of the parts of a step."""
+
+    operation: float
+    encoding: float
+    replay: float
+
+
+def classic_group(members: int, _topics: int) -> tuple[GroupLog, list[str]]:
+    """A shard with a stable classic group, whose members have a partition each."""
+    log = GroupLog(config_of())
+    log.topics.create(t=members)
+    subscription = b"\0\0" + encode(ConsumerProtocolSubscription(["t"]), 0)
+    stored = []
+    for number in range(members):
+        assignment = b"\0\0" + encode(ConsumerProtocolAssignment([TopicPartition("t", [number])]), 0)
+        member_id = f"consumer-client-1-00000000-0000-0000-0000-{number:012}"
+        stored.append(MemberMetadata(member_id, None, "client", "/127.0.0.1", TIMEOUT_MS, TIMEOUT_MS, subscription, assignment))
+    value = GroupMetadataValue("consumer", 5, "range", stored[0].member_id, 0, stored)
+    record = CoordinatorRecord(GroupMetadataKey("g"), value)
+    log.shard.replay(0, record)
+    log.committed.append(record)
+    log.shard.groups.classic.find("g")
+    return log, ["t"]
+
+
+def many_topics(_members: int, topics: int) -> tuple[GroupLog, list[str]]:
+    """A shard without groups, and the names of topics of one partition."""
+    log = GroupLog(config_of())
+    names = [f"topic-{number:05}" for number in range(topics)]
+    log.topics.create(**dict.fromkeys(names, 1))
+    return log, names
+
+
+CASES: dict[str, Callable[[int, int], tuple[GroupLog, list[str]]]] = {"conversion": classic_group, "many topics": many_topics}
+
+
+def measure(log: GroupLog, names: Sequence[str]) -> Spent:
+    """One heartbeat that joins group ``g``."""
+    context = RequestContext("client", "127.0.0.1", 68, 1)
+    request = ConsumerGroupHeartbeatRequest("g", "new", 0, None, None, TIMEOUT_MS, list(names), None, None, [])
+    log.registry.snapshot(log.end_offset)
+    times = [time.thread_time()]
+    records = list(GroupShard.consumer_group_heartbeat(log.shard, context, request, FakeReply(1)).records)
+    times.append(time.thread_time())
+    for record in records:
+        GROUP_SERDE.encode_key(record)
+        GROUP_SERDE.encode_value(record)
+    times.append(time.thread_time())
+    for offset, record in enumerate(records, log.end_offset):
+        log.shard.replay(offset, record)
+    times.append(time.thread_time())
+    return Spent(*((after - before) * 1000 for before, after in itertools.pairwise(times)))
+
+
+def main() -> None:
+    options = _options()
+    for name, build in CASES.items():
+        spent = [measure(*build(options.members, options.topics)) for _ in range(options.rounds)]
+        operation, encoding, replay = (min(each) for each in zip(*spent, strict=True))
+        print(f"{name:12} operation {operation:6.1f} ms   encoding {encoding:6.1f} ms   replay {replay:6.1f} ms", flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench.group_steps", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--members", type=int, default=1000, metavar="N", help="of the classic group (default 1000)")
+    parser.add_argument("--topics", type=int, default=5000, metavar="N", help="(default 5000, the limit of a request)")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
