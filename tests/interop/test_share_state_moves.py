@@ -1,4 +1,5 @@
-"""The state of share partitions moves from a Kafka broker to this server and back, and both go on with it in the same way."""
+"""The state of share partitions moves from a Kafka broker to this server and back, and both go on with it in the same way: with
+``--live`` (Java and Maven)."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.server import ROOT, Server
 from tests.support.share_state import TopicIdPartition, deletion, initialization, reading, results_of, summarizing, writing
+
+pytestmark = pytest.mark.live
 
 PROPERTIES: Final[Mapping[str, object]] = {
     "share.coordinator.state.topic.num.partitions": 3,
@@ -110,7 +113,6 @@ def _plain(answer: Message) -> Any:
     return {str(number): each for (_, number), each in sorted(found.items())}
 
 
-@pytest.mark.slow
 def test_share_state_there_and_back(tmp_path: Path) -> None:
     """Imported, it is as the broker said. Both then get the same requests: their answers and states are equal, although ours is
     compacted, killed and started in between. Exported, a broker says of it what we said; and its own tool reads our log."""

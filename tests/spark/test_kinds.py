@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.kind_logs import share_log
 from tests.support.lease_server import assert_every_tool_agrees, lease_server
+from tests.support.segments import write_segments
 from tests.support.server import Server
 from tests.support.toy_logs import written
 from tests.toy.rows import FOLDED, KEYED, PARTITIONS
@@ -35,6 +37,8 @@ def test_compact_and_verify_on_spark(jobs: SparkDriver, tmp_path: Path) -> None:
     data_dir = tmp_path / "plain"
     for kind in (KEYED, FOLDED):
         written(data_dir, kind)
+    # A folded log of the server's own beside them.
+    write_segments(data_dir / "__share_group_state-1", share_log(5, 60))
     for name in ("tasks", "many-tasks"):
         shutil.copytree(data_dir, tmp_path / name)
 
@@ -42,12 +46,13 @@ def test_compact_and_verify_on_spark(jobs: SparkDriver, tmp_path: Path) -> None:
     compacted, verdicts = run(jobs, "pipeline", "compact", "verify", "--data-dir", str(tmp_path / "tasks"))
     [giant] = run(jobs, "compact", "--task-bytes", "1", "--data-dir", str(tmp_path / "many-tasks"))
 
-    assert len(plain["layers"]) == 2 * PARTITIONS
+    assert len(plain["layers"]) == 2 * PARTITIONS + 1
     assert plain["layers"] == compacted["layers"] == giant["layers"]
     assert layers(tmp_path / "tasks") == layers(tmp_path / "many-tasks") == layers(data_dir)
     assert [(verdict["noun"], verdict["full"] == verdict["compacted"]) for verdict in verdicts] == [
-        ("totals", True)
-    ] * 2 * PARTITIONS
+        ("share partitions", True),
+        *[("totals", True)] * 2 * PARTITIONS,
+    ]
 
 
 def test_a_kind_with_a_clock(jobs: SparkDriver, tmp_path: Path) -> None:
