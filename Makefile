@@ -35,9 +35,9 @@ test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -
 	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses, strange requests
-	@RUNTIME_EXAMPLES=4000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
+	@RUNTIME_EXAMPLES=4000 SHARE_EXAMPLES=100000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
 	    tests/property/test_import_syscalls.py tests/property/test_transaction_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
-	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/property/test_share_layers.py tests/property/test_layers_over_time.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
+	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/property/test_share_layers.py tests/property/test_share_writes.py tests/property/test_layers_over_time.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@$(BIN)/python -m pytest -rP -o faulthandler_timeout=0 tests/integration/test_exactly_once.py tests/interop/test_exactly_once.py \
 	    --crash-rounds 200 --ledger-seconds 300 $(ARGS)

@@ -35,14 +35,20 @@ from coordinator_server.config_values import load
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from protocol.api import APIS
-from protocol.fields import Message
+from protocol.fields import Message, uuid_text
 from protocol.frames import decode_response, encode_request
+from protocol.messages import initialize_share_group_state, read_share_group_state, write_share_group_state
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.initialize_share_group_state import InitializeShareGroupStateRequest, InitializeStateData
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_MEMORY = Path("/dev/shm")
@@ -109,7 +115,36 @@ class Client(asyncio.Transport):
             )
             joined = await self.ask(group, 1)
             assert joined.member_epoch == FIRST_EPOCH, joined
+        if InitializeShareGroupStateRequest.kafka.key in APIS:
+            await self._share(group_id)
         return member
+
+    async def _share(self, group_id: str) -> None:
+        """Have a state of the topic's first partition, for a group of the same name."""
+        described = await self.ask(MetadataRequest([MetadataRequestTopic(name=TOPIC)]), 12)
+        TOPIC_IDS[TOPIC] = topic_id = described.topics[0].topic_id
+        key = f"{group_id}:{uuid_text(topic_id)}:0"
+        await self.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=[key]), 6)
+        partitions = [initialize_share_group_state.PartitionData(0, FIRST_EPOCH, 0)]
+        request = InitializeShareGroupStateRequest(group_id, [InitializeStateData(topic_id, partitions)])
+        # The first use creates the shards, which load after this.
+        while (await self.ask(request, 0)).results[0].partitions[0].error_code:  # noqa: ASYNC110 - nothing tells when
+            await asyncio.sleep(0.01)
+        await self.ask(share_write(Member(group_id, "", 0), 20), 1)
+
+
+TOPIC_IDS: dict[str, bytes] = {}
+
+
+def share_write(member: Member, batches: int) -> Message:
+    written = [StateBatch(2 * number, 2 * number, 2, 1) for number in range(batches)]
+    partitions = [write_share_group_state.PartitionData(0, FIRST_EPOCH, 0, 0, batches, written)]
+    return WriteShareGroupStateRequest(member.group_id, [WriteStateData(TOPIC_IDS[TOPIC], partitions)])
+
+
+def share_read(member: Member) -> Message:
+    partitions = [read_share_group_state.PartitionData(0, 0)]
+    return ReadShareGroupStateRequest(member.group_id, [ReadStateData(TOPIC_IDS[TOPIC], partitions)])
 
 
 def heartbeat(member: Member) -> Message:
@@ -144,6 +179,9 @@ OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
     "commit 10 noted": (8, 10, lambda member: commit(member, 10, "where the reader was")),
     "commit 100 noted": (8, 100, lambda member: commit(member, 100, "where the reader was")),
     "fetch 10": (8, 10, lambda member: fetch(member, 10)),
+    "share write 1": (1, 1, lambda member: share_write(member, 1)),
+    "share write 20": (1, 1, lambda member: share_write(member, 20)),
+    "share read": (0, 1, share_read),
 }
 
 

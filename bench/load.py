@@ -11,13 +11,22 @@ from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 from bench.targets import BUILD, Address
-from protocol.fields import Message
+from protocol.fields import Message, uuid_text
+from protocol.messages import initialize_share_group_state, read_share_group_state, write_share_group_state
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.initialize_share_group_state import (
+    InitializeShareGroupStateRequest,
+    InitializeShareGroupStateResponse,
+    InitializeStateData,
+)
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
-from tests.support.asking import coordinator, make_topic
+from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
+from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
+from tests.support.asking import coordinator, make_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import Member, join_all
@@ -27,6 +36,8 @@ TOPIC = "load"
 PARTITIONS = 100
 # Of the first member of a consumer group whose topic exists.
 FIRST_EPOCH = 2
+# Of the state and of the leader of a share partition.
+SHARE_EPOCH = 1
 SESSION_TIMEOUT_MS = 1_800_000
 ENTRY = struct.Struct("<IIII")
 
@@ -117,6 +128,54 @@ def fetches(partitions: int) -> Callable[[Member], Requests]:
     return requests
 
 
+def share_writes(batches: int) -> Callable[[Member], Requests]:
+    """Four requests in turn, each with so many batches of a record, every second record, in different delivery states."""
+
+    def requests(member: Member) -> Requests:
+        return [(_share_write(member, batches, delivery_state), 1) for delivery_state in (0, 2, 0, 4)]
+
+    return requests
+
+
+def _share_write(member: Member, batches: int, delivery_state: int) -> WriteShareGroupStateRequest:
+    written = [StateBatch(2 * number, 2 * number, delivery_state, 1) for number in range(batches)]
+    partition = write_share_group_state.PartitionData(0, SHARE_EPOCH, SHARE_EPOCH, 0, batches, written)
+    return WriteShareGroupStateRequest(member.group_id, [WriteStateData(TOPIC_IDS[member.address], [partition])])
+
+
+def share_reads(member: Member) -> Requests:
+    """By the leader that is known, of 20 batches."""
+    partition = read_share_group_state.PartitionData(0, SHARE_EPOCH)
+    return [(ReadShareGroupStateRequest(member.group_id, [ReadStateData(TOPIC_IDS[member.address], [partition])]), 0)]
+
+
+TOPIC_IDS: dict[Address, bytes] = {}
+"""Of the topic, by server."""
+
+
+def initialize_share_state(member: Member) -> Address:
+    """Have the group's state of a share partition anew, with 20 batches. Return where it lives."""
+    with Client(member.address, client_id="bench") as client:
+        topic_id = TOPIC_IDS[member.address] = topic_of(client, TOPIC, is_created=False).topic_id
+        finding = FindCoordinatorRequest(key_type=2, coordinator_keys=[f"{member.group_id}:{uuid_text(topic_id)}:0"])
+        homes: list[Address] = []
+
+        def is_found() -> bool:
+            [found] = client.ask(finding, 6, FindCoordinatorResponse).coordinators
+            homes.append((found.host, found.port))
+            return found.error_code == 0
+
+        eventually(is_found)
+    data = [InitializeStateData(topic_id, [initialize_share_group_state.PartitionData(0, SHARE_EPOCH, 0)])]
+    request = InitializeShareGroupStateRequest(member.group_id, data)
+    with Client(homes[-1], client_id="bench") as client:
+        # The coordinator may take a moment to be there.
+        eventually(lambda: not client.ask(request, 0, InitializeShareGroupStateResponse).results[0].partitions[0].error_code)
+        for each, version in [*share_reads(member), *share_writes(20)(member)]:
+            client.call(each, version)
+    return homes[-1]
+
+
 SCENARIOS: dict[str, Callable[[Member], Requests]] = {
     "heartbeat": heartbeats,
     "consumer heartbeat": consumer_heartbeats,
@@ -124,11 +183,17 @@ SCENARIOS: dict[str, Callable[[Member], Requests]] = {
     "commit 10": commits(10),
     "commit 100": commits(100),
     "fetch 10": fetches(10),
+    "share write 1": share_writes(1),
+    "share write 20": share_writes(20),
+    "share read": share_reads,
 }
 
 
 # What goes before a scenario: returns where its requests go.
-PREPARATIONS: dict[str, Callable[[Member], Address]] = {"consumer heartbeat": join_consumer_group}
+PREPARATIONS: dict[str, Callable[[Member], Address]] = {
+    "consumer heartbeat": join_consumer_group,
+    **dict.fromkeys(("share write 1", "share write 20", "share read"), initialize_share_state),
+}
 
 
 def set_up(address: Address, count: int) -> list[Member]:

@@ -47,6 +47,12 @@ GOALS = {
     ("commit 100", "16x20"): 1,
     ("fetch 10", "200x1"): 1,
     ("fetch 10", "16x20"): 3,
+    ("share write 1", "200x1"): 1.2,
+    ("share write 1", "16x20"): 3,
+    ("share write 20", "200x1"): 1.2,
+    ("share write 20", "16x20"): 3,
+    ("share read", "200x1"): 1.2,
+    ("share read", "16x20"): 3,
 }
 
 

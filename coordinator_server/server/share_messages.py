@@ -24,18 +24,37 @@ from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartitionKey, coordinator_key
 from protocol.error_codes import ErrorCode
 
+MOST_CACHED: Final = 1 << 16
+"""The number of share partitions whose shards are cached: up to 32 MiB, with the longest group ids that are cached."""
+LONGEST_CACHED: Final = 256
+
 INITIALIZE_NEW: Final = WriteOperation("initialize-states", ShareShard.initialize_new)
 DELETE_ALL: Final = WriteOperation("delete-states", ShareShard.delete_states)
 SUMMARIZE: Final = WriteOperation("summarize-states", ShareShard.summarize_states)
 
 
+class _ShareShards(dict[tuple[str, bytes, int], int]):
+    """The shards of share partitions, computed when they are first used. Emptied when there are too many."""
+
+    def __init__(self, partitions: int) -> None:
+        super().__init__()
+        self._partitions = partitions
+
+    def __call__(self, group_id: str, topic_id: bytes, partition: int, /) -> int:
+        return self[group_id, topic_id, partition]
+
+    def __missing__(self, key: tuple[str, bytes, int]) -> int:
+        shard = partition_for(coordinator_key(SharePartitionKey(*key)), self._partitions)
+        if len(key[0]) <= LONGEST_CACHED:
+            if len(self) >= MOST_CACHED:
+                self.clear()
+            self[key] = shard
+        return shard
+
+
 def share_shards(partitions: int) -> ShareShards:
     """Return the function that finds the shard of a share partition's state, among this number of shards."""
-
-    def shard_of(group_id: str, topic_id: bytes, partition: int, /) -> int:
-        return partition_for(coordinator_key(SharePartitionKey(group_id, topic_id, partition)), partitions)
-
-    return shard_of
+    return _ShareShards(partitions)
 
 
 def _run(

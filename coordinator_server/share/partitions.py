@@ -5,7 +5,7 @@ A load leaves snapshots as bytes, and most share partitions of a large log are n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.share.encoding import decoded_snapshot, encoded_timestamps
@@ -23,6 +23,11 @@ class SharePartitions:
 
     def __contains__(self, name: bytes) -> bool:
         return name in self._states
+
+    @property
+    def known(self) -> Container[bytes]:
+        """The names of all share partitions."""
+        return self._states
 
     def get(self, name: bytes) -> SharePartition | None:
         """Return the latest state, or None."""
@@ -61,9 +66,9 @@ class SharePartitions:
         else:
             self._states[name] = state
 
-    def put_encoded(self, name: bytes, value: bytes) -> None:
-        """Add the first record of a share partition: a snapshot in version 0."""
-        self._states[name] = value
+    def fill_encoded(self, snapshots: Mapping[bytes, bytes]) -> None:
+        """Add the first records of share partitions: snapshots in version 0. No snapshot of the timeline may be open."""
+        self._states.fill(snapshots.items())
 
 
 def _state(name: bytes, state: SharePartition | bytes | None) -> SharePartition | None:

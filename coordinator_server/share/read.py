@@ -26,7 +26,7 @@ def read_state(context: ShareContext, request: Read) -> CoordinatorResult[ShareP
     if leader_epoch in (NO_EPOCH, state.highest_leader_epoch):
         return CoordinatorResult(state)
     change = Write(key, state.state_epoch, leader_epoch, state.start_offset, state.delivery_complete_count, ())
-    return CoordinatorResult(state, changed_state(context, name, state, change))
+    return CoordinatorResult(state, changed_state(context, name, state, change, leader_epoch))
 
 
 def summary(context: ShareContext, key: SharePartitionKey) -> Summary:

@@ -12,9 +12,18 @@ from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.digest import StateDigest, digest_text
-from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer, Reply, RequestContext
+from coordinator_server.machine.shard import (
+    Clock,
+    CoordinatorResult,
+    CoordinatorShard,
+    CoordinatorTimer,
+    PlainRecords,
+    Reply,
+    RequestContext,
+)
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.share import many
+from coordinator_server.share.bulk import SnapshotReplay
 from coordinator_server.share.context import ONLY_REPLAYS, ShareContext
 from coordinator_server.share.digest import share_partition_digest
 from coordinator_server.share.encoding import key_of, name_of
@@ -145,8 +154,9 @@ class ShareShard(CoordinatorShard):
                 known = self._partitions.get(name)
                 self._partitions.put(name, first_update(value) if known is None else _updated(known, value))
 
-    def plain_records(self) -> None:
-        """Return None: the records have different sizes, so there is no fast replay."""
+    def plain_records(self) -> PlainRecords:
+        """Return the fast replay of first snapshots, the most frequent records of a compacted log."""
+        return SnapshotReplay(self._partitions)
 
     def on_loaded(self) -> None:
         """Start to look for deleted topics and for cold states."""

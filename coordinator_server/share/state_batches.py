@@ -37,19 +37,23 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatc
     # ``batch`` is the least of those that are not done; the others are rest[place:], in order.
     done: list[StateBatch] = []
     batch, place = rest[0], 1
+    last = batch[1]
     while place < len(rest):
         later = rest[place]
         place += 1
-        if later.first_offset > batch.last_offset and (later.first_offset != batch.last_offset + 1 or later[2:] != batch[2:]):
-            if later != batch:
-                done.append(batch)
-                batch = later
+        if later == batch:
             continue
-        before, batch, behind = _pieces(batch, later)
-        if before is not None:
-            done.append(before)
-        if behind is not None:
-            insort(rest, behind, lo=place)
+        first = later[0]
+        if first > last and (first != last + 1 or later[2:] != batch[2:]):
+            done.append(batch)
+            batch = later
+        else:
+            before, batch, behind = _pieces(batch, later)
+            if before is not None:
+                done.append(before)
+            if behind is not None:
+                insort(rest, behind, lo=place)
+        last = batch[1]
     done.append(batch)
     return tuple(done)
 
@@ -57,9 +61,9 @@ def combine(batches: Iterable[StateBatch], start_offset: int) -> tuple[StateBatc
 def _from(start_offset: int, batches: Iterable[StateBatch]) -> list[StateBatch]:
     """Return the parts of batches that are not below the start offset."""
     return [
-        batch if batch.first_offset >= start_offset else batch._replace(first_offset=start_offset)
+        batch if batch[0] >= start_offset else batch._replace(first_offset=start_offset)
         for batch in batches
-        if batch.last_offset >= start_offset
+        if batch[1] >= start_offset
     ]
 
 

@@ -42,7 +42,8 @@ def check_partition(key: SharePartitionKey) -> None:
 def check_topic(topics: TopicsById, key: SharePartitionKey) -> None:
     """Raise CoordinatorError if the topic does not have the partition, or if that is not known now."""
     topic = topics.topic_by_id(key.topic_id)
-    if topic is None and not topics.is_current:
+    if topic is not None and key.partition < topic.partitions:
+        return
+    if not topics.is_current:
         raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
-    if topic is None or topic.partitions <= key.partition:
-        raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

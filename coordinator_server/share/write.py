@@ -31,17 +31,17 @@ def check_epochs(state: SharePartition, leader_epoch: int, state_epoch: int = NO
 
 def write_state(context: ShareContext, request: Write) -> StateRecord:
     """Return the record of a write. It raises no epoch of the share partition, even with higher ones. Raises CoordinatorError."""
-    key = request.key
+    key, state_epoch, leader_epoch, _, _, batches = request
     check_partition(key)
     name = name_of(key)
     state = context.partitions.get(name)
     if state is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the share partition is not initialized")
-    check_epochs(state, request.leader_epoch, request.state_epoch)
+    check_epochs(state, leader_epoch, state_epoch)
     check_topic(context.topics, key)
-    if len(request.batches) > MAX_BATCHES:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(request.batches)} batches, of at most {MAX_BATCHES}")
-    record = changed_state(context, name, state, request._replace(leader_epoch=state.leader_epoch))
+    if len(batches) > MAX_BATCHES:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(batches)} batches, of at most {MAX_BATCHES}")
+    record = changed_state(context, name, state, request, state.leader_epoch)
     assert record.state is not None
     stored = len(record.state.state_batches)
     if stored > MAX_STORED_BATCHES and stored > len(state.state_batches):
@@ -51,27 +51,27 @@ def write_state(context: ShareContext, request: Write) -> StateRecord:
     return record
 
 
-def changed_state(context: ShareContext, name: bytes, state: SharePartition, change: Write) -> StateRecord:
-    """Return the update of a state, or its next snapshot. Raises CoordinatorError."""
+def changed_state(context: ShareContext, name: bytes, state: SharePartition, change: Write, leader_epoch: int) -> StateRecord:
+    """Return the update of a state, or its next snapshot. ``leader_epoch`` is used in place of the change's."""
+    _, _, _, start_offset, complete_count, batches = change
     if state.update_count < context.updates_per_snapshot:
-        batches = combine(change.batches, change.start_offset)
-        after = after_update(state, change.leader_epoch, change.start_offset, change.delivery_complete_count, batches)
-        value = encoded_update(
-            state.snapshot_epoch, change.leader_epoch, change.start_offset, change.delivery_complete_count, batches
-        )
+        update = combine(batches, start_offset) if batches else ()
+        after = after_update(state, leader_epoch, start_offset, complete_count, update)
+        value = encoded_update(state.snapshot_epoch, leader_epoch, start_offset, complete_count, update)
         return StateRecord(context.partitions, name, UPDATE_TYPE, value, after)
-    start_offset = state.start_offset if change.start_offset == NO_START_OFFSET else change.start_offset
+    if start_offset == NO_START_OFFSET:
+        start_offset = state.start_offset
     now_ms = context.clock.wall_ms()
     snapshot = SharePartition(
         state.snapshot_epoch + 1,
         state.state_epoch,
-        change.leader_epoch,
+        leader_epoch,
         start_offset,
-        change.delivery_complete_count,
-        combine((*state.state_batches, *change.batches), start_offset),
+        complete_count,
+        combine((*state.state_batches, *batches), start_offset),
         now_ms,
         now_ms,
-        highest_leader_epoch=change.leader_epoch,
+        highest_leader_epoch=leader_epoch,
         highest_state_epoch=state.state_epoch,
         update_count=0,
     )

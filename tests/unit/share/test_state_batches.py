@@ -52,6 +52,33 @@ def test_what_lies_below_the_start_offset_goes(start_offset: int, combined: list
     assert combine([B(2, 4, 1, 0)], start_offset) == tuple(combined)
 
 
-def test_a_batch_without_a_record_says_nothing() -> None:
-    """No coordinator writes one; in a log it must not keep anybody busy for ever."""
+@pytest.mark.parametrize(
+    ("batches", "combined"),
+    [
+        ([B(5, 3, 2, 0)], [B(5, 3, 2, 0)]),
+        ([B(0, 4, 1, 0), B(9, 6, 1, 0)], [B(0, 4, 1, 0), B(9, 6, 1, 0)]),
+        ([B(9, 6, 1, 0), B(9, 6, 1, 0)], [B(9, 6, 1, 0)]),
+        ([B(9, 8, 1, 0), B(9, 12, 1, 0)], [B(9, 12, 1, 0)]),
+        ([B(9, 8, 1, 0), B(9, 12, 2, 0)], [B(9, 8, 1, 0), B(9, 12, 2, 0)]),
+        ([B(0, 10, 2, 0), B(5, 3, 1, 0)], [B(0, 10, 2, 0)]),
+        ([B(0, 10, 1, 0), B(5, 3, 1, 0)], [B(0, 10, 1, 0)]),
+    ],
+)
+def test_a_batch_without_a_record_is_kept_where_no_other_meets_it(batches: list[StateBatch], combined: list[StateBatch]) -> None:
+    """As Kafka's PersisterStateBatchCombiner does."""
+    assert combine(batches, NO_START_OFFSET) == tuple(combined)
+
+
+def test_a_batch_without_a_record_inside_a_smaller_one_is_dropped() -> None:
+    """Kafka's coordinator would split and merge the other one for ever."""
     assert combine([B(0, 10, 1, 0), B(5, 3, 2, 0)], NO_START_OFFSET) == (B(0, 10, 1, 0),)
+    assert combine([B(20, 100, 1, 0), B(30, 5, 2, 0), B(50, 60, 2, 0)], NO_START_OFFSET) == (
+        B(20, 49, 1, 0),
+        B(50, 60, 2, 0),
+        B(61, 100, 1, 0),
+    )
+
+
+def test_a_batch_without_a_record_goes_below_the_start_offset() -> None:
+    assert combine([B(9, 6, 1, 0)], 7) == ()
+    assert combine([B(9, 6, 1, 0)], 6) == (B(9, 6, 1, 0),)

@@ -1,0 +1,207 @@
+"""Fast replay of the first snapshot of each share partition from a batch's bytes, which stay encoded until their first use.
+
+A compacted log has hardly anything else, and maybe a million of them. Only *plain* records are read here: snapshots in version 0 of
+share partitions that are not known yet, with a group id in ASCII. All others are left to the decoders and ``ShareShard.replay``, and
+the result is always the same as theirs.
+
+    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
+
+``encoding.py`` has the layouts of key and value. Neighbours of equal size and layout are a *run*, which is read as columns.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from struct import Struct as Layout
+from typing import Final, NamedTuple
+
+from coordinator_server.share.encoding import SNAPSHOT_TYPE
+from coordinator_server.share.partitions import SharePartitions
+
+_KEY_BYTES: Final = 2 + 2 + 16 + 4
+"""A key without its group id: type, size of the group id, topic id, partition."""
+_BATCHES_AT: Final = 38
+"""Where a snapshot has the number of its batches, plus one."""
+_BATCH_BYTES: Final = 20
+_COMPLETE_COUNT: Final = b"\1\0\4"
+"""The tags with the delivery complete count, whose four bytes follow."""
+_WITH_COMPLETE_COUNT: Final = 7
+_MOST_BATCHES: Final = 126
+"""The largest number of batches whose count takes one byte."""
+
+
+_TWO_BYTES_FROM: Final = 0x80
+_SHORTEST_RUN: Final = 4
+_LONGEST_RUN: Final = 512
+_MOST_BATCHES_OF_RUN: Final = 8
+# The columns of a run that have the same bytes in each record.
+_HEAD, _KEY_SIZE, _VALUE_SIZE, _TAIL = 0, 2, 4, 6
+_EVEN: Final = bytes(range(0, 256, 2))
+"""The first bytes of varints of numbers that are not negative."""
+_ENDS: Final = bytes(range(0x80))
+"""The last bytes of varints."""
+
+
+class _Shape(NamedTuple):
+    """The positions of the parts of a plain record in the data, and the number of its batches."""
+
+    start: int
+    delta: int
+    key_size: int
+    key: int
+    key_end: int
+    value: int
+    value_end: int
+    stop: int
+    batches: int
+
+
+class SnapshotReplay:
+    """The fast replay of plain records. No snapshot of the timeline may be open."""
+
+    __slots__ = ("_partitions",)
+
+    def __init__(self, partitions: SharePartitions) -> None:
+        self._partitions = partitions
+
+    def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
+        """Replay plain records; see ``PlainRecords``."""
+        found: dict[bytes, bytes] = {}
+        behind = self._read(found, data, pos, end, last_delta)
+        self._partitions.fill_encoded(found)
+        return behind, len(found)
+
+    def _read(self, found: dict[bytes, bytes], data: bytes, pos: int, end: int, last_delta: int) -> int:  # noqa: C901, PLR0912, PLR0915 - read in place
+        """Put plain records into ``found``, by name. Return the position after them. Varints of one byte are read in place."""
+        known = self._partitions.known
+        # The key without its partition: that of the next record is often the same.
+        prefix = b""
+        start = pos
+        try:
+            while pos < end:
+                start = pos
+                size, pos = data[pos], pos + 1
+                if size >= 0x80:
+                    size, pos = _two_bytes(data, start)
+                stop = pos + (size >> 1)
+                pos += 1
+                while data[pos] >= 0x80:
+                    pos += 1
+                delta, pos = data[pos + 1], pos + 2
+                if delta >= 0x80:
+                    delta, pos = _two_bytes(data, pos - 1)
+                if size & 1 or delta & 1 or delta >> 1 > last_delta or stop > end:
+                    return start
+                size, key_at = data[pos], pos + 1
+                if size >= 0x80:
+                    size, key_at = _two_bytes(data, pos)
+                key_end = key_at + (size >> 1)
+                if size & 1 or (data[key_at : key_end - 4] != prefix and not _is_plain(prefix := data[key_at : key_end - 4])):
+                    return start
+                name = data[key_at + 2 : key_end]
+                if name in found or name in known:
+                    return start
+                size, value_at = data[key_end], key_end + 1
+                if size >= 0x80:
+                    size, value_at = _two_bytes(data, key_end)
+                value_end = value_at + (size >> 1)
+                # Headers, if any, follow the value. They do not affect the state.
+                if size & 1 or value_end >= stop or (value_end + 1 != stop and not data[value_end]):
+                    return start
+                # The value is as long as its number of batches and its tags say.
+                batches = data[value_at + _BATCHES_AT] - 1
+                tags_at = value_at + _BATCHES_AT + 1 + _BATCH_BYTES * batches
+                rest = value_end - tags_at
+                if data[value_at] or data[value_at + 1] or not 0 <= batches <= _MOST_BATCHES:
+                    return start
+                if rest == _WITH_COMPLETE_COUNT:
+                    if not data.startswith(_COMPLETE_COUNT, tags_at):
+                        return start
+                elif rest != 1 or data[tags_at]:
+                    return start
+                if batches and data[value_at + _BATCHES_AT + _BATCH_BYTES : tags_at : _BATCH_BYTES].count(0) != batches:
+                    return start
+                found[name] = data[value_at:value_end]
+                if stop + _SHORTEST_RUN * (stop - start) <= end and batches <= _MOST_BATCHES_OF_RUN:
+                    delta_at = pos - (1 if delta < _TWO_BYTES_FROM else 2)
+                    shape = _Shape(start, delta_at, pos, key_at, key_end, value_at, value_end, stop, batches)
+                    stop += self._run(found, data, shape, end) * (stop - start)
+                start = pos = stop
+        except IndexError:
+            # The record exceeds the data. The regular decoder, which reads it next, reports that.
+            return start
+        return start
+
+    def _run(self, found: dict[bytes, bytes], data: bytes, shape: _Shape, end: int) -> int:
+        """Put the records behind one into ``found`` that have its shape, as long as they are plain. Return their number."""
+        start, delta_at, key_size_at, key_at, key_end, value_at, value_end, stop, batches = shape
+        size, value_size = stop - start, value_end - value_at
+        length = min((end - stop) // size, _LONGEST_RUN)
+        layout = _layout(
+            delta_at - start,
+            key_size_at - delta_at,
+            key_at + 2 - key_size_at,
+            key_end - key_at - 2,
+            value_at - key_end,
+            value_size,
+            stop - value_end,
+        )
+        columns = list(zip(*layout.iter_unpack(data[stop : stop + length * size]), strict=True))
+        first = layout.unpack_from(data, start)
+        # Of these columns, all rows are those of the first record.
+        for place in (_HEAD, _KEY_SIZE, _VALUE_SIZE, _TAIL):
+            length = _alike(columns[place], first[place], length)
+        _, deltas, _, names, _, values, _ = (column[:length] for column in columns)
+        if length == 0 or not _are_even(deltas) or len(set(names)) < length:
+            return 0
+        if not found.keys().isdisjoint(names) or any(name in self._partitions.known for name in names):
+            return 0
+        if not all(_is_plain(SNAPSHOT_TYPE + prefix) for prefix in {name[:-4] for name in names}):
+            return 0
+        if not _are_snapshots(b"".join(values), length, value_size, batches):
+            return 0
+        found.update(zip(names, values, strict=True))
+        return length
+
+
+_layout: Final = cache(lambda *sizes: Layout("".join(f"{size}s" for size in sizes)))
+
+
+def _alike(column: tuple[bytes, ...], value: bytes, length: int) -> int:
+    """Return how many of the first ``length`` rows have the value, up to the first that has another one."""
+    if column.count(value) == len(column):
+        return length
+    return next((place for place, each in enumerate(column[:length]) if each != value), length)
+
+
+def _are_even(deltas: tuple[bytes, ...]) -> bool:
+    """Return whether varints of equal size are numbers that are not negative."""
+    joined, size = b"".join(deltas), len(deltas[0])
+    ends = joined[size - 1 :: size]
+    return not joined[::size].translate(None, _EVEN) and (size == 1 or not ends.translate(None, _ENDS))
+
+
+def _are_snapshots(joined: bytes, length: int, size: int, batches: int) -> bool:
+    """Return whether values of equal size are snapshots with so many batches, and with the tags that make up the rest."""
+    tags_at = _BATCHES_AT + 1 + _BATCH_BYTES * batches
+    tags = b"\0" if size == tags_at + 1 else _COMPLETE_COUNT
+    constant = {0: 0, 1: 0, _BATCHES_AT: batches + 1}
+    constant |= dict.fromkeys(range(_BATCHES_AT + _BATCH_BYTES, tags_at, _BATCH_BYTES), 0)
+    constant |= dict(enumerate(tags, tags_at))
+    return all(joined[place::size].count(byte) == length for place, byte in constant.items())
+
+
+def _is_plain(prefix: bytes) -> bool:
+    """Return whether a key without its partition is a snapshot's, as long as its group id says, which is ASCII."""
+    size = len(prefix) - _KEY_BYTES + 4
+    return (
+        size >= 0 and prefix.startswith(SNAPSHOT_TYPE) and int.from_bytes(prefix[2:4]) == size and prefix[4 : size + 4].isascii()
+    )
+
+
+def _two_bytes(data: bytes, pos: int) -> tuple[int, int]:
+    """Return the number in a varint of two bytes, and the position after it. A longer one raises IndexError: it is not plain."""
+    second = data[pos + 1]
+    if second >= 0x80:
+        raise IndexError
+    return data[pos] & 0x7F | second << 7, pos + 2
