@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
@@ -30,6 +33,8 @@ from protocol.messages.offset_commit import (
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
 from tests.support.asking import make_topic
 from tests.support.client import Client
+from tests.support.command_forks import run_command
+from tests.support.server import Server
 
 Address = tuple[str, int]
 GROUP_RESOURCE = 32
@@ -123,3 +128,21 @@ def commit(client: Client, group_id: str, member_id: str, epoch: int, offsets: d
     topics = [OffsetCommitRequestTopic(group_id, partitions=partitions)]
     answer = client.ask(OffsetCommitRequest(group_id, epoch, member_id, topics=topics), 9, OffsetCommitResponse)
     return [one.error_code for topic in answer.topics for one in topic.partitions]
+
+
+def test_replay_shows_topics_by_their_names(tmp_path: Path) -> None:
+    """The records of a member have ids. Beside a server, and without one."""
+
+    def assignments(*words: str) -> list[dict[str, list[int]]]:
+        done = run_command("replay", "--json", *words, "--data-dir", server.data_dir)
+        assert done.returncode == 0, done.stderr
+        return [
+            member["assignment"] for shard in json.loads(done.stdout) for group in shard["groups"] for member in group["members"]
+        ]
+
+    with Server(tmp_path, {"topics": "orders:3"}) as server:
+        with Client(server.address) as client:
+            assert beat(client, "g", "m", 0, ["orders"]).member_epoch == 2
+        assert assignments("--seal") == [{"orders": [0, 1, 2]}]
+        server.kill()
+        assert assignments() == [{"orders": [0, 1, 2]}]

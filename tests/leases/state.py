@@ -8,6 +8,7 @@ from typing import Any, Final
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.pipeline.states.state import NoTime
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.coordinator_records import CoordinatorRecord
@@ -39,7 +40,7 @@ class LeaseState:
     def contents(self) -> dict[str, dict[str, Any]]:
         return {self.label(name): lease._asdict() for name, lease in self.shard.leases(LATEST).items()}
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"contents": self.contents()}
 
 

@@ -13,6 +13,7 @@ from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.rules import Keyed, Rule
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import NO_EFFECTS, BuildShard, ShardServices
@@ -102,7 +103,7 @@ class PurseState:
     def contents(self) -> dict[str, dict[str, Any]]:
         return {name: {"amount": amount} for name, amount in self.shard.purses(LATEST).items()}
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"contents": self.contents()}
 
 

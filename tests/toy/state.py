@@ -8,6 +8,7 @@ from typing import Any, Final
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.coordinator_records import CoordinatorRecord
 from tests.toy.records import AddedKey, TotalKey, ToySerde, total_record
@@ -38,7 +39,7 @@ class ToyState:
     def contents(self) -> dict[str, dict[str, Any]]:
         return {self.label(name): {"total": total} for name, total in self.shard.totals(LATEST).items()}
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"contents": self.contents()}
 
 

@@ -24,6 +24,7 @@ from coordinator_server.pipeline.input.files import InputFile, compacted_input, 
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 from coordinator_server.pipeline.input.sealing import open_unless_served
 from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.pipeline.states.shown_group import Group
@@ -53,6 +54,13 @@ class Moment(NamedTuple):
     ms: int
 
 
+class _Using(NamedTuple):
+    """What a state is shown with."""
+
+    changes: LastChanges | None
+    names: TopicNames
+
+
 def replay(
     data_dir: Path,
     shards: Sequence[str] = (),
@@ -62,12 +70,14 @@ def replay(
     retries: Retries = ONCE,
 ) -> Iterator[ShardState]:
     """Replay the named shards, or all that have a log. ``with_changes`` adds to each group and offset who changed it last."""
-    changes = LastChanges() if with_changes else None
     chosen = _choose(data_dir, shards)
     with ExitStack() as stack:
         store = retries.run(partial(open_unless_served, stack, data_dir, "replay"))
+        catalog = data_dir / CATALOG_SHARD
+        names = TopicNames(data_dir, _sealed_to(catalog) if store is None else store.end_offset(_shard_id(catalog)))
+        using = _Using(LastChanges() if with_changes else None, names)
         for path in chosen:
-            yield _replay_sealed(path, at, changes) if store is None else _replay_all(store, path, at, changes)
+            yield _replay_sealed(path, at, using) if store is None else _replay_all(store, path, at, using)
 
 
 def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
@@ -82,29 +92,37 @@ def _offset(shard_dir: Path, at: int | Moment, upto: int) -> int:
     return offset_at(shard_dir, at.ms, upto) if isinstance(at, Moment) else at
 
 
-def _replay_all(store: LocalLogStore, shard_dir: Path, at: int | Moment | None, changes: LastChanges | None) -> ShardState:
-    topic, _, number = shard_dir.name.rpartition("-")
-    shard = ShardId(topic, int(number))
+def _replay_all(store: LocalLogStore, shard_dir: Path, at: int | Moment | None, using: _Using) -> ShardState:
+    shard = _shard_id(shard_dir)
     end = store.end_offset(shard)
     upto = end if at is None else min(_offset(shard_dir, at, end), end)
     newest = newest_valid_layer(shard_dir)
     if newest is not None and upto < newest.to_offset:
-        return _replay_files(shard_dir, upto, changes, is_whole=True)
-    return _state(shard_dir, store.read(shard, 0), upto, changes, is_whole=True)
+        return _replay_files(shard_dir, upto, using, is_whole=True)
+    return _state(shard_dir, store.read(shard, 0), upto, using, is_whole=True)
 
 
-def _replay_sealed(shard_dir: Path, when: int | Moment | None, changes: LastChanges | None) -> ShardState:
-    bases = segment_bases(shard_dir)
-    sealed_to = bases[-1] if bases else 0
+def _replay_sealed(shard_dir: Path, when: int | Moment | None, using: _Using) -> ShardState:
+    sealed_to = _sealed_to(shard_dir)
     at = None if when is None else _offset(shard_dir, when, sealed_to)
     if at is not None and at <= sealed_to:
-        return _replay_files(shard_dir, at, changes, is_whole=True)
-    return _replay_files(shard_dir, sealed_to, changes, is_whole=False)
+        return _replay_files(shard_dir, at, using, is_whole=True)
+    return _replay_files(shard_dir, sealed_to, using, is_whole=False)
 
 
-def _replay_files(shard_dir: Path, upto: int, changes: LastChanges | None, *, is_whole: bool) -> ShardState:
+def _sealed_to(shard_dir: Path) -> int:
+    bases = segment_bases(shard_dir) if shard_dir.is_dir() else []
+    return bases[-1] if bases else 0
+
+
+def _shard_id(shard_dir: Path) -> ShardId:
+    topic, _, number = shard_dir.name.rpartition("-")
+    return ShardId(topic, int(number))
+
+
+def _replay_files(shard_dir: Path, upto: int, using: _Using, *, is_whole: bool) -> ShardState:
     batches = (batch for file in compacted_input(shard_dir, upto)[1] for batch in _batches(file))
-    return _state(shard_dir, batches, upto, changes, is_whole=is_whole)
+    return _state(shard_dir, batches, upto, using, is_whole=is_whole)
 
 
 def _batches(file: InputFile) -> Iterator[bytes]:
@@ -112,9 +130,9 @@ def _batches(file: InputFile) -> Iterator[bytes]:
         yield data[position : position + header.size]
 
 
-def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, changes: LastChanges | None, *, is_whole: bool) -> ShardState:
+def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, using: _Using, *, is_whole: bool) -> ShardState:
     try:
-        batches = batches if changes is None else changes.watch(batches, upto)
+        batches = batches if using.changes is None else using.changes.watch(batches, upto)
         state = replay_into(rule_of(shard_dir.name).state(), batches, upto)
     except DecodeError as error:
         raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
@@ -124,5 +142,5 @@ def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, changes: LastCh
         is_whole=is_whole,
         noun=state.noun,
         digest=state.digest().digest,
-        **state.shown(changes),
+        **state.shown(using.changes, using.names),
     )

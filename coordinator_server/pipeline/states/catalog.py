@@ -10,6 +10,7 @@ from coordinator_server.config import Config
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.pipeline.states.state import NoTime, no_id, topic_id_text
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE
@@ -48,5 +49,5 @@ class CatalogState:
                 items |= {f"setting {each}": value for each, value in shard.settings(LATEST, (kind, name)).items()}
         return found
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"topics": {topic.name: topic.partitions for topic in self.shard.all_topics(LATEST)}}

@@ -53,8 +53,8 @@ class GroupState:
     def contents(self) -> dict[str, dict[str, Any]]:
         return {self.label(group.group_id): _items(group) for group in groups_of(self.shard)}
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
-        return {"groups": groups_of(self.shard, changes)}
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
+        return {"groups": groups_of(self.shard, changes, names)}
 
 
 def empty_shard() -> GroupShard:

@@ -9,6 +9,7 @@ import msgspec
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import coordinator_key
@@ -45,5 +46,5 @@ class ShareState:
             found[self.label(coordinator_key(key))] = items
         return found
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"contents": self.contents()}

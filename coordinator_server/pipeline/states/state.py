@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.fields import ZERO_UUID, uuid_text
 
 
@@ -33,8 +34,11 @@ class State(Protocol):
     def contents(self) -> dict[str, dict[str, Any]]:
         """Return the whole state, to compare and to display: by label, then by key."""
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
-        """Return the fields of ``ShardState`` that show the state, with the last change of each part if ``changes`` is given."""
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
+        """Return the fields of ``ShardState`` that show the state, with the last change of each part if ``changes`` is given.
+
+        ``names`` has the names of topics; one that it lacks is shown by its id.
+        """
 
 
 S = TypeVar("S", bound=State)

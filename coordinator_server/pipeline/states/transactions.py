@@ -8,6 +8,7 @@ from typing import Any, Final
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.pipeline.states.state import NoTime, no_id
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
@@ -60,7 +61,7 @@ class TransactionalIdsState:
             found[self.label(transactional_id)] = _fields(known)
         return found
 
-    def shown(self, changes: LastChanges | None, /) -> dict[str, Any]:
+    def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:
         return {"contents": self.contents()}
 
 

@@ -48,7 +48,7 @@ def test_an_id_is_shown_with_all_that_its_record_says() -> None:
     assert label == "transactional id t"
     assert ((fields["producer_id"], fields["producer_epoch"]), fields["state"]) == (producer, "Ongoing")
     assert fields["partitions"] == [f"{OFFSETS}-1", "orders-9", "orders-10"]
-    assert state.shown(None) == {"contents": state.contents()}
+    assert state.shown(None, {}) == {"contents": state.contents()}
 
 
 @pytest.mark.parametrize(
