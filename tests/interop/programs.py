@@ -30,6 +30,20 @@ def command_of(client: str) -> list[str]:
     return [sys.executable, "-m", "tests.interop.member", client] if build is None else build()
 
 
+def share_member(client: str) -> list[str]:
+    """The words that start a client's member of a share group; bootstrap, group and topic come behind them."""
+    match client:
+        case "java":
+            return java_command("ShareMember")
+        case "franz-go":
+            return [*command_of(client), "share"]
+    return [sys.executable, "-m", "tests.interop.share_member"]
+
+
+SHARING = ("java", "confluent-kafka", "franz-go")
+"""The clients that have share consumers."""
+
+
 def java_command(name: str, *words: str) -> list[str]:
     """The words that start a Java program: one of ``java/``, or one of Kafka's own."""
     jars = kafka_jars()

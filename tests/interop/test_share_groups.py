@@ -16,7 +16,7 @@ import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
 from tests.interop.crew import ClientProcess
-from tests.interop.programs import java_command
+from tests.interop.programs import SHARING, java_command, share_member
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.server import Server
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
     bootstrap: str
     tool: Tool
-    member: Callable[[], ClientProcess]
+    member: Callable[..., ClientProcess]
 
 
 def place_at(bootstrap: str, name: str, tools: ClientProcess, members: list[ClientProcess]) -> Place:
@@ -51,8 +51,8 @@ def place_at(bootstrap: str, name: str, tools: ClientProcess, members: list[Clie
         assert code is None or ended == code, printed
         return "\n".join(line for line in str(printed).splitlines() if not line.startswith(("\tat ", "Tools$", "null")))
 
-    def member() -> ClientProcess:
-        members.append(ClientProcess(java_command("ShareMember", bootstrap, name, name)))
+    def member(client: str = "java") -> ClientProcess:
+        members.append(ClientProcess([*share_member(client), bootstrap, name, name]))
         return members[-1]
 
     tool(f"--create --topic {name} --partitions {PARTITIONS}", of=TOPICS)
@@ -139,7 +139,8 @@ def test_a_share_group_from_its_first_member_to_its_end(place: Place, fresh_name
     assert [(row["HOST"], row["CLIENT-ID"]) for row in listed] == [("/127.0.0.1", "sharing")] * 2
     assert sorted(row["#PARTITIONS"] for row in listed) == ["1", "2"]
     [state] = rows(tool(f"--describe {group} --state --verbose"))
-    assert (state["STATE"], state["#MEMBERS"], state["GROUP-EPOCH"], state["ASSIGNMENT-EPOCH"]) == ("Stable", "2", "3", "3")
+    assert (state["STATE"], state["#MEMBERS"]) == ("Stable", "2")
+    assert int(state["GROUP-EPOCH"]) == int(state["ASSIGNMENT-EPOCH"]) >= 3
 
     # Nobody changes it.
     assert f"Share group '{fresh_name}' is not EMPTY." in tool(f"--delete {group}")
@@ -183,26 +184,26 @@ def kill_loop(server: Server, group_id: str) -> None:
     eventually(lambda: server.loop_pids()[loop] != pid)
 
 
-@pytest.mark.parametrize("loops", [1, 3])
+@pytest.mark.parametrize(("loops", "clients"), [(1, ["java", "java"]), (1, [*SHARING]), (3, [*SHARING])])
 def test_members_survive_the_death_of_the_server(
-    tmp_path: Path, fresh_name: str, tools: ClientProcess, members: list[ClientProcess], loops: int
+    tmp_path: Path, fresh_name: str, tools: ClientProcess, members: list[ClientProcess], loops: int, clients: list[str]
 ) -> None:
-    """They keep their ids and their partitions, and poll on."""
+    """They keep their ids and their partitions, and poll on, whatever their library."""
     with Server(tmp_path, loops=loops) as server:
         place = place_at(server.bootstrap, fresh_name, tools, members)
         group = f"--group {fresh_name}"
-        pair = [place.member(), place.member()]
-        await_members(place, fresh_name, 2)
+        crew = [place.member(client) for client in clients]
+        await_members(place, fresh_name, len(crew))
         before = rows(place.tool(f"--describe {group} --members"))
         if loops == 1:
             server.kill()
             server.start()
         else:
             kill_loop(server, fresh_name)
-        for each in pair:
+        for each in crew:
             await_polls(each, 10)
 
         eventually(lambda: rows(place.tool(f"--describe {group} --members", code=None)) == before, 60)
-        for each in pair:
+        for each in crew:
             each.end()
         assert "Empty" in place.tool(f"--describe {group} --state")

@@ -1,5 +1,6 @@
 // A member of a group, an admin, or a transactional producer, by franz-go: franz member BOOTSTRAP GROUP TOPIC OPTIONS, franz admin BOOTSTRAP,
-// or franz transactional BOOTSTRAP ID TIMEOUT_MS VERSION, which is that of its transactions, 1 or 2.
+// or franz transactional BOOTSTRAP ID TIMEOUT_MS VERSION, which is that of its transactions, 1 or 2; franz share BOOTSTRAP GROUP TOPIC is a
+// member of a share group.
 package main
 
 import (
@@ -22,6 +23,8 @@ func main() {
 	switch os.Args[1] {
 	case "admin":
 		admin(os.Args[2])
+	case "share":
+		share(os.Args[2], os.Args[3], os.Args[4])
 	case "transactional":
 		transactional(os.Args[2], os.Args[3], os.Args[4], os.Args[5] == "1")
 	default:
