@@ -28,14 +28,15 @@ def delete_groups(
 ) -> CoordinatorResult[list[DeletableGroupResult]]:
     """Delete groups without members together with their offsets, in one operation. Each group has its own answer.
 
-    If there are share groups with states, these are deleted first, and then all groups.
+    If there are share groups with states, these are deleted first, and then all groups. One whose states change is refused.
     """
     names = list(group_ids)
     states = StatesOfGroups(groups.share_context, names)
+    refused = dict.fromkeys(states.changing, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     if not states.records:
-        return _delete(groups, names, max_batch_bytes)
+        return _delete(groups, names, max_batch_bytes, refused)
     groups.share_context.parked.park(reply)
-    then = partial(_delete_rest, groups, names, max_batch_bytes, reply)
+    then = partial(_delete_rest, groups, names, max_batch_bytes, reply, refused)
     begin = partial(_delete_states, groups, states, then, reply)
     why = because(Reason(Why.GROUP_DELETED))
     return CoordinatorResult(DEFERRED, states.records, begin, is_atomic=False, attribution=why)
@@ -49,16 +50,20 @@ def _delete_states(groups: Groups, states: StatesOfGroups, then: Then, reply: De
 
 
 def _delete_rest(
-    groups: Groups, names: Sequence[str], max_batch_bytes: int, reply: DeleteReply, errors: Mapping[str, ErrorCode]
+    groups: Groups,
+    names: Sequence[str],
+    max_batch_bytes: int,
+    reply: DeleteReply,
+    refused: Mapping[str, ErrorCode],
+    errors: Mapping[str, ErrorCode],
 ) -> None:
-    """Delete the groups in an operation of its own. Those whose states are left are refused."""
+    """Delete the groups in an operation of its own. Those whose states are left, or come back, are refused."""
     share = groups.share_context
 
     def delete() -> CoordinatorResult[Any]:
-        result = _delete(groups, [name for name in names if name not in errors], max_batch_bytes)
-        assert not isinstance(result.response, Deferred)
-        answers = [*(DeletableGroupResult(name, error) for name, error in errors.items()), *result.response]
-        return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, answers, result.on_append))
+        changing = {name: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS for name in names if name in share.attempts}
+        result = _delete(groups, names, max_batch_bytes, {**changing, **refused, **errors})
+        return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, result.response, result.on_append))
 
     share.timer.schedule(("delete-groups", id(reply)), 0, delete)
 
@@ -66,7 +71,7 @@ def _delete_rest(
 def _answer(
     groups: Groups,
     reply: DeleteReply,
-    answers: list[DeletableGroupResult],
+    answers: list[DeletableGroupResult] | Deferred,
     on_append: Callable[[ErrorCode | None], None] | None,
     error: ErrorCode | None,
 ) -> None:
@@ -79,7 +84,9 @@ def _answer(
         parked.fail(reply, error)
 
 
-def _delete(groups: Groups, group_ids: Iterable[str], max_batch_bytes: int) -> CoordinatorResult[list[DeletableGroupResult]]:
+def _delete(
+    groups: Groups, group_ids: Iterable[str], max_batch_bytes: int, refused: Mapping[str, ErrorCode]
+) -> CoordinatorResult[list[DeletableGroupResult]]:
     """Delete the groups that may be deleted now.
 
     A group whose tombstones cannot fit into a batch is refused before they are made.
@@ -91,10 +98,12 @@ def _delete(groups: Groups, group_ids: Iterable[str], max_batch_bytes: int) -> C
         group_type = groups.type_of(group_id)
         try:
             group_type.admit_delete(group_id)
+            if group_id in refused:
+                raise CoordinatorError(refused[group_id])
             if groups.offsets_of(group_id) * LEAST_TOMBSTONE_BYTES > max_batch_bytes:
                 raise CoordinatorError(operation_error(ErrorCode.MESSAGE_TOO_LARGE))
-        except CoordinatorError as refused:
-            results.append(DeletableGroupResult(group_id, refused.error))
+        except CoordinatorError as problem:
+            results.append(DeletableGroupResult(group_id, problem.error))
             continue
         results.append(DeletableGroupResult(group_id, ErrorCode.NONE))
         records += [*delete_all(groups.offsets, groups.pending, group_id), *group_type.tombstones(group_id)]

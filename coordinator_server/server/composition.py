@@ -18,7 +18,7 @@ import structlog
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
@@ -128,6 +128,7 @@ class HandlerServices(NamedTuple):
     producer_ids: ProducerIds
     steps: Steps
     courier: Courier
+    group_settings: SettingsOf
 
 
 class Parts(NamedTuple):
@@ -167,6 +168,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
     tell = GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing
     topics = LoopTopics()
+    group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
     materials = Materials(
         config,
         services.clock,
@@ -176,14 +178,15 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         producer_ids.take,
         topics,
         topics.changes,
-        SettingsOfGroups(config, topics.settings, incidents.report),
+        group_settings,
         share_shards(store.meta.partition_count(SHARE_STATE.topic)),
     )
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic], topics.changes)
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
-    node: Node = _node(site, store, services, hosted, catalog, HandlerServices(producer_ids, Steps(turns), courier))
+    shared = HandlerServices(producer_ids, Steps(turns), courier, group_settings)
+    node: Node = _node(site, store, services, hosted, catalog, shared)
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
@@ -361,6 +364,7 @@ def _node(
         shared.steps,
         shared.courier,
         ShareSessions(site.config.group_share_max_share_sessions, site.config.share_sessions_max_partitions),
+        shared.group_settings,
         share_shards(meta.partition_count(SHARE_STATE.topic)),
         hosted.runtimes[SHARE_STATE.topic],
     )

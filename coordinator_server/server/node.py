@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.state_effects import ShareShards
 from coordinator_server.machine.errors import CoordinatorError
@@ -55,6 +56,7 @@ class Node(NamedTuple):
     steps: Steps
     courier: Courier
     share_sessions: ShareSessions
+    group_settings: SettingsOf
     share_shard: ShareShards
     share_states: CoordinatorRuntime[ShareShard]
 
@@ -93,7 +95,7 @@ class Node(NamedTuple):
 
     def share_lock_ms(self, group_id: str) -> int:
         """Return how long the members of a share group may hold a record that they were given."""
-        return self.config.group_share_record_lock_duration_ms
+        return self.group_settings(group_id).share.record_lock_duration_ms
 
     def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
         """Return the address at which this client can reach a loop."""

@@ -122,9 +122,9 @@ def place(bootstrap: str, fresh_name: str, tools: ClientProcess, members: list[C
 def test_a_share_group_from_its_first_member_to_its_end(place: Place, fresh_name: str) -> None:
     """Members join, poll and leave; the tool lists and describes them, and refuses to change what they use, which it changes afterwards."""
     tool, group, topic = place.tool, f"--group {fresh_name}", f"--topic {fresh_name}"
-    first, second = place.member(), place.member()
+    crew = [place.member(), place.member()]
     await_members(place, fresh_name, 2)
-    for each in (first, second):
+    for each in crew:
         await_polls(each, 3)
 
     # What lives.
@@ -148,10 +148,9 @@ def test_a_share_group_from_its_first_member_to_its_end(place: Place, fresh_name
     assert "The group is not empty." in tool(f"--delete-offsets {group} {topic}")
 
     # They leave.
-    first.end()
+    crew[0].end()
     await_members(place, fresh_name, 1)
-    await_polls(second, 3)
-    second.end()
+    crew[1].end()
     printed = tool(f"--describe {group} --state")
     assert f"Share group '{fresh_name}' has no active members." in printed
     assert [(row["STATE"], row["#MEMBERS"]) for row in rows(printed)] == [("Empty", "0")]

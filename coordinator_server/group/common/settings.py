@@ -17,7 +17,8 @@ from coordinator_server.catalog.settings import parse
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Report, report_nothing
 
-OF_GROUPS: Final = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+OF_ALL: Final = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
+OF_GROUPS: Final = {"consumer": OF_ALL, "share": (*OF_ALL, "record_lock_duration_ms")}
 """The fields of ConsumerSettings and ShareSettings that a group may set: ``consumer.session.timeout.ms``, and so on."""
 
 
@@ -40,6 +41,7 @@ class ShareSettings(Struct, frozen=True, gc=False):
     session_timeout_ms: int
     heartbeat_interval_ms: int
     assignment_interval_ms: int
+    record_lock_duration_ms: int
 
 
 class GroupSettings(Struct, frozen=True, gc=False):
@@ -88,7 +90,7 @@ class SettingsOfGroups:
     def _values(
         self, group_id: str, kind: str, own: Mapping[str, str], defaults: ConsumerSettings | ShareSettings
     ) -> dict[str, int]:
-        names = {field: f"{kind}.{field.replace('_', '.')}" for field in OF_GROUPS}
+        names = {field: f"{kind}.{field.replace('_', '.')}" for field in OF_GROUPS[kind]}
         return {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in names.items()}
 
     def _number(self, group_id: str, name: str, own: Mapping[str, str], default: int) -> int:
@@ -117,5 +119,6 @@ def settings_of_server(config: Config) -> GroupSettings:
             config.group_share_session_timeout_ms,
             config.group_share_heartbeat_interval_ms,
             config.group_share_assignment_interval_ms,
+            config.group_share_record_lock_duration_ms,
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ class ShareContext:
     """The share groups of a shard, and the services that operations use."""
 
     __slots__ = (
+        "attempts",
         "clock",
         "config",
         "groups",
@@ -54,6 +56,8 @@ class ShareContext:
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
+        # By group id, while messages about its share partitions are on their way: what sends the next ones.
+        self.attempts: dict[str, deque[Callable[[], None]]] = {}
         # The requests that wait for other shards.
         self.parked = ParkedReplies()
         # The last id of an intent's messages. Each has its own, also after another load: the outbox may still have earlier ones.

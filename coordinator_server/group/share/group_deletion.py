@@ -17,6 +17,7 @@ from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.deletion import delete_states
 from coordinator_server.group.share.group import ShareGroup
+from coordinator_server.group.share.offsets import is_changing
 from coordinator_server.group.share.state_messages import SharePartition
 from coordinator_server.group.share.state_topics import StateTopics, combine, state_topics_record
 from coordinator_server.machine.shard import CoordinatorResult
@@ -33,12 +34,18 @@ class StatesOfGroups:
     def __init__(self, share: ShareContext, group_ids: Iterable[str]) -> None:
         self._share = share
         self.records: list[CoordinatorRecord] = []
+        # Groups whose states change: they cannot be deleted now.
+        self.changing: list[str] = []
         self._partitions: dict[str, Partitions] = {}
         self._left: set[str] = set()
         self._errors: dict[str, ErrorCode] = {}
         for group_id in group_ids:
             group = share.groups.by_id.get(group_id)
-            if group is not None and not group.members and group.has_state_record:
+            if group is None or group.members:
+                continue
+            if is_changing(share, group):
+                self.changing.append(group_id)
+            elif group.has_state_record:
                 self._add(group)
 
     def _add(self, group: ShareGroup) -> None:

@@ -105,7 +105,9 @@ def _finish(
         after, why = StateTopics(initializing, known.initialized, known.deleting), Why.PARTITIONS_NOT_INITIALIZED
     else:
         done = {
-            topic_id: NamedPartitions(name_of(share.topics, topic_id), topic.partitions) for topic_id, topic in topics.items()
+            topic_id: NamedPartitions(name_of(share.topics, topic_id), topic.partitions)
+            for topic_id, topic in topics.items()
+            if topic_id in known.initializing
         }
         initialized = combine(known.initialized, done) if group.has_state_record else done
         after = StateTopics(initializing, initialized, known.deleting)

@@ -45,6 +45,7 @@ from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsets
 NO_PARTITION: Final = "This server does not host this topic-partition."
 """Kafka's message for UNKNOWN_TOPIC_OR_PARTITION."""
 NOTHING_TO_DELETE: Final = "There is no offset information to delete."
+CHANGING: Final = "the states of the group's share partitions are changing"
 NOT_EMPTY: Final = "The group is not empty."
 
 
@@ -56,10 +57,17 @@ class _Altered(NamedTuple):
     topics: TopicsWithPartitions
 
 
-def refuse_members(group: ShareGroup) -> None:
-    """Raise NON_EMPTY_GROUP if the group has members."""
+def is_changing(share: ShareContext, group: ShareGroup) -> bool:
+    """Return whether share partitions of the group are about to get a state, or messages about them are on their way."""
+    return group.group_id in share.attempts or any(topic.partitions for topic in group.state_topics.value.initializing.values())
+
+
+def refuse_unless_idle(share: ShareContext, group: ShareGroup) -> None:
+    """Raise NON_EMPTY_GROUP if the group has members; COORDINATOR_LOAD_IN_PROGRESS while its states change: clients ask again."""
     if group.members:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, NOT_EMPTY)
+    if is_changing(share, group):
+        raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, CHANGING)
 
 
 def alter_offsets(
@@ -69,7 +77,7 @@ def alter_offsets(
     reply: Reply[AlterShareGroupOffsetsResponse],
 ) -> CoordinatorResult[AlterShareGroupOffsetsResponse]:
     """Set start offsets. The group need not exist yet. Raises NON_EMPTY_GROUP."""
-    refuse_members(group)
+    refuse_unless_idle(share, group)
     altered = _altered(share.topics, topics)
     if not altered.topics:
         return CoordinatorResult(altered.response)
@@ -167,7 +175,7 @@ def delete_offsets(
     share: ShareContext, group: ShareGroup, topics: Iterable[str], reply: Reply[DeleteShareGroupOffsetsResponse]
 ) -> CoordinatorResult[DeleteShareGroupOffsetsResponse]:
     """Delete the states of the partitions of topics. Raises NON_EMPTY_GROUP."""
-    refuse_members(group)
+    refuse_unless_idle(share, group)
     if not group.has_state_record:
         return CoordinatorResult(DeleteShareGroupOffsetsResponse())
     known = group.state_topics.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -28,14 +29,19 @@ Finish = Callable[[Mapping[SharePartition, ErrorCode]], CoordinatorResult[Any]]
 
 
 class StateMessages:
-    """The messages of one intent, whose outcomes are unknown."""
+    """The messages of one attempt, whose outcomes are unknown.
 
-    __slots__ = ("_errors", "_finish", "_left")
+    Messages are unordered. So an attempt sends none before the group's last attempt has ended: a state that it deletes must not come
+    back by an older message, nor one that it initializes get an older offset.
+    """
+
+    __slots__ = ("_errors", "_finish", "_has_ended", "_left")
 
     def __init__(self, finish: Finish) -> None:
         self._finish = finish
         self._left: set[tuple[int, int]] = set()
         self._errors: dict[SharePartition, ErrorCode] = {}
+        self._has_ended = False
 
     def initialize(self, share: ShareContext, group_id: str, starts: Mapping[SharePartition, int], state_epoch: int) -> None:
         """Have states initialized, each with its start offset."""
@@ -61,6 +67,22 @@ class StateMessages:
         positions: Iterable[SharePartition],
         request: Callable[[list[SharePartition]], Any],
     ) -> None:
+        begin = partial(self._begin, share, group_id, effect, list(positions), request)
+        waiting = share.attempts.get(group_id)
+        if waiting is None:
+            share.attempts[group_id] = deque()
+            begin()
+        else:
+            waiting.append(begin)
+
+    def _begin(
+        self,
+        share: ShareContext,
+        group_id: str,
+        effect: Effect[Any, list[int]],
+        positions: list[SharePartition],
+        request: Callable[[list[SharePartition]], Any],
+    ) -> None:
         share.intents += 1
         by_message: dict[tuple[int, int], list[SharePartition]] = {}
         counts: dict[int, int] = {}
@@ -71,13 +93,31 @@ class StateMessages:
         self._left = set(by_message)
         for message, found in by_message.items():
             intent = effect.name, share.intents, *message
-            share.outbox.send(intent, effect, message[0], request(found), partial(self._take, message, found))
+            share.outbox.send(intent, effect, message[0], request(found), partial(self._take, share, group_id, message, found))
 
     def _take(
-        self, message: tuple[int, int], positions: list[SharePartition], outcome: list[int] | Refused
+        self,
+        share: ShareContext,
+        group_id: str,
+        message: tuple[int, int],
+        positions: list[SharePartition],
+        outcome: list[int] | Refused,
     ) -> CoordinatorResult[Any]:
         errors = [outcome.error] * len(positions) if isinstance(outcome, Refused) else outcome
         failed = {position: ErrorCode(error) for position, error in zip(positions, errors, strict=True) if error}
         self._errors.update(failed)
         self._left.discard(message)
-        return CoordinatorResult(None) if self._left else self._finish(self._errors)
+        if self._left:
+            return CoordinatorResult(None)
+        if not self._has_ended:
+            self._has_ended = True
+            _begin_next(share, group_id)
+        return self._finish(self._errors)
+
+
+def _begin_next(share: ShareContext, group_id: str) -> None:
+    waiting = share.attempts[group_id]
+    if waiting:
+        waiting.popleft()()
+    else:
+        del share.attempts[group_id]

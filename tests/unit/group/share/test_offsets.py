@@ -144,23 +144,78 @@ def test_a_member_that_joins_meanwhile_gets_what_is_set(world: ShareWorld) -> No
 
 
 def test_an_unloaded_shard_refuses_who_waits(world: ShareWorld) -> None:
-    world.alter(u={0: 1})
+    for name in "gh":
+        world.alter(name, u={0: 1})
     world.work()
-    replies = [world.alter(t={0: 5}), world.delete_offsets("u"), world.delete_groups("g")]
+    replies = [world.alter("new", t={0: 5}), world.delete_offsets("u"), world.delete_groups("h")]
     world.log.shard.on_unloaded()
 
     assert [reply.error for reply in replies] == [ErrorCode.NOT_COORDINATOR] * 3
 
 
 def test_what_is_not_written_is_refused(world: ShareWorld) -> None:
-    world.alter(u={0: 1})
+    for name in "gh":
+        world.alter(name, u={0: 1})
     world.work()
     world.log.is_holding = True
-    replies = [world.alter(t={0: 5}), world.delete_offsets("u"), world.delete_groups("g")]
+    replies = [world.alter("new", t={0: 5}), world.delete_offsets("u"), world.delete_groups("h")]
     world.log.fail(ErrorCode.NOT_COORDINATOR)
 
     assert [reply.error for reply in replies] == [ErrorCode.NOT_COORDINATOR] * 3
     assert not world.log.outbox.messages
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda world: world.alter(t={0: 1}), lambda world: world.delete_offsets("t"), lambda world: world.delete_groups("g")]
+)
+@pytest.mark.parametrize("is_durable", [True, False])
+def test_one_change_at_a_time(world: ShareWorld, ask: Callable[[ShareWorld], FakeReply], is_durable: bool) -> None:
+    """Another one is refused with an error that clients try again."""
+    world.log.is_holding = not is_durable
+    first = world.alter(t={0: 5})
+    world.taken()
+    reply = ask(world)
+    if not is_durable:
+        assert world.taken() == []
+        world.log.flush()
+
+    error = reply.error if reply.response is None else reply.response[0].error_code
+    assert error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert world.taken() == []
+    world.log.flush()
+    world.log.is_holding = False
+    world.work()
+    assert (first.is_answered, world.starts()) == (True, {"t": {0: 5}})
+    ask(world)
+    world.work()
+    world.assert_settled()
+
+
+def test_messages_of_one_change_are_answered_before_those_of_the_next_are_sent(world: ShareWorld) -> None:
+    """They are unordered: a state must not be deleted after it was initialized anew."""
+    world.alter(t={0: 5})
+    world.work()
+    world.delete_offsets("t")
+    world.member("m").join()
+    assert {message.name for message in world.log.outbox.messages.values()} == {"delete-states"}
+
+    world.initialize()
+    assert {message.name for message in world.log.outbox.messages.values()} == {"initialize-states"}
+    world.work()
+    world.assert_settled()
+    assert world.starts() == {"t": {0: -1, 1: -1}}
+
+
+def test_after_a_load_nothing_is_set_before_the_open_intents_are_done(world: ShareWorld) -> None:
+    """An older message must not take a new offset back."""
+    world.alter(t={0: 5})
+    world.log.restart()
+    assert world.alter(t={0: 6}).error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+    world.work()
+    world.alter(t={0: 6})
+    world.work()
+    assert world.starts() == {"t": {0: 6}}
 
 
 # Delete.
