@@ -13,8 +13,10 @@ import pytest
 
 from coordinator_server.cli import main
 from protocol.error_codes import ErrorCode
+from protocol.fields import uuid_text
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from tests.support.asking import coordinator, make_topic
+from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
@@ -25,17 +27,26 @@ GROUP = "workers"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One member has both partitions of a topic. Records 3-4 of the first one came back twice."""
+    """One member has both partitions of a topic. Records 3-4 of the first one came back twice. There are two loops."""
     properties = {"group.share.assignment.interval.ms": 0, "share.coordinator.state.topic.num.partitions": 4}
-    with Server(tmp_path_factory.mktemp("views"), properties) as server:
+    with Server(tmp_path_factory.mktemp("views"), properties, loops=2) as server:
         with Client(server.address) as client:
             topic_id = make_topic(client, "jobs", 2)
-            coordinator(client, GROUP)
+            of_group, of_state = (_home(client, 0, GROUP), _home(client, 2, f"{GROUP}:{uuid_text(topic_id)}:0"))
+        with Client(of_group) as client:
             _join(client)
+        with Client(of_state) as client:
             for batch in ((3, 4, 1, 0), (3, 4, 2, 0), (5, 5, 1, 2)):
                 written = client.call(writing(GROUP, [(topic_id, 0)], batch, state_epoch=-1), 0)
                 assert set(errors_of(written).values()) == {ErrorCode.NONE}
         yield server
+
+
+def _home(client: Client, key_type: int, key: str) -> tuple[str, int]:
+    request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
+    [found] = client.ask(request, 6, FindCoordinatorResponse).coordinators
+    assert found.error_code == ErrorCode.NONE
+    return found.host, found.port
 
 
 def _join(client: Client) -> None:
@@ -45,6 +56,8 @@ def _join(client: Client) -> None:
         nonlocal epoch
         request = ShareGroupHeartbeatRequest(GROUP, "m", epoch, None, ["jobs"])
         answer = client.ask(request, 1, ShareGroupHeartbeatResponse)
+        if answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            return False
         assert answer.error_code == ErrorCode.NONE
         epoch = answer.member_epoch
         topics = [] if answer.assignment is None else answer.assignment.topic_partitions

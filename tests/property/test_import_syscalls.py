@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, SHARE_STATE
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.meta import NAME
 from tests.property.test_log_syscalls import KILLED, ROOT
 from tests.support.kafka_log import kept_log
+from tests.support.kafka_partition import segment, write_partition
+from tests.support.kind_logs import share_log
+from tests.support.segments import encode
 
 CALLS = ("pwrite64", "fdatasync", "fsync", "rename", "mkdir")
 # What the default run kills at: the commit of each step. --every-syscall kills at all of them.
@@ -34,6 +37,7 @@ def test_a_kill_at_any_system_call_leaves_nothing_half_done_that_starts(tmp_path
     if shutil.which("strace") is None:
         pytest.skip("no strace on the PATH: it kills the import at chosen system calls")
     log = kept_log(tmp_path / "kafka")
+    write_partition(log.log_dir, 0, (segment(0), [encode(batch) for batch in share_log(1, 40)]), topic=SHARE_STATE.topic)
     whole = tmp_path / "whole"
     assert run(log.log_dir, whole) == 0
     if not pytestconfig.getoption("--every-syscall"):
