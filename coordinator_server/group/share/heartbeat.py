@@ -25,6 +25,7 @@ from coordinator_server.group.share.membership import find_member, refuse_if_ful
 from coordinator_server.group.share.reconciliation import reconcile
 from coordinator_server.group.share.records import current_assignment_record, epoch_record, member_record
 from coordinator_server.group.share.sessions import refresh_session, restart_session
+from coordinator_server.group.share.steady import again
 from coordinator_server.group.share.target import update_target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -78,11 +79,11 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     )
     if after is not member:
         records.append(current_assignment_record(group_id, after))
-    refresh_session(share, group_id, after.member_id)
+    session, settings = refresh_session(share, group_id, after.member_id), share.settings(group_id).share
     response = ShareGroupHeartbeatResponse(
         member_id=after.member_id,
         member_epoch=after.member_epoch,
-        heartbeat_interval_ms=share.settings(group_id).share.heartbeat_interval_ms,
+        heartbeat_interval_ms=settings.heartbeat_interval_ms,
     )
     if request.subscribed_topic_names is not None or not are_equal(after.assigned, before.assigned):
         response.assignment = assignment_of(after.assigned)
@@ -90,7 +91,9 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     if added:
         records.append(initializing_record(share, group, added))
     if not records:
-        return CoordinatorResult(response, depends_on=group.end_offset.value)
+        is_steady = request.member_epoch == after.member_epoch == group.group_epoch
+        short_way = again(share, request, group, session, settings) if is_steady else None
+        return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     begin = partial(initialize, share, group_id, epoch.epoch, added) if added else None
     on_append = partial(_settle, share, group_id, after.member_id, begin)
     reason = Reason(_reason(before, epoch, bool(target_records)), after.member_id)

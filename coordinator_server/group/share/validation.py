@@ -6,6 +6,8 @@ from typing import Final
 
 from coordinator_server.group.common.validation import require, require_text
 from coordinator_server.group.share.member import LEAVE_GROUP_EPOCH
+from coordinator_server.machine.errors import CoordinatorError
+from protocol.error_codes import ErrorCode
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 JOIN_EPOCH: Final = 0
@@ -16,7 +18,9 @@ LONGEST_MEMBER_ID: Final = 36
 def validate(request: ShareGroupHeartbeatRequest) -> None:
     """Refuse an invalid request: first what KafkaApis refuses, then what GroupCoordinatorService does. Raises INVALID_REQUEST."""
     length = len(request.member_id.encode("utf-16-le")) // 2
-    require(0 < length <= LONGEST_MEMBER_ID, "Invalid member id in the request.")
+    if not 0 < length <= LONGEST_MEMBER_ID:
+        # A broker's answer has no message.
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST)
     require_text(request.member_id, "MemberId can't be empty.")
     require_text(request.group_id, "GroupId can't be empty.")
     require_text(request.rack_id, "RackId can't be empty.")

@@ -7,6 +7,7 @@ from typing import Final
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
@@ -26,8 +27,8 @@ def share_group_heartbeat(
     context: RequestContext,
     request: ShareGroupHeartbeatRequest,
     reply: PendingReply[ShareGroupHeartbeatResponse],
-) -> None:
-    node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
+) -> Repeat | None:
+    return node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
 
 
 SHARE_GROUP_HEARTBEAT_API = ApiRow(

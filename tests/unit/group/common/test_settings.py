@@ -6,7 +6,7 @@ import pytest
 
 from coordinator_server.config import Config
 from coordinator_server.config_values import load
-from coordinator_server.group.common.settings import ConsumerSettings, SettingsOfGroups
+from coordinator_server.group.common.settings import ConsumerSettings, SettingsOfGroups, ShareSettings
 
 SERVER = {"group.consumer.session.timeout.ms": "50000", "group.consumer.heartbeat.interval.ms": "7000"}
 
@@ -62,3 +62,14 @@ def test_a_value_outside_of_the_bounds_counts_as_the_nearest_one(value: str, use
     assert settings("g").consumer.session_timeout_ms == used
     fields = {"group_id": "g", "setting": "consumer.session.timeout.ms", "value": int(value), "used": used}
     assert reports == ([] if int(value) == used else [("group-setting-out-of-bounds", fields)])
+
+
+def test_a_share_group_has_settings_of_its_own_kind() -> None:
+    """From the server's properties and the group's settings for share groups, within their bounds."""
+    own = {"share.session.timeout.ms": "46000", "share.assignment.interval.ms": "99999", "consumer.session.timeout.ms": "55000"}
+    settings = SettingsOfGroups(
+        load({"group.share.heartbeat.interval.ms": "6000"}), lambda group_id: own if group_id == "g" else {}
+    )
+
+    assert settings("h").share == ShareSettings(45_000, 6_000, 1_000)
+    assert settings("g").share == ShareSettings(46_000, 6_000, 15_000)

@@ -37,9 +37,9 @@ def joining(**fields: Any) -> ShareGroupHeartbeatRequest:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (joining(member_id=""), "Invalid member id in the request."),
-        (joining(member_id=LONGEST_ID + "m"), "Invalid member id in the request."),
-        (joining(member_id="\U0001f600" * 19), "Invalid member id in the request."),
+        (joining(member_id=""), None),
+        (joining(member_id=LONGEST_ID + "m"), None),
+        (joining(member_id="\U0001f600" * 19), None),
         (joining(member_id=" \t"), "MemberId can't be empty."),
         (joining(group_id=""), "GroupId can't be empty."),
         (joining(rack_id=""), "RackId can't be empty."),
@@ -48,7 +48,7 @@ def joining(**fields: Any) -> ShareGroupHeartbeatRequest:
         (joining(member_epoch=-2), "MemberEpoch is invalid."),
     ],
 )
-def test_an_invalid_request_is_refused(request_: ShareGroupHeartbeatRequest, message: str) -> None:
+def test_an_invalid_request_is_refused(request_: ShareGroupHeartbeatRequest, message: str | None) -> None:
     """INVALID_REQUEST with Kafka's message, in its order."""
     beats = ShareBeats(t=1)
 
@@ -129,6 +129,23 @@ def test_a_changed_subscription_changes_the_assignment() -> None:
     assert member.assigned == {"u": [0]}
     # The state of a topic that nobody subscribes to stays.
     assert beats.state_topics()["initialized"] == {"t": [0], "u": [0]}
+
+
+def test_a_steady_heartbeat_keeps_the_session_alive() -> None:
+    """It takes a short way, as long as nothing has changed that it looks at."""
+    beats = ShareBeats(t=1)
+    [member] = beats.joined("m")
+    for _ in range(3):
+        beats.log.advance(40_000)
+        assert member.beat().response.assignment is None
+    beats.log.own_settings["g"] = {"share.heartbeat.interval.ms": "6000"}
+
+    assert member.beat().response.heartbeat_interval_ms == 6000
+    beats.log.topics.extend("t", 2)
+    member.beat()
+    beats.initialize()
+    assert member.beat().response.assignment is not None
+    assert member.assigned == {"t": [0, 1]}
 
 
 def test_a_full_request_gets_the_assignment_again() -> None:
