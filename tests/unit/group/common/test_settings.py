@@ -71,5 +71,5 @@ def test_a_share_group_has_settings_of_its_own_kind() -> None:
         load({"group.share.heartbeat.interval.ms": "6000"}), lambda group_id: own if group_id == "g" else {}
     )
 
-    assert settings("h").share == ShareSettings(45_000, 6_000, 1_000)
-    assert settings("g").share == ShareSettings(46_000, 6_000, 15_000)
+    assert settings("h").share == ShareSettings(45_000, 6_000, 1_000, 30_000)
+    assert settings("g").share == ShareSettings(46_000, 6_000, 15_000, 30_000)
