@@ -40,7 +40,7 @@ parallel = true
 data_file = {directory}/lines
 # A process that a test starts takes its name.
 context = ${{PYTEST_CURRENT_TEST-}}
-patch = _exit
+patch = _exit, fork
 disable_warnings = no-data-collected,module-not-imported,couldnt-parse
 """
 

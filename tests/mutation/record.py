@@ -16,6 +16,8 @@ import coverage
 import pytest
 from hypothesis import settings
 
+from coordinator_server.testing import forks
+
 # Where the processes write: DIRECTORY/tests.PID, a line of JSON for each test.
 DIRECTORY = "MUTATION_RECORD"
 # Of the tests that ran in this process.
@@ -42,9 +44,17 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     try:
         return (yield)
     finally:
+        _close_template()
         _seconds[item.nodeid] = clock.seconds()
         if measured is not None:
             measured.switch_context("")
+
+
+def _close_template() -> None:
+    """End the process that forks servers (coordinator_server.testing), so that the next test starts its own, which takes its name."""
+    for template in forks._templates.values():
+        template.close()
+    forks._templates.clear()
 
 
 class Clock:
