@@ -54,6 +54,8 @@ class Daemon(Server):
 
     def __init__(self, directory: Path, words: Sequence[str]) -> None:
         super().__init__(directory)
+        # What is measured is the command of another tree or interpreter, and no fork of one that runs tests.
+        self.is_fresh = True
         self._python = words[0] if words and not words[0].startswith("-") else ""
         self._words = words[1:] if self._python else words
 
