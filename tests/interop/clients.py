@@ -19,6 +19,14 @@ T = TypeVar("T")
 SESSION_TIMEOUT_MS = 2000
 HEARTBEAT_INTERVAL_MS = 300
 POLL_MS = 100
+# Of a server, for members of the protocol of KIP-848: short sessions, and no wait before an assignment.
+OF_CONSUMER_GROUPS = {
+    "group.consumer.min.session.timeout.ms": 1000,
+    "group.consumer.session.timeout.ms": 5000,
+    "group.consumer.min.heartbeat.interval.ms": 100,
+    "group.consumer.heartbeat.interval.ms": 200,
+    "group.consumer.assignment.interval.ms": 0,
+}
 
 
 class MemberOptions(NamedTuple):
@@ -30,8 +38,10 @@ class MemberOptions(NamedTuple):
     heartbeat_interval_ms: int = HEARTBEAT_INTERVAL_MS
     # Of Kafka's names; confluent and java only.
     assignor: str | None = None
-    # "consumer" is that of KIP-848, in which the server has the timeouts; confluent and java only.
+    # "consumer" is that of KIP-848, in which the server has the timeouts; confluent, java and franz-go only.
     protocol: str = "classic"
+    # Subscribe to a regular expression that matches the topic alone; in the protocol of KIP-848 the server resolves it.
+    has_regex: bool = False
     # With TLS: the paths of the trusted certificates, and of the client's private key with its certificate.
     trusted: str | None = None
     identity: str | None = None
@@ -154,7 +164,9 @@ class ConfluentConsumer:
         )
         self._ownership = Ownership()
         gone = self._told(is_mine=False)
-        self._consumer.subscribe([topic], on_assign=self._told(is_mine=True), on_revoke=gone, on_lost=gone)
+        # librdkafka takes a topic with a circumflex for an expression.
+        subscribed = f"^{topic}$" if options.has_regex else topic
+        self._consumer.subscribe([subscribed], on_assign=self._told(is_mine=True), on_revoke=gone, on_lost=gone)
 
     def _told(self, *, is_mine: bool) -> Callable[[Any, list[Any]], None]:
         return lambda _consumer, partitions: self._ownership.change((one.partition for one in partitions), is_mine=is_mine)

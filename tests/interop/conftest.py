@@ -16,29 +16,33 @@ from tests.support.server import Server
 
 PARTITIONS = 6
 TOOLS = {"test_kafka_tools.py", "test_share_groups.py"}
-MIGRATION = "test_migration.py"
-BOTH_PROTOCOLS = ("confluent-kafka", "java")
+# For clients that have the protocol of KIP-848. kafka-python 3.0 and aiokafka have none; nor have sarama and kafkajs.
+WITH_BOTH_PROTOCOLS = {
+    "test_migration.py": ("confluent-kafka", "java"),
+    "test_consumer_contract.py": ("confluent-kafka", "java", "franz-go"),
+}
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """The contract is for the clients that are named, and for nobody where none is; Kafka's tools come with Java.
 
-    Migration is for those that have both protocols.
+    Some files are for those that have the protocol of KIP-848.
     """
     if collection_path.name == CONTRACT:
         return None if config.getoption("--clients") else True
     if collection_path.name in TOOLS:
         return None if "java" in _named_clients(config) else True
-    if collection_path.name == MIGRATION:
-        return None if set(BOTH_PROTOCOLS) & set(_named_clients(config)) else True
+    if collection_path.name in WITH_BOTH_PROTOCOLS:
+        return None if set(WITH_BOTH_PROTOCOLS[collection_path.name]) & set(_named_clients(config)) else True
     return None
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A scenario of the contract runs with each named client that can take part in it; one of migration, with those of both protocols."""
-    if Path(metafunc.module.__file__ or "").name == MIGRATION:
-        metafunc.parametrize("client", [client for client in _named_clients(metafunc.config) if client in BOTH_PROTOCOLS])
+    """A scenario of the contract runs with each named client that can take part in it; those of KIP-848, with the clients that have it."""
+    able = WITH_BOTH_PROTOCOLS.get(Path(metafunc.module.__file__ or "").name)
+    if able is not None:
+        metafunc.parametrize("client", [client for client in _named_clients(metafunc.config) if client in able])
         return
     if "client" not in metafunc.fixturenames or Path(metafunc.module.__file__ or "").name != CONTRACT:
         return

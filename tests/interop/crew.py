@@ -108,6 +108,10 @@ class ClientProcess:
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
+            if not line.startswith("{"):
+                # Kafka's client logs its errors here.
+                self._errors.append(line)
+                continue
             said = json.loads(line)
             if "owned" in said:
                 self.on_owned(said["owned"])

@@ -10,20 +10,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.interop.clients import MemberOptions
+from tests.interop.clients import OF_CONSUMER_GROUPS, MemberOptions
 from tests.interop.crew import Crew, MemberProcess
 from tests.support.eventually import eventually
 from tests.support.server import Server
 
 # What a reader of pipes may see later than it was said.
 LATE_S = 0.3
-OF_CONSUMER_GROUPS = {
-    "group.consumer.min.session.timeout.ms": 1000,
-    "group.consumer.session.timeout.ms": 5000,
-    "group.consumer.min.heartbeat.interval.ms": 100,
-    "group.consumer.heartbeat.interval.ms": 200,
-    "group.consumer.assignment.interval.ms": 0,
-}
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,7 @@ class Client:
         """Ask without waiting for the answer: it comes after those to earlier requests."""
         if self._socket is None:
             self._buffer.clear()
-            self._socket = ClientSocket(self._network, self._received, self._lost)
+            self._socket = self._network.connect(self._received, self._lost)
         socket = self._socket
         self._correlation_id += 1
         name = client_id or self.client_id

@@ -31,6 +31,10 @@ class Network:
         self.sockets: list[ClientSocket] = []
         self._ports = 10_000
 
+    def connect(self, received: Callable[[bytes], None], lost: Callable[[], None]) -> ClientSocket:
+        """A client opens a connection: its end."""
+        return ClientSocket(self, received, lost)
+
     def add(self, socket: ClientSocket) -> int:
         """A client opens a connection; its port."""
         self._ports += 1

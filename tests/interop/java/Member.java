@@ -23,6 +23,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.RoundRobinAssignor;
+import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -81,7 +82,11 @@ public final class Member {
         }
         var bytes = new ByteArrayDeserializer();
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings, bytes, bytes)) {
-            consumer.subscribe(List.of(topic), new Owned());
+            if (options.path("has_regex").asBoolean()) {
+                consumer.subscribe(new SubscriptionPattern("^" + topic + "$"), new Owned());
+            } else {
+                consumer.subscribe(List.of(topic), new Owned());
+            }
             Map<String, Handler> handlers = Map.of(
                 "commit", argument -> {
                     consumer.commitSync(positions(topic, argument), Duration.ofSeconds(20));

@@ -72,7 +72,6 @@ func member(bootstrap, group, topic string, options line.Options) {
 	settings := []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(bootstrap, ",")...),
 		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(topic),
 		kgo.Balancers(balancer),
 		kgo.DisableAutoCommit(),
 		kgo.SessionTimeout(time.Duration(options.SessionTimeoutMS) * time.Millisecond),
@@ -86,6 +85,14 @@ func member(bootstrap, group, topic string, options line.Options) {
 	}
 	if options.InstanceID != "" {
 		settings = append(settings, kgo.InstanceID(options.InstanceID))
+	}
+	if options.Protocol == "consumer" {
+		settings = append(settings, kgo.ServerSideBalancer())
+	}
+	if options.HasRegex {
+		settings = append(settings, kgo.ConsumeTopics("^"+topic+"$"), kgo.ConsumeRegex())
+	} else {
+		settings = append(settings, kgo.ConsumeTopics(topic))
 	}
 	client, err := kgo.NewClient(settings...)
 	line.Must(err)

@@ -18,6 +18,8 @@ type Options struct {
 	IsCooperative    bool   `json:"is_cooperative"`
 	SessionTimeoutMS int    `json:"session_timeout_ms"`
 	HeartbeatMS      int    `json:"heartbeat_interval_ms"`
+	Protocol         string `json:"protocol"`
+	HasRegex         bool   `json:"has_regex"`
 	Trusted          string `json:"trusted"`
 	Identity         string `json:"identity"`
 }
