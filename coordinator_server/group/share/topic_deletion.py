@@ -55,11 +55,12 @@ class DeletedTopics:
 
     def _step(self) -> CoordinatorResult[Any]:
         records: list[CoordinatorRecord] = []
+        names: dict[str, None] = {}
         seen = 0
         for group_id in islice(self._left, GROUPS_PER_STEP):
             seen += 1
             group = self._share.groups.by_id.get(group_id)
-            record = None if group is None else self._record(group)
+            record = None if group is None else self._record(group, names)
             if record is not None:
                 records.append(record)
                 if len(records) == RECORDS_PER_STEP:
@@ -71,15 +72,15 @@ class DeletedTopics:
             self._begin_after(RETRY_MS)
         if not records:
             return CoordinatorResult(None)
-        why = because(Reason(Why.TOPIC_DELETED))
+        why = because(Reason(Why.TOPIC_DELETED, said=", ".join(names)))
         return CoordinatorResult(None, records, self._written, is_atomic=False, attribution=why)
 
     def _written(self, error: ErrorCode | None) -> None:
         if error is not None:
             self._begin_after(RETRY_MS)
 
-    def _record(self, group: ShareGroup) -> CoordinatorRecord | None:
-        """Return the record that forgets the share partitions of topics that do not exist, or None."""
+    def _record(self, group: ShareGroup, names: dict[str, None]) -> CoordinatorRecord | None:
+        """Return the record that forgets the share partitions of topics that do not exist, or None. Add the names of these topics."""
         image, known = self._share.topics, group.state_topics.value
         topic_ids = {*known.initializing, *known.initialized, *known.deleting}
         gone = {topic_id for topic_id in topic_ids if image.topic_by_id(topic_id) is None}
@@ -88,6 +89,8 @@ class DeletedTopics:
             return None
         if not gone:
             return None
+        for topics in (known.initializing, known.initialized):
+            names.update({topics[topic_id].name: None for topic_id in topics if topic_id in gone})
         deleting = tuple(topic_id for topic_id in known.deleting if topic_id not in gone)
         after = StateTopics(_left(known.initializing, gone), _left(known.initialized, gone), deleting)
         return state_topics_record(group.group_id, after, image)
