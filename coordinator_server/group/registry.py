@@ -99,6 +99,10 @@ class Groups:
         """Return an upper bound of the number of groups."""
         return sum(len(table) for table in self.tables) + self.offsets.checkpoint_count()
 
+    def counts(self) -> dict[str, int]:
+        """Return the number of groups of each type, committed or not. Groups that have offsets only are not counted."""
+        return {name: sum(len(table) for table in each.tables) for name, each in self.types.items()}
+
     def candidates_at(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the groups that may have existed as of ``committed_offset``. Groups may change meanwhile."""
         copies = [table.keys_at(committed_offset) for table in self.tables]

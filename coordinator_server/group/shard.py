@@ -375,6 +375,10 @@ class GroupShard:
         newer = self.groups.consumer.by_id.get(group_id) or self.groups.share.by_id.get(group_id)
         return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
 
+    def counts(self, committed_offset: int) -> dict[str, int]:
+        """Return the number of groups of each type, without those that have offsets only."""
+        return self.groups.counts()
+
     def candidates(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the ids to list the groups of, for a list in steps. Groups may change meanwhile."""
         return self.groups.candidates_at(committed_offset)

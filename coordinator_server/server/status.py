@@ -1,7 +1,9 @@
 """The operation ``status`` of ``control.sock``: how each loop is, at any time.
 
 {"op": "status"}
-{"ok": true, "status": [{"node_id": 1, "shards": {"active": 51}, "connections": 3, …}]}
+{"ok": true, "status": [{"node_id": 1, "shards": {"active": 51}, "groups": {"classic": 7, "consumer": 2, …}, "connections": 3, …}]}
+
+Groups that have committed offsets and nothing else are not counted.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator_server import __version__
+from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.context import ShardState
@@ -49,6 +52,7 @@ class Status:
                     "uptime_ms": self._clock.now_ms() - self._started_ms,
                     "is_loaded": loaded,
                     "shards": dict(Counter(each.state.value for each in hosted.progress)),
+                    "groups": self._groups(),
                     "topics": len(self._node.all_topics()),
                     "connections": len(self.listener.connections) if self.listener is not None else 0,
                     "certificates": self.certificates.described() if self.certificates is not None else [],
@@ -57,3 +61,12 @@ class Status:
                 }
             ]
         }
+
+    def _groups(self) -> dict[str, int]:
+        """Return the number of groups by type, of the shards that are loaded."""
+        groups = self._node.groups
+        counts: Counter[str] = Counter()
+        for each in groups.progress:
+            if each.state is ShardState.ACTIVE:
+                counts.update(groups.read(each.shard.partition, GroupShard.counts))
+        return dict(counts)

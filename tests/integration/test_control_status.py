@@ -38,6 +38,11 @@ def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
                     must_commit(home, group, "orders", {0: 5})
         members = form_group(server.address, "readers", 2)
         groups = {each.pop("group_id"): each for each in server.control(op="groups")["groups"]}
+        of_loops = [each["groups"] for each in server.control(op="status")["status"]]
+        assert {name: sum(each[name] for each in of_loops) for name in of_loops[0]}.items() >= {
+            "classic": 1,
+            "consumer": 0,
+        }.items()
         for member in members:
             member.client.close()
 
