@@ -75,7 +75,7 @@ def main() -> None:
         # Not to be surprised by a layer, or by the work of making one.
         quiet = {"log.cleaner.enable": "false"}
         server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
-        server.port = free_port()
+        server.port, server.is_fresh = free_port(), True
         if options.rewrites and not server.data_dir.is_dir():
             names = [_group(number) for number in range(groups)]
             size = write_rewritten(server.data_dir, names, TOPIC, partitions, options.rewrites, _offset)

@@ -41,7 +41,7 @@ def main() -> None:
     ids = [f"producer-{number}" for number in range(options.ids)]
     with working_directory(options.dir) as directory:
         server = Server(directory, {"log.cleaner.enable": "false"})
-        server.port = free_port()
+        server.port, server.is_fresh = free_port(), True
         if not server.data_dir.is_dir():
             with server:
                 started = time.monotonic()
