@@ -26,7 +26,7 @@ from tests.differential.scripts import (
     restarted,
     scripts_of,
 )
-from tests.differential.servers import EXPIRING, FEW_CONSUMERS, LIMITS, OTHER_LIMITS, UPDATES, Pair, policy
+from tests.differential.servers import EXPIRING, FEW_CONSUMERS, FEW_SHARERS, LIMITS, OTHER_LIMITS, UPDATES, Pair, policy
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -140,7 +140,13 @@ def stage(_pair: Pair, archive: Archive) -> Stage:
 
 @pytest.fixture(scope="session")
 def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
-    named = chain(scripts_of("timing"), scripts_of("transaction_timeouts"), scripts_of("consumer_timing"))
+    named = chain(
+        scripts_of("timing"),
+        scripts_of("transaction_timeouts"),
+        scripts_of("consumer_timing"),
+        scripts_of("share_timing"),
+        scripts_of("share_fetching"),
+    )
     sequences = [script for script in _all_asked(request) if script.book == TIMED.book]
     played = Played([*_asked(request, named), *sequences], stage)
     yield played
@@ -153,7 +159,7 @@ def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> t
     books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book, RESTARTED_SHARE_STATES.book}
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
-    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **UPDATES[1]}), stage.archive)
+    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **FEW_SHARERS, **UPDATES[1]}), stage.archive)
     halves.move_to(again)
     return again, halves
 
@@ -166,7 +172,12 @@ def halves(_second_life: tuple[Stage, Halves]) -> Halves:
 @pytest.fixture(scope="session")
 def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) -> Iterator[Played]:
     played = Played(
-        _asked(request, chain(scripts_of("limits"), scripts_of("consumer_limits"), scripts_of("share_one_update"))),
+        _asked(
+            request,
+            chain(
+                scripts_of("limits"), scripts_of("consumer_limits"), scripts_of("share_limits"), scripts_of("share_one_update")
+            ),
+        ),
         _second_life[0],
     )
     yield played

@@ -31,11 +31,12 @@ from tests.scenarios.transcript import Scenario, scenarios
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart", "share_state_restart")
+RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart", "share_restart", "share_state_restart")
 # Files of scripts that a broker takes long for, and that are not recorded.
 LONG: Final = ("exhaustion", "consumer_waiting")
 # What time decides, and whose log time goes on to change.
-_WITHOUT_LOG: Final = {"scripts/timing", "scripts/limits", "scripts/restart"}
+# A broker that fetches writes the leader epoch of its own partition into the state.
+_WITHOUT_LOG: Final = {"scripts/timing", "scripts/limits", "scripts/restart", "scripts/share_fetching"}
 # What only a test on a shard can do, and what takes time.
 _NOT_A_CLIENT: Final = {
     "wait",

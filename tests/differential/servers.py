@@ -75,6 +75,8 @@ SHARES: Final[Mapping[str, object]] = {
     "group.share.min.heartbeat.interval.ms": 1000,
     "group.share.heartbeat.interval.ms": 1000,
 }
+# … in the second life.
+FEW_SHARERS: Final[Mapping[str, object]] = {"group.share.max.size": 2}
 # How many updates of a share partition come between two snapshots in each of the first three lives.
 _UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
 UPDATES: Final[tuple[Mapping[str, object], ...]] = tuple({_UPDATES: count} for count in (500, 1, 0))
@@ -92,7 +94,7 @@ _OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactiona
 def conditions(book: str) -> object:
     """All that the answers to the scripts of a book depend on."""
     if is_of_shares(book):
-        return (*CONDITIONS, CONSUMERS, SHARES, UPDATES)
+        return (*CONDITIONS, CONSUMERS, SHARES, FEW_SHARERS, UPDATES)
     if is_of_consumers(book) or book == "scripts/configs":
         return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS)
     return (*CONDITIONS, TRANSACTIONS, EXPIRING) if book in _OF_TRANSACTIONS else CONDITIONS
@@ -151,7 +153,7 @@ class Pair:
         if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        limits = {**TRANSACTIONS, **CONSUMERS, **UPDATES[0], **WARM, **limits}
+        limits = {**TRANSACTIONS, **CONSUMERS, **SHARES, **UPDATES[0], **WARM, **limits}
         self._ours.overrides = {**limits, **PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
@@ -159,7 +161,7 @@ class Pair:
         return Life(prepare("ours", self._ours.address), partial(self._start_kafka, limits, prepare))
 
     def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[[str, tuple[str, int]], Server]) -> Server:
-        self._broker.start({**SINGLE_THREADED, **SHARES, **UNTRIMMED, **limits, **PARTITIONS}, START_WITHIN_S)
+        self._broker.start({**SINGLE_THREADED, **UNTRIMMED, **limits, **PARTITIONS}, START_WITHIN_S)
         return prepare("Kafka", self._broker.address)
 
 

@@ -39,10 +39,16 @@ PLAIN = (
     "listing",
     "offsets",
     "rebalance",
+    "share_admin",
+    "share_assigning",
     "share_batches",
+    "share_fencing",
     "share_finding",
     "share_flood",
+    "share_joining",
+    "share_offsets",
     "share_state",
+    "share_topics",
     "static",
     "topics",
     "transactional_offsets",
@@ -71,7 +77,7 @@ def test_long_script(script: Script, stage: Stage) -> None:
     play(script, stage)
 
 
-@named("timing", "transaction_timeouts", "consumer_timing")
+@named("timing", "transaction_timeouts", "consumer_timing", "share_timing", "share_fetching")
 def test_timed_script(script: Script, timed: Played) -> None:
     """The same where time decides."""
     timed.result(script)
@@ -83,7 +89,7 @@ def test_restart(script: Script, halves: Halves) -> None:
     halves.finish(script)
 
 
-@named("limits", "consumer_limits", "share_one_update")
+@named("limits", "consumer_limits", "share_limits", "share_one_update")
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)
