@@ -64,6 +64,9 @@ class RuntimeSettings(NamedTuple):
     coalesces: bool = False
 
 
+PASS_DELAY_MS: Final = 10
+"""The delay between the passes of two shards of share state: the time of a step."""
+
 NodeOperation = Callable[[Node, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """An operation of ``control.sock``. Raises Refusal."""
 
@@ -162,6 +165,7 @@ def build_share_state(materials: Materials) -> BuildShard[ShareShard]:
             topics=materials.topics,
             updates_per_snapshot=config.share_coordinator_snapshot_update_records_per_snapshot,
             cold_after_ms=config.share_coordinator_cold_partition_snapshot_interval_ms,
+            delay_ms=partition * PASS_DELAY_MS,
         )
 
     return build

@@ -56,7 +56,7 @@ COLD_AFTER_MS: Final = 300_000
 class ShareShard(CoordinatorShard):
     """Share partitions by group, topic and partition. A shard without timers and a clock only replays."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - services with names
         self,
         *,
         registry: SnapshotRegistry,
@@ -65,8 +65,11 @@ class ShareShard(CoordinatorShard):
         topics: TopicsById = NO_TOPICS,
         updates_per_snapshot: int = UPDATES_PER_SNAPSHOT,
         cold_after_ms: int = COLD_AFTER_MS,
+        delay_ms: int = 0,
     ) -> None:
+        """``delay_ms`` delays the passes over all share partitions, so that the shards of a loop do not begin theirs at once."""
         self.updates_per_snapshot = updates_per_snapshot
+        self._delay_ms = delay_ms
         self._partitions = SharePartitions(registry)
         self._context = ShareContext(self._partitions, topics, clock, updates_per_snapshot)
         self._deleted_topics = DeletedTopics(self._context, timer)
@@ -160,8 +163,8 @@ class ShareShard(CoordinatorShard):
 
     def on_loaded(self) -> None:
         """Start to look for deleted topics and for cold states."""
-        self._deleted_topics.start()
-        self._cold_states.start()
+        self._deleted_topics.start(self._delay_ms)
+        self._cold_states.start(self._delay_ms)
 
     def on_unloaded(self) -> None:
         """Do nothing: timers end with the shard."""

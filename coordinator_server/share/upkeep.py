@@ -35,21 +35,29 @@ class DeletedTopics:
 
     def __init__(self, context: ShareContext, timer: CoordinatorTimer) -> None:
         self._context = context
+        # The topics that this pass has found. A deletion starts the pass anew.
+        self._found: set[bytes] = set()
         # Whether a topic was not found while the topics were not current.
         self._is_unsure = False
         self._pass = Pass(context.partitions, timer, TOPIC_DELETED, self._visit, self._done, because(Reason(TOPIC_DELETED)))
 
-    def start(self) -> None:
-        """Look for states of topics that do not exist, after a while."""
-        self._pass.begin_later(RECONCILE_AFTER_MS)
+    def start(self, delay_ms: int) -> None:
+        """Look for states of topics that do not exist, after a while and a delay."""
+        self._pass.begin_later(RECONCILE_AFTER_MS + delay_ms)
 
     def begin(self) -> CoordinatorResult[None]:
         """Look for them now. A pass in progress starts anew."""
+        self._found.clear()
         return self._pass.begin()
 
     def _visit(self, name: bytes) -> CoordinatorRecord | None:
-        topics = self._context.topics
-        if topics.topic_by_id(topic_id_of(name)) is not None or name not in self._context.partitions:
+        topic_id, topics = topic_id_of(name), self._context.topics
+        if topic_id in self._found:
+            return None
+        if topics.topic_by_id(topic_id) is not None:
+            self._found.add(topic_id)
+            return None
+        if name not in self._context.partitions:
             return None
         if not topics.is_current:
             self._is_unsure = True
@@ -57,6 +65,7 @@ class DeletedTopics:
         return CoordinatorRecord(snapshot_key(key_of(name)), None)
 
     def _done(self) -> None:
+        self._found.clear()
         if self._is_unsure:
             self._is_unsure = False
             self._pass.begin_later(RETRY_MS)
@@ -70,10 +79,13 @@ class ColdStates:
         self._interval_ms = interval_ms
         self._has_active = False
         self._search = Pass(context.partitions, timer, "search-active", self._look, self._searched)
-        self._pass = Pass(context.partitions, timer, SNAPSHOT_OF_COLD, self._visit, self.start, because(Reason(SNAPSHOT_OF_COLD)))
+        self._pass = Pass(context.partitions, timer, SNAPSHOT_OF_COLD, self._visit, self._wait, because(Reason(SNAPSHOT_OF_COLD)))
 
-    def start(self) -> None:
-        """Begin after the next interval."""
+    def start(self, delay_ms: int) -> None:
+        """Begin after the first interval and a delay."""
+        self._search.begin_later(self._interval_ms + delay_ms)
+
+    def _wait(self) -> None:
         self._has_active = False
         self._search.begin_later(self._interval_ms)
 
@@ -87,7 +99,7 @@ class ColdStates:
         if self._has_active:
             self._pass.begin_later(0)
         else:
-            self.start()
+            self._wait()
 
     def _visit(self, name: bytes) -> CoordinatorRecord | None:
         partitions, now_ms = self._context.partitions, self._context.clock.wall_ms()
