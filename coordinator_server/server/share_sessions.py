@@ -108,6 +108,11 @@ class ShareSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def size_of(self, group_id: str | None, member_id: str | None) -> int:
+        """Return how many partitions the session of a member has ever named, 0 if there is none."""
+        session = self._sessions.get(SessionKey(group_id or "", member_id or ""))
+        return 0 if session is None else session.size
+
     def begin(self, key: SessionKey, peer: Peer) -> ShareSession:
         """Begin a session, which ends with ``peer``. Raises SHARE_SESSION_LIMIT_REACHED."""
         self.end(self._sessions.get(key))

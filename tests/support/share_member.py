@@ -142,6 +142,17 @@ class ShareMember:
                 self.node.loop.jobs.popleft()()
             self.node.loop.turn()
 
+    def turns_of(self, request: ShareFetchRequest) -> int:
+        """Send a request; return the number of turns until it is answered."""
+        self.connection.data_received(encode_request(request.kafka.key or 0, VERSION, 7, "client", request))
+        turns = 0
+        while not self.transport.writes:
+            if self.node.loop.jobs:
+                self.node.loop.jobs.popleft()()
+            self.node.loop.turn()
+            turns += 1
+        return turns
+
     def receive(self, request: Message, version: int = VERSION) -> Message | None:
         """The answer to a request, if it has come."""
         frames = FrameSplitter(1 << 26).feed(b"".join(self.transport.writes))

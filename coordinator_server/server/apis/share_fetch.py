@@ -78,7 +78,7 @@ def touched_session(group_id: str | None, member_id: str | None) -> Touched:
 def share_fetch(node: Node, context: RequestContext, request: ShareFetchRequest, reply: PendingReply[ShareFetchResponse]) -> None:
     """Bring the session up to date now; answer when there is news, or after the maximum wait time."""
     work = _fetch(node, context, request, reply)
-    if reply.is_large:
+    if reply.is_large or node.share_sessions.size_of(request.group_id, request.member_id) > UNITS_PER_STEP:
         reply.connection.use_up()
         node.steps.run_on(reply, work)
     else:
@@ -180,10 +180,11 @@ def _must_wait(fetch: _Fetch) -> Work[bool]:
         if count and topic.active:
             if topic.are_all_below(count):
                 return True
-            if any(is_in and 0 <= index < count for index, is_in in topic.partitions.items()):
-                return True
-            if pace.is_over(len(topic.partitions) // 8):
-                yield
+            for index, is_in in list(topic.partitions.items()):
+                if is_in and 0 <= index < count:
+                    return True
+                if pace.is_over(1):
+                    yield
         if pace.is_over(1):
             yield
     return False
@@ -208,12 +209,10 @@ def _answer(fetch: _Fetch) -> None:
 
 def _complete(fetch: _Fetch, work: Work[ShareFetchResponse]) -> None:
     """Answer at once if that is little work, otherwise in steps."""
-    reply, session = fetch.reply, fetch.session
+    reply = fetch.reply
     if reply.connection.is_closed:
         return
-    pending = sum([len(topic.pending) for topic in session.topics.values()]) if session.size > UNITS_PER_STEP else session.size
-    size = session.size if fetch.is_first else len(session.topics) + pending
-    if reply.is_large or size > UNITS_PER_STEP:
+    if reply.is_large or fetch.session.size > UNITS_PER_STEP:
         fetch.node.steps.run(reply, work)
     else:
         reply.complete(at_once(work))
