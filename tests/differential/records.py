@@ -63,7 +63,9 @@ class Tail:
         self._connection = Connection(address, "tail")
         self._kind = kind
         self._partitions = partitions
-        self._start = self._ends()
+        self._next = self._ends()
+        # What has been read so far, by partition.
+        self._read_before: dict[int, list[tuple[BatchHeader, Record]]] = {partition: [] for partition in self._next}
 
     def close(self) -> None:
         self._connection.close()
@@ -121,7 +123,10 @@ class Tail:
 
     def _new(self) -> Iterator[tuple[int, BatchHeader, Record]]:
         for partition, end in self._ends().items():
-            for header, record in self._read(partition, self._start[partition], end):
+            found = self._read_before[partition]
+            found += self._read(partition, self._next[partition], end)
+            self._next[partition] = max(end, self._next[partition])
+            for header, record in found:
                 yield partition, header, record
 
     def _ends(self) -> dict[int, int]:
