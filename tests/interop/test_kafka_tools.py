@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from coordinator_server.server.features import EPOCH
 from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import ClientProcess, Crew
@@ -194,9 +195,9 @@ def test_kafka_features(tool: Tool) -> None:
     """What is in use, with the epoch that clients compare."""
     told = {line.split()[1]: line.split() for line in tool(FEATURES, "describe").splitlines() if line.startswith("Feature:")}
 
-    assert told.keys() == {"metadata.version", "transaction.version", "group.version"}
+    assert told.keys() == {"metadata.version", "transaction.version", "group.version", "share.version"}
     assert told["transaction.version"][3:8:2] == ["0", "2", "2"]
-    assert told["metadata.version"][-1] == "2"
+    assert told["metadata.version"][-1] == str(EPOCH)
 
 
 @pytest.fixture
