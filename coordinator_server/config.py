@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, field, structs
+from msgspec import Meta, field
 
 from coordinator_server.config_share import ShareConfig
 from coordinator_server.properties import (
@@ -494,8 +494,13 @@ class Config(ShareConfig, frozen=True, kw_only=True):
 
 def property_names() -> list[str]:
     """Return all property names, in the order of their declaration. Those of ``ShareConfig`` come last."""
-    fields = sorted(structs.fields(Config), key=lambda field: field.name in ShareConfig.__struct_fields__)
-    return [field.encode_name for field in fields if field.encode_name in properties_of(Config)]
+    of_share = properties_of(ShareConfig)
+    return sorted(properties_of(Config), key=of_share.__contains__)
+
+
+def is_property(name: str) -> bool:
+    """Return whether there is a property of this name."""
+    return name in properties_of(Config)
 
 
 def property_named(name: str) -> Property:

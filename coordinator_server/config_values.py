@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import MAX_LOOPS, Config, ConfigError, property_named, property_names
+from coordinator_server.config import MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
 from coordinator_server.listeners import listener_specs
@@ -109,7 +109,7 @@ def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
 def is_secret(name: str) -> bool:
     """Return whether the value of a property must not be shown. A name that is unknown has no secret."""
     known = parts_of(name.removeprefix(PREFIX))[1] if name.startswith(PREFIX) else name
-    return known in property_names() and property_named(known).is_secret
+    return is_property(known) and property_named(known).is_secret
 
 
 def check_name(name: str) -> None:

@@ -16,7 +16,7 @@ from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
-from coordinator_server.config import Config, property_named, property_names
+from coordinator_server.config import Config, is_property, property_named
 from coordinator_server.config_values import is_secret, shown_values
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
@@ -114,7 +114,7 @@ def _describe(
 
 def _documentation(kind: int, name: str) -> str:
     served = name if kind == ResourceType.BROKER else f"group.{name}" if kind == ResourceType.GROUP else ""
-    return property_named(served).description if served in property_names() else DOCUMENTATION[ResourceType(kind)]
+    return property_named(served).description if is_property(served) else DOCUMENTATION[ResourceType(kind)]
 
 
 def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> list[DescribeConfigsResourceResult]:
