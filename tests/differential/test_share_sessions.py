@@ -225,10 +225,9 @@ def requests(side: Side) -> list[tuple[str, Callable[[], Answer]]]:
     ]
 
 
-def test_sessions_are_those_of_kafka(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+@pytest.mark.live
+def test_sessions_are_those_of_kafka(tmp_path: Path) -> None:
     """Each answer, and whether it came at once."""
-    if not request.config.getoption("--live"):
-        pytest.skip("beside a broker only: --live")
     with Server(tmp_path) as ours, KafkaBroker(tmp_path / "theirs").start() as theirs:
         sides = [Side(ours.address), Side(theirs.address)]
         different = []

@@ -28,6 +28,10 @@ QUICK = {
 }
 
 
+# A disk that others use may stand still for a minute.
+START_S = 120
+
+
 class ServerDied(AssertionError):
     """The daemon ended, or never became ready; the message carries what it logged."""
 
@@ -93,7 +97,7 @@ class Server:
         """Whether it was started and nothing has waited for its end."""
         return self._process is not None
 
-    def start(self, within_s: float = 30) -> Self:
+    def start(self, within_s: float = START_S) -> Self:
         """Returns when the daemon says that it answers; the port of the first start is kept by the later ones, unless there are several."""
         self.launch()
         return self.await_ready(within_s)
@@ -118,7 +122,7 @@ class Server:
             text=True,
         )
 
-    def await_ready(self, within_s: float = 30) -> Self:
+    def await_ready(self, within_s: float = START_S) -> Self:
         """Returns when a daemon that was launched says that it is ready."""
         line = self._first_line(within_s)
         ready = READY.match(line)
