@@ -497,7 +497,12 @@ def test_no_loop_outlives_its_supervisor(pair: Server) -> None:
 # The kernel closes its descriptors in their order.
 ORPHAN = """
 import fcntl, os, socket, sys, time
-listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+while True:
+    try:
+        listener = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+        break
+    except OSError:
+        time.sleep(0.01)  # the loops that were killed have it for a moment
 lock = open(sys.argv[1], "r+b")
 fcntl.flock(lock, fcntl.LOCK_EX)
 print("ready", flush=True)
