@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.extract import as_tables, no_rows
 from coordinator_server.pipeline.history.rows import rows_of_batch
 from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, PENDING_OFFSETS, view_sql
 from coordinator_server.pipeline.history.views import current_offsets, pending_offsets
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.states.groups import replay_batches
 from protocol.record_batch import iter_records, read_header
 from tests.support.random_log import logs
@@ -36,6 +38,7 @@ def write_tables(batches: list[bytes], out: Path) -> None:
         for batch in part:
             header = read_header(batch)
             rows_of_batch(3, header, iter_records(batch, 0, header), rows)
+        name_topics(rows, NO_NAMES)
         for name, table in as_tables(rows).items():
             folder = out / name / "shard_group=0" / f"day=2026-11-2{number}"
             folder.mkdir(parents=True)
