@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.consumer.describe import UndescribedGroup
@@ -16,6 +16,8 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 
+T = TypeVar("T", ConsumerType, ShareType)
+
 
 def describe_group(groups: Groups, committed_offset: int, group_id: str) -> DescribedGroup:
     """Return the DescribeGroups answer for one group. Raises GROUP_ID_NOT_FOUND, also for a group that is not classic."""
@@ -24,19 +26,20 @@ def describe_group(groups: Groups, committed_offset: int, group_id: str) -> Desc
 
 def consumer_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedGroup:
     """Return what the ConsumerGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
-    found = groups.type_at(group_id, committed_offset)
-    if isinstance(found, ConsumerType):
-        return found.group_at(group_id, committed_offset)
-    reason = "is not a consumer group" if groups.exists_at(group_id, committed_offset) else "not found"
-    raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _type_at(groups, committed_offset, group_id, ConsumerType).group_at(group_id, committed_offset)
 
 
 def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedShareGroup:
     """Return what the ShareGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
+    return _type_at(groups, committed_offset, group_id, ShareType).group_at(group_id, committed_offset)
+
+
+def _type_at(groups: Groups, committed_offset: int, group_id: str, wanted: type[T]) -> T:
+    """Return the type of a group, which must be the wanted one. Raises GROUP_ID_NOT_FOUND."""
     found = groups.type_at(group_id, committed_offset)
-    if isinstance(found, ShareType):
-        return found.group_at(group_id, committed_offset)
-    reason = "is not a share group" if groups.exists_at(group_id, committed_offset) else "not found"
+    if isinstance(found, wanted):
+        return found
+    reason = f"is not a {wanted.name} group" if groups.exists_at(group_id, committed_offset) else "not found"
     raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 
 

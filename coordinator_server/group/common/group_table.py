@@ -109,3 +109,8 @@ class GroupTable(Generic[G]):
                 del self.by_id[group_id]
 
         return replay
+
+
+def of_member(put: Callable[[G, str, Any], None]) -> Callable[[G, Any, Any], None]:
+    """Return the function for ``GroupTable.replaying`` that sets or removes a record of a member, given its id and the value."""
+    return lambda group, key, value: put(group, key.member_id, value)

@@ -12,13 +12,13 @@ nobody else gets it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.common.group_table import GroupServices
 from coordinator_server.group.common.limits import texts_bytes
-from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment
+from coordinator_server.group.common.modern_group import ModernGroup
+from coordinator_server.group.common.target_assignment import TargetAssignment
 from coordinator_server.group.consumer.member import (
     NO_ASSIGNMENT,
     NO_METADATA,
@@ -28,7 +28,6 @@ from coordinator_server.group.consumer.member import (
 )
 from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import TimelineDict, TimelineValue
-from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadataValue,
@@ -46,8 +45,6 @@ K = TypeVar("K")
 NO_EPOCH = -1
 # The objects of a classic protocol, beside their texts: rounded up.
 _PROTOCOL_BYTES = 150
-_NEW_GROUP = ConsumerGroupMetadataValue(epoch=1)
-_NO_TARGET = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
 
 
 class SubscriptionCount(NamedTuple):
@@ -60,20 +57,17 @@ class SubscriptionCount(NamedTuple):
 NO_COUNT = SubscriptionCount()
 
 
-class ConsumerGroup:
-    """One consumer group. All containers are timeline containers; ``compared_epoch`` is soft state."""
+class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignmentMemberValue]):
+    """One consumer group."""
+
+    epoch_key = ConsumerGroupMetadataKey
+    no_epoch = ConsumerGroupMetadataValue(epoch=1)
+    target_key = ConsumerGroupTargetAssignmentMetadataKey
+    no_target = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
 
     __slots__ = (
-        "_services",
         "classic_members",
         "classic_protocols",
-        "compared_epoch",
-        "end_offset",
-        "group_id",
-        "head",
-        "member_bytes",
-        "members",
-        "most_members",
         "partition_epochs",
         "regex_members",
         "regexes",
@@ -81,24 +75,11 @@ class ConsumerGroup:
         "stable_members",
         "static_members",
         "subscribed_topics",
-        "targets",
     )
 
     def __init__(self, group_id: str, services: GroupServices) -> None:
-        self.group_id = group_id
-        self._services = services
+        super().__init__(group_id, services)
         registry = services.registry
-        # The offset after the group's last record: answers about the group wait until the log is durable up to it.
-        self.end_offset = TimelineValue(registry, 0)
-        # Soft state: the epoch whose hash was compared with the present topics; None if they may have changed since.
-        self.compared_epoch: int | None = None
-        # The records that a group has at most one of, by type of the key.
-        self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
-        self.members: TimelineDict[str, ConsumerGroupMember] = TimelineDict(registry)
-        # The largest number of members so far. The order in which Kafka iterates over members depends on it. Not timeline state:
-        # it is as it was when the change that raised it is reverted, as in Kafka.
-        self.most_members = 0
-        self.targets: TimelineDict[str, TargetAssignment[ConsumerGroupTargetAssignmentMemberValue]] = TimelineDict(registry)
         self.regexes: TimelineDict[str, ConsumerGroupRegularExpressionValue] = TimelineDict(registry)
         # Derived: member id by instance id, and the epoch of each partition's owner.
         self.static_members: TimelineDict[str, str] = TimelineDict(registry)
@@ -110,37 +91,9 @@ class ConsumerGroup:
         # Derived: the number of members that have reconciled to an epoch and to nothing else, so that the state of the group is
         # known without a look at every member.
         self.stable_members: TimelineDict[int, int] = TimelineDict(registry)
-        # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
-        self.member_bytes = TimelineValue(registry, 0)
         # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
         self.classic_members = TimelineValue(registry, 0)
         self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
-
-    # --- the records of which there is one
-
-    @property
-    def group_epoch(self) -> int:
-        """The epoch; 1 before the first record."""
-        epoch: int = self.head.get(ConsumerGroupMetadataKey, _NEW_GROUP).epoch
-        return epoch
-
-    @property
-    def metadata_hash(self) -> int:
-        """The hash of the subscribed topics, as of the group's epoch."""
-        found: int = self.head.get(ConsumerGroupMetadataKey, _NEW_GROUP).metadata_hash
-        return found
-
-    @property
-    def assignment_epoch(self) -> int:
-        """The epoch of the target assignment; 1 before the first record."""
-        epoch: int = self.head.get(ConsumerGroupTargetAssignmentMetadataKey, _NO_TARGET).assignment_epoch
-        return epoch
-
-    @property
-    def assignment_timestamp(self) -> int:
-        """The wall-clock time of the target assignment in milliseconds; 0 if unknown."""
-        timestamp: int = self.head.get(ConsumerGroupTargetAssignmentMetadataKey, _NO_TARGET).assignment_timestamp
-        return timestamp
 
     @property
     def has_partition_metadata(self) -> bool:
@@ -159,11 +112,6 @@ class ConsumerGroup:
         member_id = None if instance_id is None else self.static_members.get(instance_id)
         return None if member_id is None else self.members.get(member_id)
 
-    def target(self, member_id: str) -> Partitions:
-        """Return the target assignment of a member; empty if it has none."""
-        target = self.targets.get(member_id)
-        return NO_PARTITIONS if target is None else target.partitions
-
     def has_target(self, member: ConsumerGroupMember) -> bool:
         """Return whether a member has a target assignment, of its own or of the static member that it replaces."""
         instance_id = member.instance_id
@@ -176,13 +124,6 @@ class ConsumerGroup:
         return NO_EPOCH if epochs is None else epochs.get(partition, NO_EPOCH)
 
     # --- replay
-
-    def put_head(self, key_type: type[Message], value: Message | None) -> None:
-        """Set or remove a record of which there is one."""
-        if value is not None:
-            self.head[key_type] = value
-        else:
-            self.head.pop(key_type, None)
 
     def put_metadata(self, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
         """Set or remove a member's subscription."""
@@ -207,13 +148,6 @@ class ConsumerGroup:
         self._own(member.assigned, member.member_epoch)
         self._own(member.pending_revocation, member.member_epoch)
 
-    def put_target(self, member_id: str, value: ConsumerGroupTargetAssignmentMemberValue | None) -> None:
-        """Set or remove a member's target assignment."""
-        if value is not None:
-            self.targets[member_id] = TargetAssignment(value)
-        else:
-            self.targets.pop(member_id, None)
-
     def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
         """Do the same with a record of the group that stays encoded until it is read."""
         self.end_offset.set(offset + 1)
@@ -231,13 +165,9 @@ class ConsumerGroup:
             del self.regexes[regex]
 
     def _put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
-        before, after = None if old is None else old.stable_epoch, None
-        if member.is_in_log:
-            self.members[member.member_id] = member
-            after = member.stable_epoch
-            self.most_members = max(self.most_members, len(self.members))
-        else:
-            del self.members[member.member_id]
+        self._put_member(member)
+        before = None if old is None else old.stable_epoch
+        after = member.stable_epoch if member.is_in_log else None
         if before != after:
             recount(self.stable_members, _one(before), _one(after))
 
@@ -249,10 +179,7 @@ class ConsumerGroup:
             self.static_members[member.instance_id] = member.member_id
 
     def _count_metadata(self, old: ConsumerGroupMemberMetadataValue, new: ConsumerGroupMemberMetadataValue) -> None:
-        more = metadata_bytes(new) - metadata_bytes(old)
-        if more:
-            self.member_bytes.set(self.member_bytes.value + more)
-            self._services.member_bytes.set(self._services.member_bytes.value + more)
+        self._count_bytes(metadata_bytes(new) - metadata_bytes(old))
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         self._count_topics(before - after, by_name=-1)
         self._count_topics(after - before, by_name=1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator_server.group.common.group_table import GroupTable
+from coordinator_server.group.common.group_table import GroupTable, of_member
+from coordinator_server.group.common.modern_group import put_head
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.group_type import Replay
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -25,32 +26,16 @@ class ConsumerGroups(GroupTable[ConsumerGroup]):
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         super().__init__(registry, ConsumerGroup)
-        head = self.replaying(_put_head)
+        head = self.replaying(put_head)
         self.replay: dict[type[Message], Replay] = {
             ConsumerGroupMetadataKey: head,
             ConsumerGroupPartitionMetadataKey: head,
             ConsumerGroupTargetAssignmentMetadataKey: head,
-            ConsumerGroupMemberMetadataKey: self.replaying(_put_metadata),
-            ConsumerGroupCurrentMemberAssignmentKey: self.replaying(_put_current),
-            ConsumerGroupTargetAssignmentMemberKey: self.replaying(_put_target),
+            ConsumerGroupMemberMetadataKey: self.replaying(of_member(ConsumerGroup.put_metadata)),
+            ConsumerGroupCurrentMemberAssignmentKey: self.replaying(of_member(ConsumerGroup.put_current)),
+            ConsumerGroupTargetAssignmentMemberKey: self.replaying(of_member(ConsumerGroup.put_target)),
             ConsumerGroupRegularExpressionKey: self.replaying(_put_regex),
         }
-
-
-def _put_head(group: ConsumerGroup, key: Message, value: Message | None) -> None:
-    group.put_head(type(key), value)
-
-
-def _put_metadata(group: ConsumerGroup, key: ConsumerGroupMemberMetadataKey, value: Any) -> None:
-    group.put_metadata(key.member_id, value)
-
-
-def _put_current(group: ConsumerGroup, key: ConsumerGroupCurrentMemberAssignmentKey, value: Any) -> None:
-    group.put_current(key.member_id, value)
-
-
-def _put_target(group: ConsumerGroup, key: ConsumerGroupTargetAssignmentMemberKey, value: Any) -> None:
-    group.put_target(key.member_id, value)
 
 
 def _put_regex(group: ConsumerGroup, key: ConsumerGroupRegularExpressionKey, value: Any) -> None:

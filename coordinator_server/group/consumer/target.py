@@ -56,13 +56,8 @@ def update_target(
 
 
 def is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
-    """Return whether the assignment interval since the last target has passed. No timer applies it: the next heartbeat does.
-
-    A wall clock that was set back counts as passed; Kafka would wait until it reaches the time of the last target.
-    """
-    last = group.assignment_timestamp
-    interval_ms = consumer.settings(group.group_id).consumer.assignment_interval_ms
-    return last == 0 or interval_ms == 0 or not last <= consumer.clock.wall_ms() < last + interval_ms
+    """Return whether the group may have a new target: the next heartbeat asks."""
+    return group.is_target_due(consumer.settings(group.group_id).consumer.assignment_interval_ms, consumer.clock.wall_ms())
 
 
 def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target:

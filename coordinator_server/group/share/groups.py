@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from coordinator_server.group.common.group_table import GroupTable
+from coordinator_server.group.common.group_table import GroupTable, of_member
+from coordinator_server.group.common.modern_group import put_head
 from coordinator_server.group.group_type import Replay
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -24,28 +23,12 @@ class ShareGroups(GroupTable[ShareGroup]):
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         super().__init__(registry, ShareGroup)
-        head = self.replaying(_put_head)
+        head = self.replaying(put_head)
         self.replay: dict[type[Message], Replay] = {
             ShareGroupMetadataKey: head,
             ShareGroupTargetAssignmentMetadataKey: head,
             ShareGroupStatePartitionMetadataKey: head,
-            ShareGroupMemberMetadataKey: self.replaying(_put_metadata),
-            ShareGroupCurrentMemberAssignmentKey: self.replaying(_put_current),
-            ShareGroupTargetAssignmentMemberKey: self.replaying(_put_target),
+            ShareGroupMemberMetadataKey: self.replaying(of_member(ShareGroup.put_metadata)),
+            ShareGroupCurrentMemberAssignmentKey: self.replaying(of_member(ShareGroup.put_current)),
+            ShareGroupTargetAssignmentMemberKey: self.replaying(of_member(ShareGroup.put_target)),
         }
-
-
-def _put_head(group: ShareGroup, key: Message, value: Message | None) -> None:
-    group.put_head(type(key), value)
-
-
-def _put_metadata(group: ShareGroup, key: ShareGroupMemberMetadataKey, value: Any) -> None:
-    group.put_metadata(key.member_id, value)
-
-
-def _put_current(group: ShareGroup, key: ShareGroupCurrentMemberAssignmentKey, value: Any) -> None:
-    group.put_current(key.member_id, value)
-
-
-def _put_target(group: ShareGroup, key: ShareGroupTargetAssignmentMemberKey, value: Any) -> None:
-    group.put_target(key.member_id, value)

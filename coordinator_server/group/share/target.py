@@ -63,10 +63,5 @@ def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: 
 
 
 def _is_due(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether the assignment interval since the last target has passed. No timer applies it: the next heartbeat does.
-
-    A wall clock that was set back counts as passed; Kafka would wait until it reaches the time of the last target.
-    """
-    last = group.assignment_timestamp
-    interval_ms = share.settings(group.group_id).share.assignment_interval_ms
-    return last == 0 or interval_ms == 0 or not last <= share.clock.wall_ms() < last + interval_ms
+    """Return whether the group may have a new target: the next heartbeat asks."""
+    return group.is_target_due(share.settings(group.group_id).share.assignment_interval_ms, share.clock.wall_ms())
