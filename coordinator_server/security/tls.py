@@ -56,8 +56,8 @@ class ListenerTls:
 
     def __init__(self, settings: TlsSettings) -> None:
         self._settings = settings
-        self.context, self.not_after = _context(settings), _not_after(settings)
         self._mapping = PrincipalMapping(settings.principal_mapping_rules)
+        self.reload()
 
     def reload(self) -> None:
         """Read the files again, for connections from now on. Raises ConfigError; the old ones stay in use then."""
@@ -98,12 +98,13 @@ def _versions(settings: TlsSettings) -> tuple[ssl.TLSVersion, ssl.TLSVersion]:
 
 def _select(context: ssl.SSLContext, settings: TlsSettings) -> None:
     """Allow only the cipher suites that are named. Those of TLS 1.3 are always allowed."""
-    for name in filter(None, map(str.strip, settings.cipher_suites.split(","))):
+    names = [name.strip() for name in settings.cipher_suites.split(",") if name.strip()]
+    for name in names:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).set_ciphers(openssl_cipher(name))
         except ssl.SSLError:
             raise _problem(settings, "ssl.cipher.suites", f"{name!r} is not a suite of TLS 1.2 that OpenSSL has") from None
-    context.set_ciphers(":".join(map(openssl_cipher, map(str.strip, settings.cipher_suites.split(",")))))
+    context.set_ciphers(":".join(map(openssl_cipher, names)))
 
 
 def openssl_cipher(name: str) -> str:
@@ -163,17 +164,17 @@ def _password(settings: TlsSettings) -> str:
 def _refused(settings: TlsSettings, what: str) -> Iterator[None]:
     """Turn the errors of files and of OpenSSL into ConfigError."""
     path = settings.keystore_location if what == "key store" else settings.truststore_location
-    name = f"ssl.{what.replace(' ', '')}.location" if path else f"ssl.{what.replace(' ', '')}"
+    name = f"ssl.{what.replace(' ', '')}" + (f".location={path}" if path else "")
     try:
         yield
     except ssl.SSLError as refused:
         reason = (refused.reason or str(refused)).lower().replace("_", " ")
         hint = " (is ssl.key.password right?)" if settings.key_password and what == "key store" else ""
-        raise _problem(settings, f"{name}={path}" if path else name, f"cannot be used: {reason}{hint}") from None
+        raise _problem(settings, name, f"cannot be used: {reason}{hint}") from None
     except OSError as refused:
-        raise _problem(settings, f"{name}={path}" if path else name, f"cannot be read: {refused.strerror or refused}") from None
+        raise _problem(settings, name, f"cannot be read: {refused.strerror or refused}") from None
     except ValueError as refused:
-        raise _problem(settings, f"{name}={path}" if path else name, f"has no certificate that can be read: {refused}") from None
+        raise _problem(settings, name, f"has no certificate that can be read: {refused}") from None
 
 
 def _problem(settings: TlsSettings, name: str, what: str) -> ConfigError:

@@ -56,7 +56,7 @@ class StateApi(NamedTuple):
     operation: WriteOperation[ShareShard, Any, Any]
     request_of: Callable[[SharePartitionKey, Any], Any]
     result_of: Callable[[int, Any], Any]
-    response: Callable[..., Any]
+    response: type[Any]
     topic_result: Callable[[bytes, list[Any]], Any]
     partition_result: Callable[..., Any]
     needs_partitions: bool = True
@@ -132,7 +132,7 @@ def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | Non
     return api.partition_result(partition, error_code=code, error_message=message or code.name)
 
 
-def _row(request: type[Any], response: type[Any], api: StateApi) -> ApiRow[Any, Any]:
+def _row(request: type[Any], api: StateApi) -> ApiRow[Any, Any]:
     def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
         topics, group_id = request.topics, request.group_id
         if len(topics) == 1 and len(topics[0].partitions) == 1 and group_id:
@@ -143,7 +143,7 @@ def _row(request: type[Any], response: type[Any], api: StateApi) -> ApiRow[Any, 
             node.share_states.write(shard, api.operation, context, api.request_of(key, data), _OnlyReply(api, reply, key))
             return
         if not group_id or not topics or (api.needs_partitions and not all(topic.partitions for topic in topics)):
-            reply.complete(response())
+            reply.complete(api.response())
             return
         work = _run(node, context, request, _Answer(api, reply))
         if reply.is_large:
@@ -156,9 +156,9 @@ def _row(request: type[Any], response: type[Any], api: StateApi) -> ApiRow[Any, 
             api.topic_result(topic.topic_id, [_refused(api, each.partition, error, message) for each in topic.partitions])
             for topic in request.topics
         ]
-        return response(results=results)
+        return api.response(results=results)
 
-    return ApiRow(request, response, handle, refuse, Order.WRITE, units_per_byte=UNITS_PER_BYTE)
+    return ApiRow(request, api.response, handle, refuse, Order.WRITE, units_per_byte=UNITS_PER_BYTE)
 
 
 def _run(node: Node, context: RequestContext, request: Any, answer: _Answer) -> Work[None]:
@@ -217,7 +217,6 @@ def _summary_result(partition: int, found: Summary) -> summary.PartitionResult:
 
 INITIALIZE_SHARE_GROUP_STATE_API: Final = _row(
     initialize.InitializeShareGroupStateRequest,
-    initialize.InitializeShareGroupStateResponse,
     StateApi(
         WriteOperation("initialize-share-group-state", ShareShard.initialize_state),
         _initialization,
@@ -230,7 +229,6 @@ INITIALIZE_SHARE_GROUP_STATE_API: Final = _row(
 )
 READ_SHARE_GROUP_STATE_API: Final = _row(
     read.ReadShareGroupStateRequest,
-    read.ReadShareGroupStateResponse,
     StateApi(
         WriteOperation("read-share-group-state", ShareShard.read_state),
         _read,
@@ -242,7 +240,6 @@ READ_SHARE_GROUP_STATE_API: Final = _row(
 )
 WRITE_SHARE_GROUP_STATE_API: Final = _row(
     write.WriteShareGroupStateRequest,
-    write.WriteShareGroupStateResponse,
     StateApi(
         WriteOperation("write-share-group-state", ShareShard.write_state),
         _write,
@@ -254,7 +251,6 @@ WRITE_SHARE_GROUP_STATE_API: Final = _row(
 )
 DELETE_SHARE_GROUP_STATE_API: Final = _row(
     delete.DeleteShareGroupStateRequest,
-    delete.DeleteShareGroupStateResponse,
     StateApi(
         WriteOperation("delete-share-group-state", ShareShard.delete_state),
         _key,
@@ -266,7 +262,6 @@ DELETE_SHARE_GROUP_STATE_API: Final = _row(
 )
 READ_SHARE_GROUP_STATE_SUMMARY_API: Final = _row(
     summary.ReadShareGroupStateSummaryRequest,
-    summary.ReadShareGroupStateSummaryResponse,
     StateApi(
         WriteOperation("read-share-group-state-summary", ShareShard.read_summary),
         _key,
