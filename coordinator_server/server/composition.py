@@ -38,6 +38,8 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.admission import connection_limits
+from coordinator_server.server.audit import Audit
+from coordinator_server.server.audited_apis import audited
 from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
@@ -194,7 +196,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
-    apis = site.environment.alter_apis(served_apis(node))
+    audit = Audit(services.clock.now_ms)
+    apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     specs = listener_specs(config, site.loops)
     tls = read_certificates(config, specs)

@@ -2,7 +2,7 @@
 
 Requests and answers are JSON objects, one per line: ``{"op": "seal"}`` → ``{"ok": true, "shards": {"__consumer_offsets-7":
 1234}}``, or ``{"ok": false, "error": "…"}``, with ``"temporary": true`` if the same request succeeds a little later. Only the
-server's user can read and write the socket.
+server's user and root may connect. Operations that change something have a line in the audit log, with the process that asked.
 
 With several loops an operation runs in each loop, and the supervisor merges the answers (supervisor/rules.py): values that
 differ between loops must be in objects by shard or in lists; all other values must be equal. A request that names ``shards``
@@ -15,19 +15,25 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import structlog
 
 from coordinator_server.log.file_names import CONTROL_SOCKET
-from coordinator_server.server.unix import place_for_socket
+from coordinator_server.server.audit_line import write_line
+from coordinator_server.server.unix import Peer, admit_peer, place_for_socket
 from protocol.printable import printable_json
 
 log = structlog.get_logger(__name__)
 
 # Enough for restoring a group with tens of thousands of offsets.
 MAX_LINE_BYTES = 1 << 23
+
+# Operations that change no state. All others are audited.
+READING: Final = frozenset({"digest", "expiring", "groups", "loops", "seal", "shards", "status"})
+# What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
+_NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")
 
 Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
@@ -66,25 +72,32 @@ class ControlSocket:
             self._path.unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = admit_peer(writer.transport, CONTROL_SOCKET)
+        if peer is None:
+            writer.transport.abort()
+            return
         self._sessions.add(writer)
         try:
             # The reader raises ValueError for a line beyond the limit. The loop ends when the peer disconnects.
             with contextlib.suppress(ConnectionError, ValueError):
                 while line := await reader.readline():
                     # People ask with netcat, too: no id of a client may reach their terminal as it is.
-                    answer = printable_json(msgspec.json.encode(await self._answer(line)).decode())
+                    answer = printable_json(msgspec.json.encode(await self._answer(line, peer)).decode())
                     writer.write(f"{answer}\n".encode())
                     await writer.drain()
         finally:
             self._sessions.discard(writer)
             writer.close()
 
-    async def _answer(self, line: bytes) -> Mapping[str, Any]:
+    async def _answer(self, line: bytes, peer: Peer) -> Mapping[str, Any]:
         try:
             request = msgspec.json.decode(line, type=dict[str, Any])
         except msgspec.DecodeError as bad:
             return {"ok": False, "error": f"not a JSON object on a line: {bad}"}
-        return await run_operation(self._operations, request)
+        answer = await run_operation(self._operations, request)
+        if request.get("op") not in READING:
+            _audit(request, answer, peer)
+        return answer
 
 
 async def run_operation(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -99,3 +112,11 @@ async def run_operation(operations: Mapping[str, Operation], request: Mapping[st
     except Exception as failure:
         log.exception("control-failed", op=request.get("op"))
         return {"ok": False, "error": str(failure) or type(failure).__name__}
+
+
+def _audit(request: Mapping[str, Any], answer: Mapping[str, Any], peer: Peer) -> None:
+    group = request.get("group")
+    parts = (request, group) if isinstance(group, Mapping) else (request,)
+    named = {name: value for part in parts for name in _NAMES if isinstance(value := part.get(name), str)}
+    outcome = "done" if answer["ok"] else str(answer["error"])
+    write_line("administrative-operation", operation=str(request.get("op")), **named, pid=peer.pid, uid=peer.uid, outcome=outcome)

@@ -40,6 +40,10 @@ class PendingReply(UnansweredRequest, Generic[R]):
         """Answer the request with ``response``."""
         self.connection.answer(self, response)
 
+    def complete_beside(self, response: R, /) -> None:
+        """Answer the request with ``response``, which is encoded in the thread. Nothing may change it afterwards."""
+        self.connection.answer_beside(self, lambda: self.encoded(response))
+
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.refusal(error, message))
@@ -66,7 +70,7 @@ class LargeReply(PendingReply[R]):
 
     def complete(self, response: R, /) -> None:
         """Answer the request with ``response``, which nothing may change afterwards."""
-        self.connection.answer_beside(self, lambda: self.encoded(response))
+        self.complete_beside(response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""

@@ -94,7 +94,7 @@ class _Deletions:
             if len(response.results) <= GROUPS_PER_STEP:
                 self._reply.complete(response)
             else:
-                self._reply.connection.answer_beside(self._reply, partial(self._reply.encoded, response))
+                self._reply.complete_beside(response)
 
 
 def _delete_in_steps(node: Node, request: DeleteGroupsRequest, deletions: _Deletions) -> Work[None]:

@@ -1,0 +1,86 @@
+"""The audit log: one line for each request that is denied and each administrative one. It says who, from where, what, and the outcome.
+
+The event is ``request-denied``, ``authentication-failed``, ``administrative-request`` (see ``audited_apis.py``) or
+``administrative-operation`` (of ``control.sock``, see ``control.py``). A line names at most RESOURCES_PER_LINE resources, and has no
+value that may be secret. A loop writes at most REFUSALS_PER_SECOND lines about refusals in a second: the next one says how many were
+left out. Lines about administrators are never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.audit_line import short, write_line
+from protocol.api import APIS
+
+RESOURCES_PER_LINE: Final = 20
+REFUSALS_PER_SECOND: Final = 100
+
+
+class Resources(NamedTuple):
+    """What a request names: the first RESOURCES_PER_LINE of ``total`` resources, such as ``Group:readers``."""
+
+    texts: Sequence[str]
+    total: int
+
+
+def resources_of(elements: Collection[Any], text_of: Callable[[Any], str]) -> Resources:
+    """Return the texts of the elements of a request."""
+    return Resources([text_of(each) for each in islice(elements, RESOURCES_PER_LINE)], len(elements))
+
+
+class Audit:
+    """The audit log of one loop."""
+
+    def __init__(self, now_ms: Callable[[], int]) -> None:
+        self._now_ms = now_ms
+        # The second of the last lines about refusals, and how many they are.
+        self._second = 0
+        self._written = 0
+        self._left_out = 0
+
+    def denied(self, context: RequestContext, operation: str, resources: Sequence[str]) -> None:
+        """A request was denied, or a part of it: ``operation`` is Kafka's, such as ``Alter``, and a resource such as ``Group:readers``."""
+        named = _named(Resources(resources, len(resources)))
+        self._refused("request-denied", **_who(context), operation=operation, **named)
+
+    def authentication_failed(self, host: str, *, listener: str, mechanism: str, user: str, why: str) -> None:
+        """A client was not authenticated. ``user`` is the name that it claims, or empty."""
+        self._refused("authentication-failed", host=host, listener=listener, mechanism=mechanism, user=user, why=why)
+
+    def administered(self, context: RequestContext, resources: Resources, outcome: str, **fields: Any) -> None:
+        """An administrative request was answered."""
+        write_line("administrative-request", **_who(context), **_named(resources), outcome=outcome, **fields)
+
+    def _refused(self, event: str, **fields: Any) -> None:
+        second = self._now_ms() // 1000
+        if second != self._second:
+            self._second, self._written = second, 0
+        if self._written >= REFUSALS_PER_SECOND:
+            self._left_out += 1
+            return
+        self._written += 1
+        if self._left_out:
+            fields["left_out_before"], self._left_out = self._left_out, 0
+        write_line(event, **fields)
+
+
+def _who(context: RequestContext) -> dict[str, Any]:
+    api = APIS.get(context.api_key)
+    return {
+        "principal": context.principal,
+        "host": context.client_host,
+        "client_id": context.client_id,
+        "api": context.api_key if api is None else api.name,
+        "version": context.api_version,
+    }
+
+
+def _named(resources: Resources) -> dict[str, Any]:
+    named: dict[str, Any] = {"resources": [short(each) for each in resources.texts[:RESOURCES_PER_LINE]]}
+    if resources.total > RESOURCES_PER_LINE:
+        named["more_resources"] = resources.total - RESOURCES_PER_LINE
+    return named

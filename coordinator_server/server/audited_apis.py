@@ -1,0 +1,209 @@
+"""The administrative APIs: each request to one has a line in the audit log when it is answered, with what it names and the outcome.
+
+``NAMED`` has a row for each, which returns what a request names. No value of a setting or a credential is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Final
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from coordinator_server.catalog.alter_configs import ResourceType
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.repeat import Repeat
+from coordinator_server.server.audit import RESOURCES_PER_LINE, Audit, Resources, resources_of
+from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.served_api import ServedApi
+from protocol.error_codes import ErrorCode
+from protocol.fields import Item, Message
+
+ANSWERS_READ: Final = 10_000
+"""The most answers of a response that are looked at, which takes some milliseconds."""
+
+_RESOURCE_TYPES: Final = {int(kind): kind.name.title().replace("_", "") for kind in ResourceType}
+
+
+def _topics(request: Any) -> Resources:
+    return resources_of(request.topics, lambda topic: f"Topic:{topic.name}")
+
+
+def _deleted_topics(request: Any) -> Resources:
+    if request.topic_names:
+        return resources_of(request.topic_names, lambda name: f"Topic:{name}")
+    return resources_of(request.topics, lambda topic: f"Topic:{topic.name or UUID(bytes=topic.topic_id)}")
+
+
+def _configured(request: Any) -> Resources:
+    return resources_of(request.resources, _with_settings)
+
+
+def _with_settings(resource: Any) -> str:
+    kind = _RESOURCE_TYPES.get(resource.resource_type, str(resource.resource_type))
+    names = ",".join(config.name for config in islice(resource.configs, RESOURCES_PER_LINE))
+    return f"{kind}:{resource.resource_name} {names}"
+
+
+def _deleted_groups(request: Any) -> Resources:
+    return resources_of(request.groups_names, lambda name: f"Group:{name}")
+
+
+def _offsets(request: Any) -> Resources:
+    topics = resources_of(request.topics, lambda topic: f"Topic:{topic.name}")
+    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
+
+
+def _share_offsets(request: Any) -> Resources:
+    topics = resources_of(request.topics, lambda topic: f"Topic:{topic.topic_name}")
+    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
+
+
+def _quotas(request: Any) -> Resources:
+    return resources_of(request.entries, _quota_text)
+
+
+def _quota_text(entry: Any) -> str:
+    entity = ",".join(
+        f"{part.entity_type}={_name_or_default(part.entity_name)}" for part in islice(entry.entity, RESOURCES_PER_LINE)
+    )
+    changes = ",".join(f"{op.key}={'' if op.remove else op.value}" for op in islice(entry.ops, RESOURCES_PER_LINE))
+    return f"ClientQuota:{entity} {changes}"
+
+
+def _name_or_default(name: str | None) -> str:
+    return "<default>" if name is None else name
+
+
+def _users(request: Any) -> Resources:
+    deleted = resources_of(request.deletions, lambda deletion: f"User:{deletion.name} deleted")
+    set_ = resources_of(request.upsertions, lambda upsertion: f"User:{upsertion.name}")
+    return Resources([*deleted.texts, *set_.texts], deleted.total + set_.total)
+
+
+def _created_acls(request: Any) -> Resources:
+    return resources_of(request.creations, _acl_text)
+
+
+def _acl_text(acl: Any) -> str:
+    """Return a binding in the codes of Kafka's ``ResourceType``, ``PatternType``, ``AclOperation`` and ``AclPermissionType``."""
+    return (
+        f"Acl:{acl.principal} host={acl.host} operation={acl.operation} permission={acl.permission_type} "
+        f"type={acl.resource_type} pattern={acl.resource_pattern_type} {acl.resource_name}"
+    )
+
+
+def _deleted_acls(request: Any) -> Resources:
+    return resources_of(request.filters, _acl_filter_text)
+
+
+def _acl_filter_text(acl: Any) -> str:
+    return (
+        f"Acls:{acl.principal_filter} host={acl.host_filter} operation={acl.operation} permission={acl.permission_type} "
+        f"type={acl.resource_type_filter} pattern={acl.pattern_type_filter} {acl.resource_name_filter}"
+    )
+
+
+NAMED: Final[dict[str, Callable[[Any], Resources]]] = {
+    "CreateTopics": _topics,
+    "DeleteTopics": _deleted_topics,
+    "CreatePartitions": _topics,
+    "AlterConfigs": _configured,
+    "IncrementalAlterConfigs": _configured,
+    "DeleteGroups": _deleted_groups,
+    "OffsetDelete": _offsets,
+    "AlterShareGroupOffsets": _share_offsets,
+    "DeleteShareGroupOffsets": _share_offsets,
+    "AlterClientQuotas": _quotas,
+    "AlterUserScramCredentials": _users,
+    "CreateAcls": _created_acls,
+    "DeleteAcls": _deleted_acls,
+}
+
+
+def audited(apis: Sequence[ServedApi], audit: Audit) -> list[ServedApi]:
+    """Return the APIs, with those of ``NAMED`` audited."""
+    return [_audited(api, NAMED[api.name], audit) if api.name in NAMED else api for api in apis]
+
+
+def _audited(api: ServedApi, named: Callable[[Any], Resources], audit: Audit) -> ServedApi:
+    handle = api.handle
+
+    def handle_audited(context: RequestContext, request: Any, reply: PendingReply[Any], /) -> Repeat | None:
+        # Before the handler, which may change the request.
+        own = AuditedReply(reply, audit, named(request), is_dry_run=getattr(request, "validate_only", False))
+        try:
+            return handle(context, request, own)
+        except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
+            own.fail_after(failure)
+            return None
+
+    return replace(api, handle=handle_audited)
+
+
+class AuditedReply:
+    """The PendingReply of a handler. It writes the line when the request is answered, even if its client is gone.
+
+    It stands for the reply of the connection, which must not be given away for it: ``connection.answer_beside`` takes that one only.
+    """
+
+    __slots__ = ("_audit", "_fields", "_reply", "_resources")
+    _audit: Audit
+    _fields: dict[str, Any]
+    _reply: PendingReply[Any]
+    _resources: Resources
+
+    def __init__(self, reply: PendingReply[Any], audit: Audit, resources: Resources, *, is_dry_run: bool) -> None:
+        put = partial(object.__setattr__, self)
+        put("_reply", reply)
+        put("_audit", audit)
+        put("_resources", resources)
+        put("_fields", {"validate_only": True} if is_dry_run else {})
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reply, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._reply, name, value)
+
+    def complete(self, response: Any, /) -> None:
+        """Answer the request with ``response``."""
+        self._write(list(islice(_error_codes(response), ANSWERS_READ)))
+        self._reply.complete(response)
+
+    def complete_beside(self, response: Any, /) -> None:
+        """Answer the request with ``response``, which is encoded in the thread."""
+        self._write(list(islice(_error_codes(response), ANSWERS_READ)))
+        self._reply.complete_beside(response)
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        """Answer the request with an error, in the form of its API."""
+        self._write([error])
+        self._reply.fail(error, message)
+
+    def fail_after(self, failure: Exception) -> None:
+        """Answer the request with the error for what its handler raised."""
+        error, message = self._reply.error_for(failure)
+        if not self._reply.is_answered or isinstance(failure, CoordinatorError):
+            self.fail(error, message)
+
+    def _write(self, codes: Sequence[int]) -> None:
+        refused = [code for code in codes if code]
+        errors = ",".join(sorted({ErrorCode(code).name for code in refused}))
+        counts = {"refused": len(refused)} if refused else {}
+        self._audit.administered(self._reply.context, self._resources, errors or "done", **counts, **self._fields)
+
+
+def _error_codes(message: Message | Item) -> Iterator[int]:
+    """Yield the error codes of a response and of its elements."""
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
+        if name == "error_code":
+            yield value
+        elif isinstance(value, list) and value and isinstance(value[0], Item):
+            for each in value:
+                yield from _error_codes(each)

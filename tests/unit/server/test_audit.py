@@ -1,0 +1,238 @@
+"""The audit log: a line for each refusal and each administrative request, whatever the log level is, and nothing secret in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from coordinator_server.catalog.alter_configs import ResourceType
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.api_row import ApiRow, serve_row
+from coordinator_server.server.audit import REFUSALS_PER_SECOND, RESOURCES_PER_LINE, Audit
+from coordinator_server.server.audit_line import LONGEST_TEXT
+from coordinator_server.server.audited_apis import NAMED, audited
+from coordinator_server.server.connection import Connection, Limits
+from coordinator_server.server.control import READING, ControlSocket
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.table import ROWS
+from protocol.api import APIS
+from protocol.error_codes import ErrorCode
+from protocol.fields import Message
+from protocol.frames import encode_request
+from protocol.messages.create_topics import CreatableTopic, CreatableTopicResult, CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from tests.support.api_requests import request_of
+from tests.support.clock import ManualClock
+from tests.support.turns import ManualLoop
+from tests.unit.server.test_control import ask
+
+ANN = RequestContext("tool", "192.0.2.7", 19, 7, "User:ann")
+CREATED = CreateTopicsResponse(topics=[CreatableTopicResult("orders")])
+TWO = CreateTopicsRequest(topics=[CreatableTopic("orders"), CreatableTopic("bad name")])
+ROW_OF = {row.request.kafka.key: row for row in ROWS}
+
+
+class Peer:
+    """A client of one audited API. ``handle`` is the handler, without a node."""
+
+    def __init__(self, key: int, handle: Any) -> None:
+        loop = ManualLoop()
+        apis = audited([serve_row(ROW_OF[key], handle)], Audit(ManualClock().now_ms))
+        self._loop = loop
+        self._key = key
+        self.connection, self.transport = loop.connect(Dispatcher(apis, loop.background), Limits(1 << 24, 1000))
+        self.connection.principal = "User:ann"
+
+    def ask(self, request: Message) -> dict[str, Any]:
+        """Send a request, and return the one line about it."""
+        with capture_logs() as lines:
+            version = APIS[self._key].versions[-1]
+            self.connection.data_received(encode_request(self._key, version, 7, "tool", request))
+            self._loop.work()
+        [line] = lines
+        return dict(line)
+
+
+def line_of(key: int, handle: Any, request: Message) -> dict[str, Any]:
+    return Peer(key, handle).ask(request)
+
+
+def test_an_administrative_request_says_who_from_where_what_and_the_outcome() -> None:
+    line = line_of(19, lambda _context, _request, reply: reply.complete(CREATED), TWO)
+
+    assert line == {
+        "event": "administrative-request",
+        "log_level": "info",
+        "logger": "audit",
+        "principal": "User:ann",
+        "host": "192.0.2.1",
+        "client_id": "tool",
+        "api": "CreateTopics",
+        "version": 7,
+        "resources": ["Topic:orders", "Topic:bad name"],
+        "outcome": "done",
+    }
+
+
+def test_a_refused_part_is_counted_and_its_errors_are_named() -> None:
+    refused = CreatableTopicResult("bad name", error_code=ErrorCode.INVALID_TOPIC_EXCEPTION)
+    response = CreateTopicsResponse(topics=[CreatableTopicResult("orders"), refused, refused])
+
+    line = line_of(19, lambda _context, _request, reply: reply.complete(response), TWO)
+
+    assert (line["outcome"], line["refused"]) == ("INVALID_TOPIC_EXCEPTION", 2)
+
+
+def test_a_request_that_only_asks_says_so() -> None:
+    request = CreateTopicsRequest(topics=[CreatableTopic("orders")], validate_only=True)
+
+    assert line_of(19, lambda _context, _request, reply: reply.complete(CREATED), request)["validate_only"] is True
+
+
+def _refuse(_context: RequestContext, _request: Message, _reply: object) -> None:
+    raise CoordinatorError(ErrorCode.TOPIC_DELETION_DISABLED)
+
+
+def _fail(_context: RequestContext, _request: Message, reply: Any) -> None:
+    reply.fail(ErrorCode.NOT_CONTROLLER)
+
+
+def _beside(_context: RequestContext, _request: Message, reply: Any) -> None:
+    reply.complete_beside(CREATED)
+
+
+@pytest.mark.parametrize(
+    ("handle", "outcome"), [(_refuse, "TOPIC_DELETION_DISABLED"), (_fail, "NOT_CONTROLLER"), (_beside, "done")]
+)
+def test_every_way_to_answer_writes_the_line_and_answers(handle: Any, outcome: str) -> None:
+    peer = Peer(19, handle)
+
+    assert peer.ask(TWO)["outcome"] == outcome
+    assert len(peer.transport.writes) == 1
+
+
+def test_a_request_whose_client_is_gone_has_its_line() -> None:
+    """It may have changed something."""
+
+    def hang_up(_context: RequestContext, _request: Message, reply: Any) -> None:
+        connection: Connection = reply.connection
+        connection.connection_lost(None)
+        reply.complete(CREATED)
+
+    assert line_of(19, hang_up, TWO)["outcome"] == "done"
+
+
+def test_of_settings_the_names_are_said_and_no_value_is() -> None:
+    change = AlterableConfig("retention.ms", 0, "secret")
+    request = IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(ResourceType.TOPIC, "orders", [change])])
+
+    line = line_of(44, lambda _context, _request, reply: reply.complete(IncrementalAlterConfigsResponse()), request)
+
+    assert line["resources"] == ["Topic:orders retention.ms"]
+    assert "secret" not in str(line)
+
+
+def test_a_line_names_the_first_resources_and_counts_the_others() -> None:
+    request = CreateTopicsRequest(topics=[CreatableTopic("x" * 1000) for _ in range(RESOURCES_PER_LINE + 3)])
+
+    line = line_of(19, lambda _context, _request, reply: reply.complete(CREATED), request)
+
+    assert (len(line["resources"]), line["more_resources"]) == (RESOURCES_PER_LINE, 3)
+    assert {len(each) for each in line["resources"]} == {LONGEST_TEXT + 1}
+
+
+def _complete_empty(row: ApiRow[Any, Any]) -> Any:
+    return lambda _context, _request, reply: reply.complete(row.response())
+
+
+@pytest.mark.parametrize("key", [key for key, api in APIS.items() if api.name in NAMED], ids=lambda key: APIS[key].name)
+def test_each_administrative_api_names_its_resources(key: int) -> None:
+    line = line_of(key, _complete_empty(ROW_OF[key]), request_of(APIS[key].name, APIS[key].versions[-1]))
+
+    assert line["api"] == APIS[key].name
+    assert line["resources"]
+
+
+def test_what_administrators_change_is_audited() -> None:
+    """What members, producers and brokers do in their daily work is not: its lines would hide the others."""
+    daily = {"JoinGroup", "SyncGroup", "LeaveGroup", "OffsetCommit", "Produce", "ShareAcknowledge", "WriteTxnMarkers"}
+    transactions = {"InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "TxnOffsetCommit", "EndTxn"}
+    of_brokers = {"InitializeShareGroupState", "WriteShareGroupState", "DeleteShareGroupState"}
+    reading = (
+        "Describe",
+        "List",
+        "Find",
+        "Fetch",
+        "Metadata",
+        "Api",
+        "ConsumerGroupDescribe",
+        "ShareGroupDescribe",
+        "OffsetFetch",
+        "ShareFetch",
+        "Read",
+        "Sasl",
+    )
+    served = {api.name for api in APIS.values()}
+    others = {name for name in served if not name.startswith(reading) and not name.endswith("Heartbeat")}
+
+    assert others - daily - transactions - of_brokers == set(NAMED) & served
+
+
+def test_a_denied_request_has_a_line_at_every_log_level() -> None:
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
+    try:
+        with capture_logs() as lines:
+            Audit(ManualClock().now_ms).denied(ANN, "Create", ["Cluster:kafka-cluster"])
+            structlog.get_logger().error("lost")
+    finally:
+        structlog.configure(**before)
+
+    assert [(line["event"], line["principal"], line["operation"], line["resources"]) for line in lines] == [
+        ("request-denied", "User:ann", "Create", ["Cluster:kafka-cluster"])
+    ]
+
+
+def test_a_flood_of_refusals_is_counted() -> None:
+    clock = ManualClock()
+    audit = Audit(clock.now_ms)
+    with capture_logs() as lines:
+        for _ in range(REFUSALS_PER_SECOND + 7):
+            audit.authentication_failed("192.0.2.7", listener="SASL", mechanism="PLAIN", user="u" * 1000, why="wrong password")
+        clock.advance(1000)
+        audit.denied(ANN, "Create", ["Cluster:kafka-cluster"])
+
+    assert len(lines) == REFUSALS_PER_SECOND + 1
+    assert len(lines[0]["user"]) == LONGEST_TEXT + 1
+    assert [line.get("left_out_before") for line in lines[-2:]] == [None, 7]
+
+
+async def test_an_operation_of_the_control_socket_that_changes_something_has_a_line(tmp_path: Path) -> None:
+    async def change(request: Any) -> dict[str, Any]:
+        return {}
+
+    control = ControlSocket(tmp_path, {"restore": change, "status": change})
+    await control.start()
+    with capture_logs() as lines:
+        await ask(
+            tmp_path, b'{"op": "status"}', b'{"op": "restore", "group": {"group_id": "readers"}, "password": "secret"}', b"[]"
+        )
+        await ask(tmp_path, b'{"op": "sing"}')
+    await control.stop()
+
+    assert "status" in READING
+    assert [(line["operation"], line.get("group_id"), line["outcome"]) for line in lines] == [
+        ("restore", "readers", "done"),
+        ("sing", None, "unknown op; there are: restore, status"),
+    ]
+    assert "secret" not in str(lines)
