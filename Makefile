@@ -89,8 +89,9 @@ format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-generate: with-run ## generate protocol/generated from the declarations in protocol/messages
+generate: with-run ## generate protocol/generated from the declarations in protocol/messages, and docs/properties.md from config.py
 	@$(BIN)/python -m protocol.generate
+	@env -i $(BIN)/python -m coordinator_server config --markdown >docs/properties.md
 
 golden: with-dev ## write the bytes that tests compare with, by Kafka's own classes (Java and Maven)
 	@$(BIN)/python -m tests.support.golden

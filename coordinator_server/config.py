@@ -66,6 +66,10 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         ),
     ] = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
     listener_name: Annotated[dict[str, str], PerListener()] = field(default_factory=dict)
+    log_dirs: Annotated[
+        str,
+        FromKafka("The data directory, if the option --data-dir does not name it.", form="the path of one directory"),
+    ] = ""
     loops: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"],
         Ours(
@@ -82,51 +86,63 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         ),
     ] = 30_000
 
-    # TLS of the listeners with the protocol SSL. SIGHUP reads the files again.
+    # TLS of the listeners with the protocol SSL. SIGHUP reads the files again, also if no property has changed.
     ssl_keystore_type: Annotated[
-        str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS")
+        str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)
     ] = "PEM"
     ssl_keystore_location: Annotated[
         str,
         FromKafka(
             "The file with the server's private key, and after it its certificate and those that lead to a trusted one.",
             form="the path of a PEM file",
+            is_reloadable=True,
         ),
     ] = ""
     ssl_keystore_key: Annotated[
-        str, FromKafka("The server's private key itself, instead of a file.", form="a private key in PEM", is_secret=True)
+        str,
+        FromKafka(
+            "The server's private key itself, instead of a file.", form="a private key in PEM", is_secret=True, is_reloadable=True
+        ),
     ] = ""
     ssl_keystore_certificate_chain: Annotated[
-        str, FromKafka("The certificates of ssl.keystore.key.", form="certificates in PEM", is_secret=True)
+        str, FromKafka("The certificates of ssl.keystore.key.", form="certificates in PEM", is_secret=True, is_reloadable=True)
     ] = ""
     ssl_key_password: Annotated[
-        str, FromKafka("The password of an encrypted private key.", form="a password", is_secret=True)
+        str, FromKafka("The password of an encrypted private key.", form="a password", is_secret=True, is_reloadable=True)
     ] = ""
     ssl_truststore_type: Annotated[
-        str, FromKafka("The form of the trust store, which is PEM here.", form="PEM", kafka_default="JKS")
+        str, FromKafka("The form of the trust store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)
     ] = "PEM"
     ssl_truststore_location: Annotated[
         str,
-        FromKafka("The file with the certificates of those who vouch for clients.", form="the path of a PEM file"),
+        FromKafka(
+            "The file with the certificates of those who vouch for clients.", form="the path of a PEM file", is_reloadable=True
+        ),
     ] = ""
     ssl_truststore_certificates: Annotated[
         str,
         FromKafka(
-            "The certificates of those who vouch for clients, instead of a file.", form="certificates in PEM", is_secret=True
+            "The certificates of those who vouch for clients, instead of a file.",
+            form="certificates in PEM",
+            is_secret=True,
+            is_reloadable=True,
         ),
     ] = ""
     ssl_client_auth: Annotated[
         Literal["none", "requested", "required"],
-        FromKafka("Whether clients show a certificate. The principal of one that shows none is User:ANONYMOUS."),
+        FromKafka(
+            "Whether clients show a certificate. The principal of one that shows none is User:ANONYMOUS.", is_reloadable=True
+        ),
     ] = "none"
     ssl_enabled_protocols: Annotated[
-        str, FromKafka("The versions of TLS.", form="TLSv1.2 and TLSv1.3, one or both, separated by a comma")
+        str, FromKafka("The versions of TLS.", form="TLSv1.2 and TLSv1.3, one or both, separated by a comma", is_reloadable=True)
     ] = "TLSv1.2,TLSv1.3"
     ssl_cipher_suites: Annotated[
         str,
         FromKafka(
             "The cipher suites of TLS 1.2, if not all that OpenSSL considers safe. Those of TLS 1.3 are always allowed.",
             form="standard names or OpenSSL's, separated by commas, such as TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+            is_reloadable=True,
         ),
     ] = ""
     ssl_principal_mapping_rules: Annotated[
@@ -135,27 +151,38 @@ class Config(ShareConfig, frozen=True, kw_only=True):
             "The principals of clients with a certificate: the first rule that matches the distinguished name of its subject counts. "
             "Patterns are RE2's.",
             form="DEFAULT or RULE:pattern/replacement/[LU], separated by commas, such as RULE:^CN=([^,]+).*$/$1/L,DEFAULT",
+            is_reloadable=True,
         ),
     ] = "DEFAULT"
 
     # Topics. They have no records; clients subscribe to them.
-    auto_create_topics_enable: Annotated[bool, FromKafka("Whether a topic is created when a client asks for its metadata.")] = (
-        True
-    )
+    auto_create_topics_enable: Annotated[
+        bool, FromKafka("Whether a topic is created when a client asks for its metadata.", is_reloadable=True)
+    ] = True
     auto_create_topics_max: Annotated[
         Count,
         Ours(
             "Once this many topics exist, none is created automatically, because any client that asks for metadata creates them.",
             unit="topics",
+            is_reloadable=True,
         ),
     ] = 10_000
-    topics_max: Annotated[Positive, Ours("The maximum number of topics.", unit="topics")] = 100_000
-    topics_max_partitions: Annotated[Positive, Ours("The maximum number of partitions of all topics together.")] = 1_000_000
+    topics_max: Annotated[Positive, Ours("The maximum number of topics.", unit="topics", is_reloadable=True)] = 100_000
+    topics_max_partitions: Annotated[
+        Positive, Ours("The maximum number of partitions of all topics together.", is_reloadable=True)
+    ] = 1_000_000
     group_configs_max: Annotated[
-        Count, Ours("The maximum number of groups with settings of their own, whether they exist or not.", unit="groups")
+        Count,
+        Ours(
+            "The maximum number of groups with settings of their own, whether they exist or not.",
+            unit="groups",
+            is_reloadable=True,
+        ),
     ] = 10_000
-    num_partitions: Annotated[Positive, FromKafka("The partitions of a topic that is created without a number.")] = 1
-    delete_topic_enable: Annotated[bool, FromKafka("Whether clients may delete topics.")] = True
+    num_partitions: Annotated[
+        Positive, FromKafka("The partitions of a topic that is created without a number.", is_reloadable=True)
+    ] = 1
+    delete_topic_enable: Annotated[bool, FromKafka("Whether clients may delete topics.", is_reloadable=True)] = True
     max_request_partition_size_limit: Annotated[
         Positive,
         FromKafka(
@@ -169,16 +196,22 @@ class Config(ShareConfig, frozen=True, kw_only=True):
             "Topics to create at the start. An existing topic gets partitions that it lacks; if it has more, the server does not "
             "start. Without a number a new topic has num.partitions.",
             form="NAME or NAME:PARTITIONS, separated by commas, such as orders:6,payments:3",
+            is_reloadable=True,
         ),
     ] = ""
 
     # Classic groups.
-    group_min_session_timeout_ms: Annotated[Millis, FromKafka("The shortest session timeout that a member may ask for.")] = 6000
-    group_max_session_timeout_ms: Annotated[Millis, FromKafka("The longest session timeout that a member may ask for.")] = (
-        1_800_000
-    )
+    group_min_session_timeout_ms: Annotated[
+        Millis, FromKafka("The shortest session timeout that a member may ask for.", is_reloadable=True)
+    ] = 6000
+    group_max_session_timeout_ms: Annotated[
+        Millis, FromKafka("The longest session timeout that a member may ask for.", is_reloadable=True)
+    ] = 1_800_000
     group_initial_rebalance_delay_ms: Annotated[
-        Millis, FromKafka("How long an empty group that gets a member waits for more members before its first rebalance.")
+        Millis,
+        FromKafka(
+            "How long an empty group that gets a member waits for more members before its first rebalance.", is_reloadable=True
+        ),
     ] = 3000
     group_max_size: Annotated[
         Positive,
@@ -186,6 +219,7 @@ class Config(ShareConfig, frozen=True, kw_only=True):
             "The maximum number of members of a group. The default is no limit: group.max.bytes, members.max.bytes and "
             "message.max.bytes, which the group's record must fit into, limit groups by bytes.",
             unit="members",
+            is_reloadable=True,
         ),
     ] = UNLIMITED
     group_max_bytes: Annotated[
@@ -193,14 +227,15 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         Meta(ge=1 << 16),
         Ours(
             "The memory that the members of a group may take, with the ids of those that are about to join. A group whose record fits "
-            "into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols."
+            "into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols.",
+            is_reloadable=True,
         ),
     ] = 16 << 20
-    members_max_bytes: Annotated[int, Meta(ge=1 << 16), Ours("The memory that the members of all groups of a loop may take.")] = (
-        512 << 20
-    )
+    members_max_bytes: Annotated[
+        int, Meta(ge=1 << 16), Ours("The memory that the members of all groups of a loop may take.", is_reloadable=True)
+    ] = 512 << 20
     group_member_max_protocols: Annotated[
-        Positive, Ours("The maximum number of protocols that a member offers. Clients have one to five.")
+        Positive, Ours("The maximum number of protocols that a member offers. Clients have one to five.", is_reloadable=True)
     ] = 100
 
     # Consumer groups (KIP-848). A group may have settings of its own within the minima and maxima.
@@ -376,7 +411,8 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         int,
         Meta(ge=-1),
         Ours(
-            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always stays."
+            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always stays.",
+            is_reloadable=True,
         ),
     ] = 30 * 24 * 3_600_000
     log_history_retention_bytes: Annotated[
@@ -384,30 +420,38 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         Meta(ge=-1),
         Ours(
             "The oldest records that a compacted layer replaces are removed, whatever their age, while the log of their shard is larger "
-            "than this; -1: size removes none."
+            "than this; -1: size removes none.",
+            is_reloadable=True,
         ),
     ] = -1
     log_retention_check_interval_ms: Annotated[
         int, Meta(ge=1), FromKafka("The interval of the checks for history that may be removed.")
     ] = 300_000
-    log_cleaner_enable: Annotated[bool, FromKafka("Whether the server compacts its log in the background.")] = True
+    log_cleaner_enable: Annotated[
+        bool, FromKafka("Whether the server compacts its log in the background.", is_reloadable=True)
+    ] = True
     log_cleaner_min_cleanable_ratio: Annotated[
         float,
         Meta(ge=0, le=1),
-        FromKafka("A shard is compacted if at least this ratio of it is newer than its newest layer."),
+        FromKafka("A shard is compacted if at least this ratio of it is newer than its newest layer.", is_reloadable=True),
     ] = 0.5
     log_cleaner_min_bytes: Annotated[
-        Count, Ours("Nothing is compacted while the shards that are due have fewer new bytes than this together.")
+        Count,
+        Ours("Nothing is compacted while the shards that are due have fewer new bytes than this together.", is_reloadable=True),
     ] = 32 << 20
-    log_cleaner_backoff_ms: Annotated[int, Meta(ge=1), FromKafka("The interval of the checks for shards to compact.")] = 15_000
+    log_cleaner_backoff_ms: Annotated[
+        int, Meta(ge=1), FromKafka("The interval of the checks for shards to compact.", is_reloadable=True)
+    ] = 15_000
     log_cleaner_timeout_ms: Annotated[
-        int, Meta(ge=1), Ours("The time after which a compaction is ended, and tried again later.")
+        int, Meta(ge=1), Ours("The time after which a compaction is ended, and tried again later.", is_reloadable=True)
     ] = 3_600_000
     log_cleaner_max_memory_bytes: Annotated[
-        int, Meta(ge=64 << 20), Ours("The memory limit of the process that compacts. It skips a shard that needs more.")
+        int,
+        Meta(ge=64 << 20),
+        Ours("The memory limit of the process that compacts. It skips a shard that needs more.", is_reloadable=True),
     ] = 1 << 30
     log_cleaner_delete_retention_ms: Annotated[
-        int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.")
+        int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.", is_reloadable=True)
     ] = 24 * 3_600_000
     log_journal_bytes: Annotated[
         int, Meta(ge=1 << 16), Ours("The size of each of the two journal files. On a small disk they are smaller.")
@@ -468,19 +512,25 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         Positive,
         FromKafka(
             "The maximum number of connections of a loop; more are closed at once. The limit of open files, less the files of the log, "
-            "limits connections, too."
+            "limits connections, too.",
+            is_reloadable=True,
         ),
     ] = UNLIMITED
     max_connections_per_ip: Annotated[
         int,
         Meta(ge=0, le=UNLIMITED),
-        FromKafka("The maximum number of connections of a loop from one address; more are closed at once.", unit="connections"),
+        FromKafka(
+            "The maximum number of connections of a loop from one address; more are closed at once.",
+            unit="connections",
+            is_reloadable=True,
+        ),
     ] = UNLIMITED
     max_connections_per_ip_overrides: Annotated[
         str,
         FromKafka(
             "Addresses with another limit than max.connections.per.ip.",
             form="HOST:LIMIT, separated by commas, such as 10.0.0.7:100,build.example:20",
+            is_reloadable=True,
         ),
     ] = ""
     max_connection_creation_rate: Annotated[
@@ -488,6 +538,7 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         FromKafka(
             "The maximum rate of new connections of a loop, on average over ten seconds. Faster ones are accepted later.",
             unit="connections per second",
+            is_reloadable=True,
         ),
     ] = UNLIMITED
 

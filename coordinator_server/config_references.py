@@ -9,29 +9,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from coordinator_server.config import ConfigError
-from coordinator_server.config_values import is_secret, parse_overrides
+from coordinator_server.config_values import is_secret
 
 _REFERENCE: Final = re.compile(r"\$\{(env|file|directory):([^}]*)\}")
 
 
-def read_overrides(overrides: Iterable[str]) -> dict[str, str]:
-    """Return ``["name=value", …]`` of the command line as a dict, with what references stand for. Raises ConfigError."""
-    properties = parse_overrides(overrides)
-    for name, value in properties.items():
-        if value and is_secret(name) and _REFERENCE.fullmatch(value) is None:
-            raise ConfigError(
-                f"{name} on the command line is seen by everybody on this machine: "
-                "${env:NAME}, ${directory:PATH:FILE} and ${file:PATH:KEY} say where it stands"
-            )
-    return {name: _resolved(name, value) for name, value in properties.items()}
+def check_no_secret(name: str, value: str) -> None:
+    """Raise ConfigError if a value of the command line is a secret itself, and not a reference to one."""
+    if value and is_secret(name) and _REFERENCE.fullmatch(value) is None:
+        raise ConfigError(
+            f"{name} on the command line is seen by everybody on this machine: "
+            "${env:NAME}, ${directory:PATH:FILE} and ${file:PATH:KEY} say where it stands"
+        )
 
 
-def _resolved(name: str, text: str) -> str:
+def resolved(name: str, text: str) -> str:
+    """Return the value of a property, with what references stand for. Raises ConfigError."""
+
     def value(reference: re.Match[str]) -> str:
         try:
             return _value(reference[1], reference[2])

@@ -16,7 +16,7 @@ from coordinator_server.config import MAX_LOOPS, Config, ConfigError, is_propert
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
 from coordinator_server.listeners import listener_specs
-from coordinator_server.properties import UNLIMITED
+from coordinator_server.properties import UNLIMITED, Property
 from coordinator_server.topic_names import name_problem
 
 # What Kafka's tools show in place of a secret.
@@ -55,13 +55,18 @@ def load(properties: Mapping[str, str]) -> Config:
         _check_value(PREFIX + name, property_name, value)
     config = msgspec.convert(_as_written(of_server), Config, strict=False)
     config = msgspec.structs.replace(config, listener_name={name.lower(): value for name, value in of_listeners.items()})
+    check(config)
+    return config
+
+
+def check(config: Config) -> None:
+    """Check properties that depend on others, and those whose text has parts. Raises ConfigError."""
     declared_topics(config)
     loop_count(config)
     check_listeners(config)
     connection_overrides(config)
     check_order(config)
     consumer_assignors(config)
-    return config
 
 
 def _check_value(given: str, name: str, value: str) -> None:
@@ -108,16 +113,39 @@ def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
 
 def is_secret(name: str) -> bool:
     """Return whether the value of a property must not be shown. A name that is unknown has no secret."""
-    known = parts_of(name.removeprefix(PREFIX))[1] if name.startswith(PREFIX) else name
+    known = _own_name(name)
     return is_property(known) and property_named(known).is_secret
+
+
+def description_of(name: str) -> Property:
+    """Return the description of a property, or of a property of one listener."""
+    return property_named(_own_name(name))
+
+
+def _own_name(name: str) -> str:
+    """Return the name of a property without the listener. Raises ConfigError."""
+    return parts_of(name.removeprefix(PREFIX))[1] if name.startswith(PREFIX) else name
+
+
+def nearest_name(name: str) -> str | None:
+    """Return the name itself if it is that of a property, or of a property of one listener; else the nearest one, or None."""
+    if name.startswith(PREFIX):
+        try:
+            _, own = parts_of(name.removeprefix(PREFIX))
+        except ConfigError:
+            return None
+        near = nearest_name(own)
+        return None if near is None else name.removesuffix(own) + near
+    if is_property(name):
+        return name
+    return next(iter(difflib.get_close_matches(name, property_names(), 1)), None)
 
 
 def check_name(name: str) -> None:
     """Raise ConfigError if there is no property of this name."""
-    known = property_names()
-    if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+    nearest = nearest_name(name)
+    if nearest != name:
+        hint = f"; did you mean {nearest}?" if nearest else ""
         raise ConfigError(f"unknown property {name}{hint} ('coordinator-server config' lists all properties)")
 
 

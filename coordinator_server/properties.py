@@ -23,7 +23,7 @@ class FromKafka(Struct, frozen=True):
     """A property of Kafka.
 
     ``unit`` is what a number counts, if it is not the last word of the name. ``form`` is the form of a text. ``kafka_default``
-    is Kafka's default if it differs, None if Kafka has none.
+    is Kafka's default if it differs, None if Kafka has none. ``is_reloadable``: SIGHUP changes it while the server runs.
     """
 
     description: str
@@ -31,6 +31,7 @@ class FromKafka(Struct, frozen=True):
     form: str | None = None
     kafka_default: object | UnsetType = UNSET
     is_secret: bool = False
+    is_reloadable: bool = False
 
 
 class Ours(Struct, frozen=True):
@@ -39,6 +40,7 @@ class Ours(Struct, frozen=True):
     description: str
     unit: str | None = None
     form: str | None = None
+    is_reloadable: bool = False
 
 
 class PerListener(Struct, frozen=True):
@@ -60,6 +62,7 @@ class Property(Struct, frozen=True):
     values: tuple[str, ...] = ()
     form: str | None = None
     is_secret: bool = False
+    is_reloadable: bool = False
 
     @property
     def accepted(self) -> str:
@@ -112,6 +115,7 @@ def _property(field: structs.FieldInfo) -> Property:
         unit=_unit(name, about.unit) if allowed.type == "int" else None,
         form=about.form,
         is_secret=isinstance(about, FromKafka) and about.is_secret,
+        is_reloadable=about.is_reloadable,
         **structs.asdict(allowed),
     )
 

@@ -6,13 +6,14 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from typing import Final
 
+from coordinator_server.cli.configuration import warn_of_unknown
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.process_settings import allow_all_files
 from coordinator_server.cli.signals import stop_signals
 from coordinator_server.config import ConfigError
+from coordinator_server.config_sources import Sources
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
@@ -23,9 +24,10 @@ from coordinator_server.testing.serve import die, requests_end, serve
 from coordinator_server.testing.settings import load_settings
 
 _STDIN: Final = 0
+_LISTENERS: Final = "PLAINTEXT://127.0.0.1:0"
 
 
-def run_ephemeral(options: argparse.Namespace, properties: Mapping[str, str]) -> int:
+def run_ephemeral(options: argparse.Namespace, sources: Sources) -> int:
     """Serve until stdin ends, the parent is gone, or a signal comes. Return the exit code."""
     import uvloop
 
@@ -34,11 +36,13 @@ def run_ephemeral(options: argparse.Namespace, properties: Mapping[str, str]) ->
         raise ConfigError("--ephemeral keeps its log in memory, so it takes no --data-dir")
     if options.loops not in (None, "1"):
         raise ConfigError("--ephemeral has one loop, so it takes no --loops")
-    config = load_settings(properties)
+    settings = sources.read(lambda properties: load_settings({"listeners": _LISTENERS, **properties}))
+    config = settings.config
     first = listener_specs(config)[0]
     server = EphemeralServer(config, die)
     allow_all_files()
     configure(options.log_level, options.log_format)
+    warn_of_unknown(settings)
     return uvloop.run(_serve(server, first.host, first.port, parent))
 
 

@@ -135,8 +135,8 @@ class _Loop:
         match message:
             case Listen():
                 self._may_listen.set()
-            case Reload():
-                self._daemon.reload()
+            case Reload(config=changed):
+                self._daemon.reload(changed)
             case Ping():
                 self._link.send(Pong())
             case RunOperation():

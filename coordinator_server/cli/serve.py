@@ -21,19 +21,20 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
+from coordinator_server.cli import configuration
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files, return_freed_memory
 from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_references import read_overrides
-from coordinator_server.config_values import load, loop_count, with_loops
+from coordinator_server.config_sources import Sources
+from coordinator_server.config_values import load, loop_count, parse_overrides, with_loops
 from coordinator_server.listeners import bracketed, is_loopback, listener_specs
 from coordinator_server.log.directory import JOBS_S, await_jobs
 from coordinator_server.log.errors import LogError
@@ -44,18 +45,18 @@ from coordinator_server.server.errors import StartError
 
 log = structlog.get_logger(__name__)
 
-LISTEN_EPHEMERAL: Final = "127.0.0.1:0"
-
 EPILOG = """\
 examples:
   coordinator-server serve --data-dir ./data
   coordinator-server serve --listen 0.0.0.0:9092 --data-dir /var/lib/coordinator-server \\
       --override topics=orders:6,payments:3 --override group.initial.rebalance.delay.ms=0
+  coordinator-server serve --config /etc/coordinator-server.toml                 # or server.properties; SIGHUP reads it again
   coordinator-server serve --ephemeral --override topics=orders:6                # for tests: a free port, and nothing on disk
   coordinator-server serve --loops auto --data-dir ./data                        # one loop per core, on 9092, 9093, …
 
-properties have Kafka's names, and its defaults but for a few: 'coordinator-server config' explains each one.
+properties have Kafka's names, and its defaults but for a few.
 """
+EPILOG += configuration.EPILOG
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,14 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
-        help=f"address to listen on without TLS; port 0 picks a free one (127.0.0.1:9092; with --ephemeral {LISTEN_EPHEMERAL}). "
+        help="address to listen on without TLS; port 0 picks a free one (127.0.0.1:9092; with --ephemeral 127.0.0.1:0). "
         "For more see the property listeners",
     )
     parser.add_argument(
         "--data-dir",
         type=local_dir,
         metavar="DIR",
-        help="directory of the log; created if it does not exist. Required without --ephemeral",
+        help="directory of the log; created if it does not exist. Required without --ephemeral, unless the property log.dirs names it",
     )
     parser.add_argument("--ephemeral", action="store_true", help="be a server for tests: end with the parent, and leave nothing")
     parser.add_argument(
@@ -78,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of processes, on the port of --listen and the next ones; auto: one per core (default: the property loops)",
     )
-    parser.add_argument("--override", action="append", default=[], metavar="NAME=VALUE", help="a property; repeat for more")
+    configuration.add_arguments(parser)
     parser.add_argument("--log-level", choices=LEVELS, help="(info; with --ephemeral warning)")
     parser.add_argument(
         "--log-format",
@@ -90,21 +91,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serve and return the exit code."""
-    properties = _properties(options)
+    sources = _sources(options)
     # A parent that does not read stderr blocks whoever fills it.
     options.log_level = options.log_level or ("warning" if options.ephemeral else "info")
     if options.ephemeral:
         # Only this needs the servers for tests.
         from coordinator_server.cli.ephemeral import run_ephemeral
 
-        return run_ephemeral(options, properties)
-    if options.data_dir is None:
-        raise ConfigError("--data-dir DIR is required; without a log to keep, --ephemeral serves until its parent ends")
+        return run_ephemeral(options, sources)
+    settings = sources.read(_load)
+    config = settings.config
+    options.data_dir = options.data_dir or _data_dir(config)
     create_private_files()
     allow_all_files()
     return_freed_memory()
-    config = with_loops(load(properties), len(os.sched_getaffinity(0)))
     configure(options.log_level, options.log_format)
+    configuration.warn_of_unknown(settings)
     _warn_of_plaintext(config)
     # Before the signal handlers are set: SIGTERM ends a server that waits.
     await_jobs(str(options.data_dir), _say_who_is_awaited)
@@ -112,21 +114,41 @@ def run(options: argparse.Namespace) -> int:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
-        return uvloop.run(_serve(config, options.data_dir))
-    return asyncio.run(_supervise(config, options))
+        return uvloop.run(_serve(config, options.data_dir, sources))
+    return asyncio.run(_supervise(config, options, sources))
 
 
-def _properties(options: argparse.Namespace) -> dict[str, str]:
-    """Return the properties of --override, and those that other options stand for. Raises ConfigError."""
-    properties = read_overrides(options.override)
+def _sources(options: argparse.Namespace) -> Sources:
+    """Return the sources of the properties. Raises ConfigError.
+
+    A server for tests reads no environment: it is the same server wherever the tests run.
+    """
+    others = {}
     if options.loops is not None:
-        properties["loops"] = options.loops
-    if options.listen is not None and "listeners" in properties:
-        raise ConfigError("--listen and the property listeners say the same: give one of them")
-    if options.listen is not None or (options.ephemeral and "listeners" not in properties):
-        host, port = parse_address(options.listen or LISTEN_EPHEMERAL)
-        properties["listeners"] = f"PLAINTEXT://{bracketed(host)}:{port}"
-    return properties
+        others["--loops"] = ("loops", options.loops)
+    if options.listen is not None:
+        if "listeners" in parse_overrides(options.override):
+            raise ConfigError("--listen and the property listeners say the same: give one of them")
+        host, port = parse_address(options.listen)
+        others["--listen"] = ("listeners", f"PLAINTEXT://{bracketed(host)}:{port}")
+    return configuration.sources_of(options, {} if options.ephemeral else os.environ, others)
+
+
+def _load(properties: Mapping[str, str]) -> Config:
+    return with_loops(load(properties), len(os.sched_getaffinity(0)))
+
+
+def _data_dir(config: Config) -> Path:
+    """Return the directory that log.dirs names. Raises ConfigError."""
+    named = config.log_dirs
+    if not named:
+        raise ConfigError(
+            "--data-dir DIR is required, or the property log.dirs; without a log to keep, --ephemeral serves until its parent ends"
+        )
+    try:
+        return local_dir(named)
+    except argparse.ArgumentTypeError as wrong:
+        raise ConfigError(f"log.dirs={named}: {wrong}") from None
 
 
 def _warn_of_plaintext(config: Config) -> None:
@@ -153,7 +175,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def _serve(config: Config, data_dir: Path) -> int:
+async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
     from coordinator_server.server.daemon import Daemon
     from coordinator_server.server.slow_turns import SlowTurns
 
@@ -168,7 +190,7 @@ async def _serve(config: Config, data_dir: Path) -> int:
         await daemon.adopt(sockets)
         await daemon.prepare()
         await daemon.listen()
-        on_hangup(daemon.reload, stopping)
+        on_hangup(configuration.Reload(sources, _load, config, daemon.reload), stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
@@ -200,7 +222,7 @@ def _bound(config: Config, data_dir: Path) -> list[list[socket.socket]]:
         raise
 
 
-async def _supervise(config: Config, options: argparse.Namespace) -> int:
+async def _supervise(config: Config, options: argparse.Namespace, sources: Sources) -> int:
     from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
@@ -214,7 +236,7 @@ async def _supervise(config: Config, options: argparse.Namespace) -> int:
     except OSError as failure:
         await supervisor.stop()
         return complain(failure, 1)
-    on_hangup(supervisor.reload, stopping)
+    on_hangup(configuration.Reload(sources, _load, config, supervisor.reload), stopping)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
         addresses = _addresses(config, supervisor.sockets)
         say([f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})"])

@@ -55,13 +55,17 @@ class ListenerTls:
     """The TLS of a listener. Raises ConfigError if the settings are wrong or a file cannot be used."""
 
     def __init__(self, settings: TlsSettings) -> None:
-        self._settings = settings
-        self._mapping = PrincipalMapping(settings.principal_mapping_rules)
-        self.reload()
+        self._listener = settings.listener
+        self._use(settings)
 
-    def reload(self) -> None:
-        """Read the files again, for connections from now on. Raises ConfigError; the old ones stay in use then."""
-        self.context, self.not_after = _context(self._settings), _not_after(self._settings)
+    def reload(self, config: Config) -> None:
+        """Read properties and files again, for connections from now on. Raises ConfigError; the old ones stay in use then."""
+        self._use(TlsSettings.of(config, self._listener))
+
+    def _use(self, settings: TlsSettings) -> None:
+        mapping = PrincipalMapping(settings.principal_mapping_rules)
+        self.context, self.not_after = _context(settings), _not_after(settings)
+        self._mapping = mapping
 
     def principal(self, tls: ssl.SSLObject | ssl.SSLSocket) -> str:
         """Return the principal of a connection, which is anonymous without a certificate. Raises ValueError, as NoPrincipal is one."""

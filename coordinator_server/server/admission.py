@@ -54,13 +54,17 @@ class Admission:
 
     def __init__(self, limits: Limits, incidents: Incidents, now_ms: Callable[[], int]) -> None:
         self.connections = 0
-        self._limits = limits
         self._incidents = incidents
         self._now_ms = now_ms
         self._by_host: dict[str, int] = {}
+        self.limit(limits)
+
+    def limit(self, limits: Limits) -> None:
+        """Use other limits from now on. The rate begins anew."""
+        self._limits = limits
         # Connections that may be accepted without a delay, in thousandths, as of ``_filled_ms``.
         self._credit = self._most_credit = 1000 * limits.rate * RATE_WINDOW_S
-        self._filled_ms = now_ms()
+        self._filled_ms = self._now_ms()
 
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""

@@ -54,11 +54,14 @@ class Certificates:
         """Mention nothing any more."""
         self._timers.cancel(_LOOK)
 
-    def reload(self) -> None:
-        """Read all files again. Connections that are open keep what they have; a listener whose files are wrong keeps the old ones."""
+    def reload(self, config: Config) -> None:
+        """Read properties and all files again. Connections that are open keep what they have.
+
+        A listener whose properties or files are wrong keeps the old ones.
+        """
         for name, tls in self._tls.items():
             try:
-                tls.reload()
+                tls.reload(config)
             except ConfigError as wrong:
                 log.error("certificate-not-reloaded", listener=name, why=str(wrong), action="the old one stays in use")
             else:

@@ -95,9 +95,8 @@ class Cleaner:
         self._given_up: dict[str, int] = {}
 
     def start(self) -> None:
-        """Start the periodic checks, if the configuration enables the cleaner."""
-        if self._config.log_cleaner_enable:
-            self._task = asyncio.get_running_loop().create_task(self._run())
+        """Start the periodic checks. They do nothing while the configuration disables the cleaner."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
         """Stop the checks and kill a running child."""
@@ -112,6 +111,8 @@ class Cleaner:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._config.log_cleaner_backoff_ms / 1000)
+            if not self._config.log_cleaner_enable:
+                continue
             try:
                 await self._clean()
             except (LogError, OSError, Refusal) as failure:

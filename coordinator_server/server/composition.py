@@ -22,7 +22,7 @@ from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroup
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.layers.retention import History, Removed, Retention
+from coordinator_server.log.layers.retention import Removed, Retention
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.write.worker import ThreadWorker, Worker
 from coordinator_server.machine.provenance import SHARD_ORIGIN
@@ -37,6 +37,7 @@ from coordinator_server.runtime.producers import ProducerTimes
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.admission import connection_limits
 from coordinator_server.server.audit import Audit
 from coordinator_server.server.audited_apis import audited
@@ -64,6 +65,7 @@ from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
 from coordinator_server.server.producer_ids import ProducerIds
+from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
 from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.status import Status
@@ -154,6 +156,7 @@ class Parts(NamedTuple):
     node: Node
     listener: Listener
     certificates: Certificates
+    reconfiguration: Reconfiguration
     operations: dict[str, Operation]
     control: ControlSocket | None
     cleaner: Cleaner | None
@@ -204,13 +207,15 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     listener_services = _listener_services(site, services, store, incidents, [tls.get(each.name) for each in specs])
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
     certificates = Certificates(tls, services.clock, listener_services.timers)
+    retention = _retention(site, store)
+    reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))
     status.listener, status.certificates = listener, certificates
     has_tools = site.place is None and site.environment.has_tools
     return Parts(
         store,
         services.flusher,
         executor,
-        _retention(site, store),
+        retention,
         LoopTimers(loop, services.timers, services.clock),
         hosted,
         catalog,
@@ -222,6 +227,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         node,
         listener,
         certificates,
+        reconfiguration,
         operations,
         ControlSocket(site.data_dir, operations) if has_tools else None,
         Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
@@ -380,23 +386,26 @@ def _listener_services(
     incidents: Incidents,
     entrances: Sequence[ListenerTls | None],
 ) -> ListenerServices:
-    shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
-    open_files = site.environment.open_files()
     return ListenerServices(
         services.clock,
         ShardTimers(services.timers, services.clock, _run),
         site.environment.make_acceptor,
-        connection_limits(site.config, open_files, -(-shards // site.loops)),
+        _connection_limits(site, store),
         incidents,
         entrances,
     )
+
+
+def _connection_limits(site: Site, store: LocalLogStore) -> ConnectionLimits:
+    shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
+    return connection_limits(site.config, site.environment.open_files(), -(-shards // site.loops))
 
 
 def _retention(site: Site, store: LocalLogStore) -> Retention:
     config, environment = site.config, site.environment
     return Retention(
         store,
-        History(config.log_history_retention_ms, config.log_history_retention_bytes),
+        kept_history(config),
         _say_removed,
         check_ms=config.log_retention_check_interval_ms,
         storage=environment.storage,

@@ -17,8 +17,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+import structlog
+
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
+from coordinator_server.config_changes import adopt
 from coordinator_server.config_values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS, partition_counts
 from coordinator_server.listeners import listener_specs
@@ -30,7 +33,7 @@ from coordinator_server.log.write.journal_writer import Post, Sync
 from coordinator_server.log.write.segments import RESERVE_BYTES
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.cluster.catalog import SHARD
+from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
@@ -44,6 +47,8 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+
+log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -61,6 +66,8 @@ class Daemon:
     ) -> None:
         self._site = Site(config, data_dir, place, environment or Environment(), fatal)
         self._parts: Parts | None = None
+        # Creates the topics that a reload has declared.
+        self._declaring: asyncio.Task[None] | None = None
         # The addresses of the listeners, if ``open`` has bound them.
         self.endpoints: list[Endpoint] = []
 
@@ -133,10 +140,14 @@ class Daemon:
             await acceptor.start()
         self.parts.certificates.begin()
 
-    def reload(self) -> None:
-        """Read the certificates again."""
-        if self._parts is not None:
-            self._parts.certificates.reload()
+    def reload(self, changed: Config) -> None:
+        """Use a configuration that the running one may change to, and read the certificates again."""
+        if self._parts is None:
+            adopt(self._site.config, changed)
+            return
+        self._parts.reconfiguration.apply(changed)
+        if isinstance(self._parts.catalog, OwnCatalog):
+            self._declaring = asyncio.get_running_loop().create_task(self._declare_again(self._declaring))
 
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, logging the progress, and start cleaning and retention.
@@ -164,6 +175,8 @@ class Daemon:
         idle = asyncio.Event()
         parts.flusher.when_idle(idle.set)
         await idle.wait()
+        if self._declaring is not None:
+            await asyncio.wait([self._declaring])
         parts.hosted.close()
         parts.executor.close()
         if parts.neighbours is not None:
@@ -232,6 +245,15 @@ class Daemon:
         if growing:
             grown = await self._write(CREATE_PARTITIONS, CreatePartitionsRequest(topics=growing))
             _check_declared([(each.name, each.error_code, each.error_message) for each in grown.results])
+
+    async def _declare_again(self, earlier: asyncio.Task[None] | None) -> None:
+        """Create what the ``topics`` property declares now, after what an earlier reload has declared."""
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        try:
+            await self._declare_topics()
+        except StartError as refused:
+            log.error("topics-not-declared", why=str(refused), action="the topics stay as they are")
 
     async def _declare_kinds_in_use(self) -> None:
         """Create the topics of kinds that have a directory but are not in the catalog: an import created the directory."""

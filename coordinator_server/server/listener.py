@@ -131,6 +131,10 @@ class Listener:
             for connection in list(self._connections):
                 connection.abort()
 
+    def limit(self, limits: ConnectionLimits) -> None:
+        """Admit connections within other limits. Those that are open stay."""
+        self._admission.limit(limits)
+
     # Called by the entrances
 
     def delay_ms(self) -> int:

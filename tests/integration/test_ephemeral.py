@@ -173,7 +173,7 @@ def test_it_ends_with_a_signal(directory: Path) -> None:
         (["--ephemeral", "--override", "loops=2"], "a server for tests has one loop"),
         (["--ephemeral", "--override", "nonsense=1"], "unknown property nonsense"),
         (["--ephemeral", "--listen", "nowhere"], "--listen takes HOST:PORT"),
-        ([], "--data-dir DIR is required; without a log to keep, --ephemeral"),
+        ([], "--data-dir DIR is required, or the property log.dirs; without a log to keep, --ephemeral"),
     ],
 )
 def test_what_it_cannot_be_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 # Those of Kafka have its default; test_properties.py compares them. DIFFERENT have a default of our own.
 OF_KAFKA: dict[str, object] = {
+    "log.dirs": "",
     "advertised.listeners": "",
     "auto.create.topics.enable": True,
     "connections.max.idle.ms": 600_000,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import ConfigError
-from coordinator_server.config_references import read_overrides
+from coordinator_server.config_sources import Sources
 from coordinator_server.config_values import HIDDEN, load, shown_values
 
 SECRET = "ssl.key.password"
@@ -28,16 +28,16 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 @pytest.mark.parametrize("provider", ["env", "directory", "file"])
 def test_a_value_may_stand_elsewhere(places: dict[str, str], provider: str) -> None:
-    config = load(read_overrides([f"{SECRET}={places[provider]}"]))
+    config = Sources(overrides=[f"{SECRET}={places[provider]}"]).read().config
 
     assert config.ssl_key_password == "se=cret"
     assert shown_values(config)[SECRET] == HIDDEN
 
 
 def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
-    assert read_overrides(["ssl.keystore.location=/keys/${env:TLS_PASSWORD}.pem"]) == {
-        "ssl.keystore.location": "/keys/se=cret.pem"
-    }
+    settings = Sources(overrides=["ssl.keystore.location=/keys/${env:TLS_PASSWORD}.pem"]).read()
+
+    assert settings.config.ssl_keystore_location == "/keys/se=cret.pem"
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
 )
 def test_what_is_not_there_is_told(places: dict[str, str], tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem.replace("DIR", str(tmp_path))):
-        read_overrides([SECRET + "=" + text.replace("DIR", str(tmp_path))])
+        Sources(overrides=[SECRET + "=" + text.replace("DIR", str(tmp_path))]).read()
 
 
 @pytest.mark.parametrize("name", [SECRET, f"listener.name.ssl.{SECRET}"])
 def test_a_secret_is_on_no_command_line(name: str) -> None:
     with pytest.raises(ConfigError, match=r"on the command line is seen by everybody on this machine: .*env:NAME"):
-        read_overrides([f"{name}=secret"])
+        Sources(overrides=[f"{name}=secret"]).read()
 
 
 def test_secrets_of_listeners_are_hidden() -> None:

@@ -138,6 +138,10 @@ class Retention:
         self._sealed: dict[ShardId, dict[int, SealedSegment]] = {}
         self._worker = worker or ThreadWorker(self._on_death)
 
+    def keep(self, history: History) -> None:
+        """Keep so much history from the next check on."""
+        self._history = history
+
     def start(self) -> None:
         """Check every ``check_ms``, the first time after one interval."""
         self._worker.run(self._check, delay=self._check_s)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final
 
+from coordinator_server.config import Config
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import child_command
@@ -107,9 +108,9 @@ class LoopProcess:
         """Send a ping, which the process answers in its next turn."""
         self._link.send(Ping())
 
-    def reload(self) -> None:
-        """Let the process read certificates again."""
-        self._link.send(Reload())
+    def reload(self, changed: Config) -> None:
+        """Let the process use a changed configuration, and read certificates again."""
+        self._link.send(Reload(changed))
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer."""

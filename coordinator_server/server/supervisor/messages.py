@@ -47,7 +47,9 @@ class Listen(Struct, tag=True, frozen=True):
 
 
 class Reload(Struct, tag=True, frozen=True):
-    """The order to read certificates again."""
+    """The order to use a changed configuration, and to read certificates again."""
+
+    config: Config
 
 
 class Ping(Struct, tag=True, frozen=True):

@@ -28,6 +28,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from coordinator_server.config import Config
+from coordinator_server.config_changes import adopt
 from coordinator_server.kinds import partition_counts
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.directory import await_orphans, lock_directory, recover_all_loops
@@ -111,11 +112,11 @@ class Supervisor:
         """The first socket of each loop, by listener."""
         return [[sockets[0] for sockets in loops] for loops in self._sockets]
 
-    def reload(self) -> None:
-        """Let all loops read the certificates again. One that starts reads them anyway."""
+    def reload(self, changed: Config) -> None:
+        """Let all loops use a changed configuration, and read the certificates again. One that starts has it anyway."""
+        adopt(self._config, changed)
         for process in self._processes.values():
-            if process.is_up:
-                process.reload()
+            process.reload(changed)
 
     async def stop(self) -> int:
         """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1, or 2 if a loop's was 2."""

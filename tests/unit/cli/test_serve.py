@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli import serve
+from coordinator_server.cli import main, serve
 from coordinator_server.cli.serve import unless
 from coordinator_server.cli.signals import stop_signals
 
@@ -67,3 +68,22 @@ async def test_work_that_fails_is_not_done() -> None:
 
     with pytest.raises(OSError, match="no log"):
         await unless(asyncio.Event(), fail())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("log.flush=never", "/a.properties:1: log.flush takes always or os, not 'never'"),
+        ("", "--data-dir DIR is required, or the property log.dirs"),
+        ("log.dirs=s3://bucket/log", "log.dirs=s3://bucket/log: s3://bucket/log is a URL: a local directory is required"),
+    ],
+)
+def test_a_start_with_wrong_properties_is_a_wrong_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, problem: str
+) -> None:
+    """Nothing is started, and a service manager does not try again."""
+    (tmp_path / "a.properties").write_text(text)
+
+    assert main(["serve", "--config", str(tmp_path / "a.properties")]) == 2
+
+    assert problem in capsys.readouterr().err

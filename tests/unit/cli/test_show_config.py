@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -49,11 +50,11 @@ def test_a_value_that_is_set_has_its_default_beside_it(capsys: pytest.CaptureFix
     lines = printed(capsys, *words, *(word for each in override for word in ("--override", each))).splitlines()
 
     assert [line for line in lines if "=" in line] == override
-    assert [line.strip().partition(" Takes")[0] for line in lines if "Set;" in line] == [
-        "Set; the default is empty. Not in Kafka.",
-        "Set; the default is true. Not in Kafka.",
-        "Set; the default is 16777216 (16 MiB); Kafka's is 104857600 (100 MiB).",
-        "Set; the default is empty, as in Kafka.",
+    assert [line.strip().partition(" Takes")[0] for line in lines if "Set by" in line] == [
+        "Set by --override; the default is empty. Not in Kafka.",
+        "Set by --override; the default is true. Not in Kafka.",
+        "Set by --override; the default is 16777216 (16 MiB); Kafka's is 104857600 (100 MiB).",
+        "Set by --override; the default is empty, as in Kafka.",
     ]
 
 
@@ -83,6 +84,8 @@ def test_properties_as_data(capsys: pytest.CaptureFixture[str]) -> None:
         "values": [],
         "form": None,
         "is_secret": False,
+        "is_reloadable": True,
+        "source": "--override",
     }
     assert (found["log.flush"]["values"], found["log.flush"]["origin"]) == (["always", "os"], "ours")
     assert found["node.id"]["origin"] == "kafka-other-default"
@@ -93,6 +96,35 @@ def test_values_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "--values", "--json", "--override", "num.partitions=7", "num.partitions", "log.flush")
 
     assert json.loads(shown) == {"num.partitions": 7, "log.flush": "always"}
+
+
+def test_a_value_says_where_it_is_from(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is ignored is named on stderr."""
+    monkeypatch.setenv("KAFKA_LOG_FLUSH", "os")
+    monkeypatch.setenv("KAFKA_LOG_FLSH", "os")
+    (tmp_path / "a.toml").write_text("loops = 2\n")
+
+    assert main(["config", "--config", str(tmp_path / "a.toml"), "loops", "log.flush"]) == 0
+
+    out, err = capsys.readouterr()
+    assert f"Set by {tmp_path}/a.toml:1; the default is 1." in " ".join(out.split())
+    assert "Set by KAFKA_LOG_FLUSH; the default is always." in out
+    assert err == "coordinator-server: KAFKA_LOG_FLSH: unknown property log.flsh is ignored; did you mean log.flush?\n"
+
+
+def test_properties_of_listeners_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "listener.name.plaintext.ssl.client.auth"
+
+    assert f"\n{name}=required\n" in printed(capsys, "--override", f"{name}=required")
+
+
+def test_the_reference_page_is_the_one_of_the_properties(capsys: pytest.CaptureFixture[str]) -> None:
+    """``make generate`` writes it."""
+    page = Path(__file__).parents[3] / "docs/properties.md"
+
+    assert printed(capsys, "--markdown") == page.read_text()
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_known_one(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,8 +21,12 @@ def keystore(tmp_path: Path) -> Path:
     return SERVER.write(tmp_path / "server.pem")
 
 
+def config_of(settings: dict[str, str]) -> Config:
+    return load({"listeners": "SSL://:0", **settings})
+
+
 def tls(settings: dict[str, str]) -> ListenerTls:
-    return ListenerTls(TlsSettings.of(load({"listeners": "SSL://:0", **settings}), "SSL"))
+    return ListenerTls(TlsSettings.of(config_of(settings), "SSL"))
 
 
 def shake_hands(server: ssl.SSLContext, client: Identity | None = None, trusted: Authority = AUTHORITY) -> ssl.SSLObject:
@@ -190,17 +194,18 @@ def test_wrong_settings_are_told(keystore: Path, tmp_path: Path, settings: dict[
 
 def test_files_are_read_again(keystore: Path) -> None:
     """Connections from then on have the new certificate; files that are wrong change nothing."""
-    served = tls({"ssl.keystore.location": str(keystore)})
+    given = {"ssl.keystore.location": str(keystore)}
+    served = tls(given)
     newer = AUTHORITY.issue("server", days=200)
     newer.write(keystore)
 
-    served.reload()
+    served.reload(config_of(given))
 
     assert served.not_after == newer.certificate.not_valid_after_utc
     before = served.context
     keystore.write_text("")
     with pytest.raises(ConfigError):
-        served.reload()
+        served.reload(config_of(given))
     assert served.context is before
 
 

@@ -1,0 +1,43 @@
+"""Gives a running loop the properties that SIGHUP has changed (``config_changes.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import structlog
+
+from coordinator_server.config import Config
+from coordinator_server.config_changes import adopt
+from coordinator_server.log.layers.retention import History, Retention
+from coordinator_server.server.admission import Limits
+from coordinator_server.server.certificates import Certificates
+from coordinator_server.server.errors import StartError
+from coordinator_server.server.listener import Listener
+
+log = structlog.get_logger(__name__)
+
+
+class Reconfiguration(NamedTuple):
+    """The parts of a loop that keep what they have read of ``config``. ``limits`` returns the limits of connections."""
+
+    config: Config
+    certificates: Certificates
+    listener: Listener
+    retention: Retention
+    limits: Callable[[], Limits]
+
+    def apply(self, changed: Config) -> None:
+        """Use the values of ``changed`` from now on. A part that cannot use them keeps what it has, and says so."""
+        adopt(self.config, changed)
+        self.certificates.reload(changed)
+        self.retention.keep(kept_history(changed))
+        try:
+            self.listener.limit(self.limits())
+        except StartError as wrong:
+            log.error("limits-not-reloaded", why=str(wrong), action="the old ones stay in use")
+
+
+def kept_history(config: Config) -> History:
+    """Return how much history is kept."""
+    return History(config.log_history_retention_ms, config.log_history_retention_bytes)
