@@ -30,7 +30,8 @@ COMMANDS = {
     "verify": ("verify", "prove that full log, compacted log and server have the same state"),
     "history": ("history", "add new records to the history tables"),
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
-    "groups": ("groups", "show the history of a group, and restore its offsets"),
+    "topics": ("topics", "list, describe, create, grow and delete topics"),
+    "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "config": ("show_config", "list all properties and their values"),
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(words[0] if words else None).parse_args(words)
     try:
         if words[0] in COMMANDS_OF_OWNER:
-            become_owner(options.data_dir)
+            become_owner(getattr(options, "data_dir", None))
         code: int = options.run(options)
         sys.stdout.flush()
     except ConfigError as wrong:

@@ -1,191 +1,182 @@
-"""Show the history of a group: why it rebalanced, and its offsets at a moment. Restore those offsets.
+"""List, describe and change groups of a running server. Show why a group rebalanced, and what it was at a moment.
 
-Answers come from the log of the group's shard. The server may run (the command asks it to seal its
-open segments) or not. They go back as far as segments are kept: log.history.retention.ms.
+list, describe, members, offsets and export ask a running server, or a Kafka cluster, over Kafka's protocol.
+reset, clone, import, delete, delete-offsets and evict change a group there: without --execute they
+show what would change. As in Kafka, a group with members keeps its offsets; the refusal names them.
+
+why, at, restore and expiring answer from the log of the group's shard: the server may run (the command
+asks it to seal its open segments) or not. They go back as far as segments are kept:
+log.history.retention.ms.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from coordinator_server.cli.engines import add_no_wait_argument, retries_of
-from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
-from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
-from coordinator_server.cli.output import counted, note
-from coordinator_server.cli.table import columns
-from coordinator_server.cli.times import moment_ms, shown
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server, seal
-from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
-from coordinator_server.pipeline.replay.group_timeline import GroupAt, events, group_at, shard_of
-from coordinator_server.pipeline.states.shown_group import Member, Offset
+from coordinator_server.cli.actions import add_action, add_actions, add_common
+from coordinator_server.cli.cluster_command import add_cluster_action
+from coordinator_server.cli.engines import add_no_wait_argument
+from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
+from coordinator_server.cli.times import moment_ms
 
 EPILOG = """\
 examples:
+  coordinator-server groups list
+  coordinator-server groups list --state stable --type consumer -o json
+  coordinator-server groups describe billing --bootstrap 127.0.0.1:9092
+  coordinator-server groups members billing --verbose
+  coordinator-server groups offsets billing -o csv
+  coordinator-server groups reset billing --topic orders:0,1 --to-offset 1042              # shows what would change
+  coordinator-server groups reset billing --all-topics --shift-by -10 --execute
+  coordinator-server groups clone billing billing-2 --execute
+  coordinator-server groups export billing >offsets.csv
+  coordinator-server groups import offsets.csv --execute
+  coordinator-server groups delete-offsets billing --topic orders --execute
+  coordinator-server groups delete billing --execute
+  coordinator-server groups evict billing --client-id worker-7 --execute
   coordinator-server groups why billing --data-dir ./data
   coordinator-server groups at billing 2026-11-20T10:00Z --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
-_END_OF_TIME = 2**63 - 1
-SHARE = "share"
-"""The type of groups that have share partitions instead of committed offsets."""
+
+_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring"})
+_VIEWS: Final = frozenset({"list", "describe", "members", "offsets"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     actions = add_actions(parser)
-    why = _action(actions, "why", "the group's generations and deletions, with their causes and the clients behind them")
-    at = _action(actions, "at", "the group and its offsets at a moment")
+    _add_views(actions)
+    _add_offset_changes(actions)
+    _add_changes(actions)
+    _add_history(actions)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer and return the exit code."""
+    if options.action in _OF_LOG:
+        # What reads logs takes longer to import than the rest takes to answer.
+        from coordinator_server.cli import group_history
+
+        return group_history.run(options)
+    if options.action in _VIEWS:
+        from coordinator_server.cli import group_views
+
+        return group_views.run(options)
+    from coordinator_server.cli import group_changes
+
+    return group_changes.run(options)
+
+
+def _add_views(actions: Any) -> None:
+    listed = add_cluster_action(actions, "list", "all groups, with their types and states", EPILOG)
+    listed.add_argument(
+        "--state",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="only groups in this state: stable, empty, …; repeat for more",
+    )
+    listed.add_argument(
+        "--type",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="only groups of this type: classic, consumer, share; repeat for more",
+    )
+    described = add_cluster_action(
+        actions, "describe", "groups: state, epoch or generation's protocol, coordinator, members", EPILOG
+    )
+    members = add_cluster_action(actions, "members", "the members of groups, their clients and their partitions", EPILOG)
+    members.add_argument(
+        "--verbose", action="store_true", help="also epochs, instance ids, racks, subscriptions and target assignments"
+    )
+    offsets = add_cluster_action(
+        actions, "offsets", "committed offsets, who has the partition, and the lag where the topic has messages", EPILOG
+    )
+    for each in (described, members, offsets):
+        each.add_argument("group", nargs="+", metavar="GROUP", help="a group's id")
+
+
+def _add_offset_changes(actions: Any) -> None:
+    reset = _add_group(
+        add_cluster_action(actions, "reset", "set committed offsets of a group without members", EPILOG, is_change=True)
+    )
+    reset.add_argument("--all-topics", action="store_true", help="all partitions of which an offset is committed")
+    add_target_arguments(reset)
+    clone = _add_group(
+        add_cluster_action(
+            actions, "clone", "copy the committed offsets of a group to a group without members", EPILOG, is_change=True
+        )
+    )
+    clone.add_argument("to", metavar="TO", help="the id of the group that gets them; it may not exist")
+    export = add_cluster_action(actions, "export", "print committed offsets as 'import' reads them", EPILOG)
+    export.add_argument("group", nargs="+", metavar="GROUP", help="a group's id")
+    export.set_defaults(output="csv")
+    read = add_cluster_action(actions, "import", "set committed offsets to those of a file", EPILOG, is_change=True)
+    read.add_argument("file", type=Path, metavar="FILE", help="CSV or JSON of 'export', or the CSV of Kafka's tool")
+    read.add_argument("--group", metavar="GROUP", help="only this group; it gets the rows that name none")
+    deleted = _add_group(
+        add_cluster_action(actions, "delete-offsets", "delete committed offsets of a group", EPILOG, is_change=True)
+    )
+    for each in (reset, deleted):
+        each.add_argument(
+            "--topic",
+            type=topic_partitions,
+            action="append",
+            default=[],
+            required=each is deleted,
+            metavar="TOPIC[:0,1,…]",
+            help="a topic, or some of its partitions; repeat for more",
+        )
+
+
+def _add_changes(actions: Any) -> None:
+    deleted = add_cluster_action(actions, "delete", "delete groups without members, with their offsets", EPILOG, is_change=True)
+    deleted.add_argument("group", nargs="+", metavar="GROUP", help="a group's id")
+    evict = _add_group(
+        add_cluster_action(actions, "evict", "remove members from a group; they join again, if they live", EPILOG, is_change=True)
+    )
+    for option, dest, what in (
+        ("--member", "member", "member id"),
+        ("--instance", "instance", "group.instance.id"),
+        ("--client-id", "client_id", "client id"),
+    ):
+        evict.add_argument(
+            option, action="append", default=[], dest=dest, metavar="ID", help=f"members with this {what}; repeat for more"
+        )
+    evict.add_argument("--all", action="store_true", help="all members")
+    evict.add_argument(
+        "--reason",
+        default="evicted by an administrator",
+        metavar="TEXT",
+        help="what the log says (%(default)s); of classic members only",
+    )
+
+
+def _add_history(actions: Any) -> None:
+    why = _add_group(
+        add_action(actions, "why", "the group's generations and deletions, with their causes and the clients behind them", EPILOG)
+    )
+    at = _add_group(add_action(actions, "at", "the group and its offsets at a moment", EPILOG))
     at.add_argument("time", type=moment_ms, metavar="TIME", help="ISO 8601, UTC without a zone: 2026-11-20T10:00Z")
-    restore = _action(actions, "restore", "restore the offsets of a group without members to those of a moment")
+    restore = _add_group(
+        add_action(actions, "restore", "restore the offsets of a group without members to those of a moment", EPILOG)
+    )
     restore.add_argument("--at", type=moment_ms, required=True, metavar="TIME", dest="time", help="ISO 8601, UTC without a zone")
     doing = restore.add_mutually_exclusive_group()
     doing.add_argument("--dry-run", action="store_true", help="show what would change (the default)")
     doing.add_argument("--execute", action="store_true", help="restore: one operation of the running server, recorded in the log")
-    expiring = _action(actions, "expiring", "when the group's offsets expire, in its present state")
+    expiring = _add_group(add_action(actions, "expiring", "when the group's offsets expire, in its present state", EPILOG))
     add_no_wait_argument(restore)
     add_common(why, at)
     add_common(restore, expiring, asks_server=True)
 
 
-def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    parser = add_action(actions, name, summary, EPILOG)
+def _add_group(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument("group", metavar="GROUP", help="the group's id")
     return parser
-
-
-def run(options: argparse.Namespace) -> int:
-    """Print the answer and return the exit code."""
-    return run_action(options, _ACTIONS, _OF_A_SERVER)
-
-
-def _why(options: argparse.Namespace) -> None:
-    shard = shard_of(options.data_dir, options.group)
-    sealed_to, names = _sealed(options, shard)
-    found = events(shard, options.group, sealed_to, names)
-    if not found and not options.json:
-        raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
-    print_answer(options, found, map(event_line, found))
-
-
-def _at(options: argparse.Namespace) -> None:
-    [then] = _groups_at(options, options.time)
-    if then.group is None and not options.json:
-        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}")
-    if then.lost_to:
-        note(f"records of {then.shard} before offset {then.lost_to} were not salvaged: what they changed is not in this answer")
-    print_answer(options, then, _group_text(then))
-
-
-def _restore(options: argparse.Namespace) -> None:
-    if options.time > time.time() * 1000:
-        raise CannotRun(f"--at {shown(options.time)} is in the future")
-    before, then = _groups_at(options, _END_OF_TIME, options.time)
-    if then.group is None:
-        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}: nothing to restore")
-    if then.group.type == SHARE:
-        raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
-    wanted = then.group.offsets
-    changes = _changes(before.group.offsets if before.group is not None else [], wanted)
-    restored = None
-    if options.execute:
-        offsets = [
-            {
-                "topic": o.topic,
-                "partition": o.partition,
-                "offset": o.offset,
-                "leader_epoch": o.leader_epoch,
-                "metadata": o.metadata,
-            }
-            for o in wanted
-        ]
-        group = {"group_id": options.group, "offsets": offsets, "as_of": shown(options.time)}
-        answer = ask_server(options.data_dir, {"op": "restore", "shards": [then.shard], "group": group})
-        if answer is None:
-            raise PipelineError(f"no server runs on {options.data_dir}: start it, then restore")
-        restored = answer["restored"]
-    members = len(before.group.members) if before.group is not None else 0
-    print_answer(options, {"changes": changes, "restored": restored}, _table_of_changes(changes, members, restored))
-
-
-def _expiring(options: argparse.Namespace) -> None:
-    shard = shard_of(options.data_dir, options.group).name
-    answer = ask_server(options.data_dir, {"op": "expiring", "shards": [shard], "group": options.group})
-    if answer is None:
-        raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")
-    if not answer["is_known"]:
-        raise PipelineError(f"there is no group {options.group}")
-    due = answer["expiring"]
-    rows = [("expires", "topic", "partition"), *((shown(each["at_ms"]), each["topic"], str(each["partition"])) for each in due)]
-    print_answer(options, due, columns(rows) if due else iter(["no offset of this group expires in its present state"]))
-
-
-_OF_A_SERVER = ("restore", "expiring")
-_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
-
-
-def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
-    shard = shard_of(options.data_dir, options.group)
-    sealed_to, names = _sealed(options, shard)
-    return [group_at(shard, options.group, at_ms, sealed_to, names) for at_ms in times_ms]
-
-
-def _sealed(options: argparse.Namespace, shard: Path) -> tuple[int, TopicNames]:
-    """Seal all shards. Return how far the group's shard is sealed, and the names of topics."""
-    sealed = seal(options.data_dir, retries_of(options))
-    return sealed.get(shard.name, 0), TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0))
-
-
-def _group_text(then: GroupAt) -> Iterator[str]:
-    group = then.group
-    assert group is not None
-    if group.generation is not None:
-        protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
-        yield f"group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
-    elif group.epoch is not None:
-        target = "" if group.assignment_epoch == group.epoch else f", target of epoch {group.assignment_epoch}"
-        yield f"group {group.group_id}: epoch {group.epoch}{target}, {group.state}, members {len(group.members)}"
-    else:
-        yield f"group {group.group_id}: offsets only"
-    for what, partitions in group.share_partitions.items():
-        yield f"share partitions {what}: {', '.join(partitions) if what == 'deleting' else partitions_text(partitions)}"
-    yield from map(_member_text, group.members)
-    rows = [("topic", "partition", "offset", "committed"), *(_position(each) for each in group.offsets)]
-    yield from columns(rows)
-
-
-def _member_text(member: Member) -> str:
-    text = f"member {member.member_id} of {member.client_id} at {member.client_host}"
-    if member.epoch is None:
-        return text
-    revoking = f"; gives up {partitions_text(member.revoking)}" if member.revoking else ""
-    return f"{text}: epoch {member.epoch}, {member.state}, {partitions_text(member.assignment or {})}{revoking}"
-
-
-def _position(each: Offset) -> tuple[str, ...]:
-    return each.topic, str(each.partition), str(each.offset), shown(each.commit_timestamp_ms)
-
-
-def _changes(before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:
-    """Return every position that either has, with the offset before and after."""
-    old, new = ({(each.topic, each.partition): each.offset for each in offsets} for offsets in (before, after))
-    return [
-        {"topic": topic, "partition": partition, "before": old.get((topic, partition)), "after": new.get((topic, partition))}
-        for topic, partition in sorted({*old, *new})
-    ]
-
-
-def _table_of_changes(changes: Sequence[dict[str, Any]], members: int, restored: dict[str, int] | None) -> Iterator[str]:
-    rows = [("topic", "partition", "before", "after")]
-    rows += [tuple("none" if cell is None else str(cell) for cell in change.values()) for change in changes]  # type: ignore[misc]
-    yield from columns(rows)
-    if restored is None:
-        yield changes_ahead(((each["before"], each["after"]) for each in changes), members)
-    else:
-        yield f"done: {counted(restored['written'], 'offset')} written, {restored['deleted']} deleted"

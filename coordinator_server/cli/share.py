@@ -14,8 +14,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from coordinator_server.cli.actions import add_action, add_actions, add_common
 from coordinator_server.cli.engines import retries_of
-from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
+from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import moment_ms

@@ -10,8 +10,9 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from coordinator_server.cli.actions import add_action, add_actions, add_common
 from coordinator_server.cli.engines import retries_of
-from coordinator_server.cli.log_actions import add_action, add_actions, add_common, print_answer, run_action
+from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.pipeline.errors import PipelineError

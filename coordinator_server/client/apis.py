@@ -20,7 +20,8 @@ from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshake
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 
-def _api(request: type[Message], response: type[Message], known: str = "0+") -> Api:
+def api(request: type[Message], response: type[Message], known: str = "0+") -> Api:
+    """Return the row of an API, with the versions that both the declarations and ``known`` have."""
     key = request.kafka.key
     assert key is not None
     versions = request.kafka.versions & Versions.parse(known)
@@ -28,21 +29,21 @@ def _api(request: type[Message], response: type[Message], known: str = "0+") -> 
 
 
 APIS: Final = {
-    api.request: api
-    for api in (
-        _api(ApiVersionsRequest, ApiVersionsResponse, "0-3"),
-        _api(SaslHandshakeRequest, SaslHandshakeResponse, "1"),
-        _api(SaslAuthenticateRequest, SaslAuthenticateResponse),
+    each.request: each
+    for each in (
+        api(ApiVersionsRequest, ApiVersionsResponse, "0-3"),
+        api(SaslHandshakeRequest, SaslHandshakeResponse, "1"),
+        api(SaslAuthenticateRequest, SaslAuthenticateResponse),
         # Topics by name: later versions can name them by id only.
-        _api(MetadataRequest, MetadataResponse, "1-12"),
-        _api(OffsetCommitRequest, OffsetCommitResponse, "2-9"),
-        _api(OffsetFetchRequest, OffsetFetchResponse, "2-9"),
-        _api(CreateTopicsRequest, CreateTopicsResponse),
-        _api(FindCoordinatorRequest, FindCoordinatorResponse, "0-5"),
-        _api(JoinGroupRequest, JoinGroupResponse),
-        _api(SyncGroupRequest, SyncGroupResponse),
-        _api(HeartbeatRequest, HeartbeatResponse),
-        _api(LeaveGroupRequest, LeaveGroupResponse),
+        api(MetadataRequest, MetadataResponse, "1-12"),
+        api(OffsetCommitRequest, OffsetCommitResponse, "2-9"),
+        api(OffsetFetchRequest, OffsetFetchResponse, "2-9"),
+        api(CreateTopicsRequest, CreateTopicsResponse),
+        api(FindCoordinatorRequest, FindCoordinatorResponse, "0-5"),
+        api(JoinGroupRequest, JoinGroupResponse),
+        api(SyncGroupRequest, SyncGroupResponse),
+        api(HeartbeatRequest, HeartbeatResponse),
+        api(LeaveGroupRequest, LeaveGroupResponse),
     )
 }
 """By the class of the request."""

@@ -8,6 +8,7 @@ overdue: a server answers in order, so nothing behind it would come in time.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from struct import Struct as Layout
 from typing import TypeVar
@@ -54,12 +55,15 @@ class _Pending:
 class Connection(asyncio.Protocol):
     """A connection to one server. ``open_connection`` makes one that is ready for requests."""
 
-    def __init__(self, address: Address, settings: ConnectionSettings, environment: Environment) -> None:
+    def __init__(
+        self, address: Address, settings: ConnectionSettings, environment: Environment, apis: Mapping[type[Message], Api] = APIS
+    ) -> None:
         self.address = address
         self.is_closed = False
         self.versions: dict[int, tuple[int, int]] = {}
         """The server's lowest and highest version by API key."""
         self._settings = settings
+        self._apis = apis
         self._now_s = environment.now_s
         self._splitter = FrameSplitter(settings.max_response_bytes)
         self._transport: asyncio.Transport | None = None
@@ -74,7 +78,7 @@ class Connection(asyncio.Protocol):
 
     def version_of(self, request: type[Message]) -> int:
         """Return the highest version that both sides know. Raises UnsupportedVersion."""
-        api = APIS[request]
+        api = self._apis[request]
         low, high = self.versions.get(api.key, (0, -1))
         version = min(high, api.max_version)
         if version < max(low, api.min_version):
@@ -120,7 +124,7 @@ class Connection(asyncio.Protocol):
         """Learn the server's versions, and authenticate."""
         timeout_s = self._settings.connect_timeout_s
         asked = ApiVersionsRequest(_SOFTWARE, "1")
-        answer = await self._exchange(asked, ApiVersionsResponse, APIS[ApiVersionsRequest].max_version, timeout_s)
+        answer = await self._exchange(asked, ApiVersionsResponse, self._apis[ApiVersionsRequest].max_version, timeout_s)
         if answer.error_code == ErrorCode.UNSUPPORTED_VERSION:
             # The server does not know the version and has answered in version 0, with its own versions since Kafka 2.4 (KIP-511).
             own = {each.api_key: each.max_version for each in answer.api_keys}
@@ -159,7 +163,7 @@ class Connection(asyncio.Protocol):
                     await asyncio.sleep(wait_s)
                 answer = await self._send(message, version, is_parked)
         except TimeoutError:
-            error = TimedOut(f"{self.address} has not answered {APIS[type(message)].name} within {timeout_s:g} s")
+            error = TimedOut(f"{self.address} has not answered {self._apis[type(message)].name} within {timeout_s:g} s")
             self.close(error)
             raise error from None
         assert isinstance(answer, response)
@@ -168,7 +172,7 @@ class Connection(asyncio.Protocol):
     def _send(self, message: Message, version: int, is_parked: bool) -> asyncio.Future[Message]:
         if self.is_closed or self._transport is None:
             raise ConnectionFailed(f"the connection to {self.address} is closed")
-        api = APIS[type(message)]
+        api = self._apis[type(message)]
         self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
         header = RequestHeader(api.key, version, self._correlation_id, self._settings.client_id)
         out = bytearray(_INT32.size)
@@ -207,9 +211,11 @@ class Connection(asyncio.Protocol):
 _UNSUPPORTED = _ID_AND_ERROR.pack(0, ErrorCode.UNSUPPORTED_VERSION)[4:]
 
 
-async def open_connection(address: Address, settings: ConnectionSettings, environment: Environment) -> Connection:
-    """Return a connection that is ready for requests. Raises ClientError."""
-    connection = Connection(address, settings, environment)
+async def open_connection(
+    address: Address, settings: ConnectionSettings, environment: Environment, apis: Mapping[type[Message], Api] = APIS
+) -> Connection:
+    """Return a connection that is ready for requests: those of ``apis``, by the class of the request. Raises ClientError."""
+    connection = Connection(address, settings, environment, apis)
     try:
         async with asyncio.timeout(settings.connect_timeout_s):
             await environment.connect(lambda: connection, address, settings.ssl)

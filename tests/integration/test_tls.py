@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.cli import main
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
 from tests.support.asking import must_commit
@@ -79,6 +80,27 @@ def lines(server: Server, event: str) -> list[str]:
 def test_each_listener_serves_the_same_groups(server: Secure, listener: str) -> None:
     with server.client(listener, AUTHORITY.issue("alice")) as client:
         must_commit(client, f"group-{listener}", "orders", {0: 5})
+
+
+@pytest.mark.parametrize(("listener", "identity"), [("SSL", None), ("MUTUAL", "cli")])
+def test_commands_reach_it_with_the_properties_of_a_client(
+    server: Secure, listener: str, identity: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a command that does not trust the server says so."""
+    lines = ["security.protocol=SSL", f"ssl.truststore.location={server.keys / 'trusted.pem'}"]
+    if identity is not None:
+        lines.append(f"ssl.keystore.location={AUTHORITY.issue(identity).write(tmp_path / 'cli.pem')}")
+    trusting_file, other_file = tmp_path / "client.properties", tmp_path / "other.properties"
+    trusting_file.write_text("\n".join(lines))
+    other_file.write_text(f"security.protocol=SSL\nssl.truststore.location={Authority().write(tmp_path / 'other.pem')}\n")
+    words = ["topics", "list", "--bootstrap", f"127.0.0.1:{server.listeners[listener][0]}", "--command-config"]
+
+    code, out = main([*words, str(trusting_file)]), capsys.readouterr().out
+    refused, err = main([*words, str(other_file)]), capsys.readouterr().err
+
+    assert (code, refused) == (0, 1)
+    assert "orders" in out
+    assert "certificate" in err
 
 
 def test_principals_are_in_the_log(server: Secure) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.cli import groups, log_actions, main
+from coordinator_server.cli import group_history, log_actions, main
 from coordinator_server.cli.group_words import event_line
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
@@ -67,7 +67,7 @@ class Server:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     server = Server()
-    monkeypatch.setattr(groups, "ask_server", server.ask)
+    monkeypatch.setattr(group_history, "ask_server", server.ask)
     return server
 
 
@@ -227,7 +227,7 @@ def test_a_server_that_takes_long_is_waited_for_with_a_word(
         return ask(data_dir, request)
 
     monkeypatch.setattr(log_actions, "note", note)
-    monkeypatch.setattr(groups, "ask_server", slow)
+    monkeypatch.setattr(group_history, "ask_server", slow)
     shown(data, capsys, "expiring", "g")
     assert said == [f"waiting for the server on {data} to answer"]
 

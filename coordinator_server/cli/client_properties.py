@@ -1,0 +1,148 @@
+"""The properties of a Kafka client, as ``--command-config`` of Kafka's tools takes them: how to reach the servers.
+
+Certificates and keys are PEM. Secrets may stand elsewhere, as in the server's properties: ``${env:NAME}``, ``${file:PATH:KEY}``,
+``${directory:PATH:FILE}``. Properties of clients that are about other things have no effect.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from coordinator_server.cli.output import note
+from coordinator_server.client.settings import ConnectionSettings, Sasl
+from coordinator_server.config import ConfigError
+from coordinator_server.config_references import resolved
+from coordinator_server.java_properties import MalformedProperties, parse_properties
+
+DEFAULTS: Final[Mapping[str, str]] = {
+    "bootstrap.servers": "127.0.0.1:9092",
+    "client.id": "coordinator-server-cli",
+    "request.timeout.ms": "30000",
+    "security.protocol": "PLAINTEXT",
+    "ssl.truststore.type": "PEM",
+    "ssl.truststore.location": "",
+    "ssl.truststore.certificates": "",
+    "ssl.keystore.type": "PEM",
+    "ssl.keystore.location": "",
+    "ssl.keystore.key": "",
+    "ssl.keystore.certificate.chain": "",
+    "ssl.key.password": "",
+    "ssl.endpoint.identification.algorithm": "https",
+    "sasl.mechanism": "GSSAPI",
+    "sasl.jaas.config": "",
+}
+"""The properties that have an effect, with Kafka's defaults, except those of the first two and of the types of stores."""
+
+_PROTOCOLS: Final = {"PLAINTEXT": (False, False), "SSL": (True, False), "SASL_PLAINTEXT": (False, True), "SASL_SSL": (True, True)}
+_JAAS_OPTION: Final = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""")
+_ESCAPE: Final = re.compile(r"\\(.)")
+
+
+def connection_settings(bootstrap: str | None, path: Path | None, timeout_s: float) -> ConnectionSettings:
+    """Return the settings that the command line and a properties file describe. Raises ConfigError and InvalidSettings."""
+    given = read_properties(path) if path is not None else {}
+    properties = {**DEFAULTS} | given | ({"bootstrap.servers": bootstrap} if bootstrap else {})
+    protocol = properties["security.protocol"].upper()
+    if protocol not in _PROTOCOLS:
+        raise ConfigError(f"security.protocol takes {', '.join(_PROTOCOLS)}, not {properties['security.protocol']!r}")
+    has_tls, has_sasl = _PROTOCOLS[protocol]
+    return ConnectionSettings(
+        properties["bootstrap.servers"],
+        client_id=properties["client.id"],
+        request_timeout_s=min(_milliseconds(properties, "request.timeout.ms") / 1000, timeout_s),
+        connect_timeout_s=min(10, timeout_s),
+        api_timeout_s=timeout_s,
+        ssl=_tls(properties) if has_tls else None,
+        sasl=_sasl(properties) if has_sasl else None,
+    )
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Read a file of Java's properties, with what references stand for. Raises ConfigError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    properties = {}
+    try:
+        for number, name, value in parse_properties(text):
+            _warn_if_misspelt(name, f"{path}:{number}")
+            properties[name] = resolved(name, value)
+    except MalformedProperties as bad:
+        raise ConfigError(f"{path}:{bad.number}: {bad}") from None
+    return properties
+
+
+def _warn_if_misspelt(name: str, where: str) -> None:
+    nearest = get_close_matches(name, DEFAULTS, 1, 0.9)
+    if nearest and name not in DEFAULTS:
+        note(f"{where}: {name} has no effect: did you mean {nearest[0]}?")
+
+
+def _milliseconds(properties: Mapping[str, str], name: str) -> int:
+    text = properties[name]
+    if not text.isdecimal() or int(text) == 0:
+        raise ConfigError(f"{name} takes a number of milliseconds, not {text!r}")
+    return int(text)
+
+
+def _tls(properties: Mapping[str, str]) -> ssl.SSLContext:
+    for name in ("ssl.truststore.type", "ssl.keystore.type"):
+        if properties[name].upper() != "PEM":
+            raise ConfigError(f"{name}={properties[name]}: only PEM can be read; openssl and keytool convert other stores")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = properties["ssl.endpoint.identification.algorithm"].lower() == "https"
+    trusted, inline = properties["ssl.truststore.location"], properties["ssl.truststore.certificates"]
+    with _refused("ssl.truststore", trusted):
+        if trusted or inline:
+            context.load_verify_locations(trusted or None, cadata=inline or None)
+        else:
+            context.load_default_certs()
+    with _keystore(properties) as keystore:
+        if keystore:
+            with _refused("ssl.keystore", keystore):
+                # Without a password OpenSSL would ask on the terminal for that of an encrypted key.
+                context.load_cert_chain(keystore, password=lambda: properties["ssl.key.password"])
+    return context
+
+
+@contextmanager
+def _keystore(properties: Mapping[str, str]) -> Iterator[str]:
+    """Give the path of a file with key and certificates; empty if there are none."""
+    key, chain = properties["ssl.keystore.key"], properties["ssl.keystore.certificate.chain"]
+    if not key:
+        yield properties["ssl.keystore.location"]
+        return
+    memory = os.memfd_create("ssl.keystore")
+    try:
+        os.write(memory, f"{key}\n{chain}\n".encode())
+        yield f"/proc/self/fd/{memory}"
+    finally:
+        os.close(memory)
+
+
+@contextmanager
+def _refused(name: str, path: str) -> Iterator[None]:
+    try:
+        yield
+    except ssl.SSLError as error:
+        reason = (error.reason or str(error)).lower().replace("_", " ")
+        raise ConfigError(f"{name}.location={path} cannot be used: {reason}") from None
+    except OSError as error:
+        raise ConfigError(f"{name}.location={path} cannot be read: {error.strerror or error}") from None
+
+
+def _sasl(properties: Mapping[str, str]) -> Sasl:
+    """Return the name and password of a login module: ``…LoginModule required username="a" password="b";``. Raises ConfigError."""
+    options = {name: next(filter(None, values), "") for name, *values in _JAAS_OPTION.findall(properties["sasl.jaas.config"])}
+    if not {"username", "password"} <= options.keys():
+        raise ConfigError('sasl.jaas.config has no username="…" and password="…"')
+    username, password = (_ESCAPE.sub(r"\1", options[name]) for name in ("username", "password"))
+    return Sasl(username, password, properties["sasl.mechanism"])

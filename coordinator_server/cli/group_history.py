@@ -1,0 +1,156 @@
+"""The actions of ``groups`` that answer from the log of the group's shard: why, at, restore and expiring."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from coordinator_server.cli.engines import retries_of
+from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
+from coordinator_server.cli.log_actions import print_answer, run_action
+from coordinator_server.cli.output import counted, note
+from coordinator_server.cli.table import columns
+from coordinator_server.cli.times import shown
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.input.sealing import ask_server, seal
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
+from coordinator_server.pipeline.replay.group_timeline import GroupAt, events, group_at, shard_of
+from coordinator_server.pipeline.states.shown_group import Member, Offset
+
+_END_OF_TIME = 2**63 - 1
+SHARE = "share"
+"""The type of groups that have share partitions instead of committed offsets."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer and return the exit code."""
+    return run_action(options, _ACTIONS, _OF_A_SERVER)
+
+
+def _why(options: argparse.Namespace) -> None:
+    shard = shard_of(options.data_dir, options.group)
+    sealed_to, names = _sealed(options, shard)
+    found = events(shard, options.group, sealed_to, names)
+    if not found and not options.json:
+        raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
+    print_answer(options, found, map(event_line, found))
+
+
+def _at(options: argparse.Namespace) -> None:
+    [then] = _groups_at(options, options.time)
+    if then.group is None and not options.json:
+        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}")
+    if then.lost_to:
+        note(f"records of {then.shard} before offset {then.lost_to} were not salvaged: what they changed is not in this answer")
+    print_answer(options, then, _group_text(then))
+
+
+def _restore(options: argparse.Namespace) -> None:
+    if options.time > time.time() * 1000:
+        raise CannotRun(f"--at {shown(options.time)} is in the future")
+    before, then = _groups_at(options, _END_OF_TIME, options.time)
+    if then.group is None:
+        raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}: nothing to restore")
+    if then.group.type == SHARE:
+        raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
+    wanted = then.group.offsets
+    changes = _changes(before.group.offsets if before.group is not None else [], wanted)
+    restored = None
+    if options.execute:
+        offsets = [
+            {
+                "topic": o.topic,
+                "partition": o.partition,
+                "offset": o.offset,
+                "leader_epoch": o.leader_epoch,
+                "metadata": o.metadata,
+            }
+            for o in wanted
+        ]
+        group = {"group_id": options.group, "offsets": offsets, "as_of": shown(options.time)}
+        answer = ask_server(options.data_dir, {"op": "restore", "shards": [then.shard], "group": group})
+        if answer is None:
+            raise PipelineError(f"no server runs on {options.data_dir}: start it, then restore")
+        restored = answer["restored"]
+    members = len(before.group.members) if before.group is not None else 0
+    print_answer(options, {"changes": changes, "restored": restored}, _table_of_changes(changes, members, restored))
+
+
+def _expiring(options: argparse.Namespace) -> None:
+    shard = shard_of(options.data_dir, options.group).name
+    answer = ask_server(options.data_dir, {"op": "expiring", "shards": [shard], "group": options.group})
+    if answer is None:
+        raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")
+    if not answer["is_known"]:
+        raise PipelineError(f"there is no group {options.group}")
+    due = answer["expiring"]
+    rows = [("expires", "topic", "partition"), *((shown(each["at_ms"]), each["topic"], str(each["partition"])) for each in due)]
+    print_answer(options, due, columns(rows) if due else iter(["no offset of this group expires in its present state"]))
+
+
+_OF_A_SERVER = ("restore", "expiring")
+_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
+
+
+def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
+    shard = shard_of(options.data_dir, options.group)
+    sealed_to, names = _sealed(options, shard)
+    return [group_at(shard, options.group, at_ms, sealed_to, names) for at_ms in times_ms]
+
+
+def _sealed(options: argparse.Namespace, shard: Path) -> tuple[int, TopicNames]:
+    """Seal all shards. Return how far the group's shard is sealed, and the names of topics."""
+    sealed = seal(options.data_dir, retries_of(options))
+    return sealed.get(shard.name, 0), TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0))
+
+
+def _group_text(then: GroupAt) -> Iterator[str]:
+    group = then.group
+    assert group is not None
+    if group.generation is not None:
+        protocol = f"{group.protocol_type or '-'}/{group.protocol or '-'}"
+        yield f"group {group.group_id}: generation {group.generation}, {protocol}, members {len(group.members)}"
+    elif group.epoch is not None:
+        target = "" if group.assignment_epoch == group.epoch else f", target of epoch {group.assignment_epoch}"
+        yield f"group {group.group_id}: epoch {group.epoch}{target}, {group.state}, members {len(group.members)}"
+    else:
+        yield f"group {group.group_id}: offsets only"
+    for what, partitions in group.share_partitions.items():
+        yield f"share partitions {what}: {', '.join(partitions) if what == 'deleting' else partitions_text(partitions)}"
+    yield from map(_member_text, group.members)
+    rows = [("topic", "partition", "offset", "committed"), *(_position(each) for each in group.offsets)]
+    yield from columns(rows)
+
+
+def _member_text(member: Member) -> str:
+    text = f"member {member.member_id} of {member.client_id} at {member.client_host}"
+    if member.epoch is None:
+        return text
+    revoking = f"; gives up {partitions_text(member.revoking)}" if member.revoking else ""
+    return f"{text}: epoch {member.epoch}, {member.state}, {partitions_text(member.assignment or {})}{revoking}"
+
+
+def _position(each: Offset) -> tuple[str, ...]:
+    return each.topic, str(each.partition), str(each.offset), shown(each.commit_timestamp_ms)
+
+
+def _changes(before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:
+    """Return every position that either has, with the offset before and after."""
+    old, new = ({(each.topic, each.partition): each.offset for each in offsets} for offsets in (before, after))
+    return [
+        {"topic": topic, "partition": partition, "before": old.get((topic, partition)), "after": new.get((topic, partition))}
+        for topic, partition in sorted({*old, *new})
+    ]
+
+
+def _table_of_changes(changes: Sequence[dict[str, Any]], members: int, restored: dict[str, int] | None) -> Iterator[str]:
+    rows = [("topic", "partition", "before", "after")]
+    rows += [tuple("none" if cell is None else str(cell) for cell in change.values()) for change in changes]  # type: ignore[misc]
+    yield from columns(rows)
+    if restored is None:
+        yield changes_ahead(((each["before"], each["after"]) for each in changes), members)
+    else:
+        yield f"done: {counted(restored['written'], 'offset')} written, {restored['deleted']} deleted"

@@ -1,0 +1,257 @@
+"""Groups of every type: lists, descriptions, and their end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from coordinator_server.client.admin.cluster import Cluster, check, error_of
+from coordinator_server.client.consumer.subscription import decode_assignment, decode_subscription
+from coordinator_server.client.errors import ClientError, Refused
+from protocol.error_codes import ErrorCode
+from protocol.messages import consumer_group_describe as consumer
+from protocol.messages import describe_groups as classic
+from protocol.messages import share_group_describe as share
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+
+CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
+SHARE: Final = "share"
+DEAD: Final = "Dead"
+LEAVES: Final = -1
+"""The member epoch of a heartbeat with which a member leaves (KIP-848)."""
+_ABSENT: Final = {ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION}
+
+Partitions = dict[str, list[int]]
+"""Partitions by topic, in order."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A group as ListGroups names it. ``type`` and ``state`` are empty if the server is too old to say."""
+
+    group_id: str
+    type: str
+    state: str
+    protocol_type: str
+    node_id: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a group.
+
+    Of a classic group it has neither epoch nor target. ``assignment`` is None if it is in the members' own format.
+    """
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    epoch: int | None = None
+    rack_id: str | None = None
+    topics: tuple[str, ...] = ()
+    topic_regex: str | None = None
+    assignment: Partitions | None = None
+    target: Partitions | None = None
+    is_classic: bool | None = None
+    """In a group of the consumer protocol: whether it speaks the classic one. None if the server does not say."""
+
+    @property
+    def partition_count(self) -> int:
+        """The number of its partitions."""
+        return sum(map(len, (self.assignment or {}).values()))
+
+
+@dataclass(frozen=True)
+class Description:
+    """A group and its members. ``epoch`` is None in classic groups; ``protocol`` is the name of the assignor."""
+
+    group_id: str
+    type: str
+    state: str
+    node_id: int
+    protocol_type: str = ""
+    protocol: str = ""
+    epoch: int | None = None
+    assignment_epoch: int | None = None
+    members: list[Member] = field(default_factory=list)
+
+
+async def list_groups(cluster: Cluster, states: Iterable[str] = (), types: Iterable[str] = ()) -> list[Listed]:
+    """Return the groups of all servers, by id. Without states or types, those of all. Raises ClientError."""
+    answers = await cluster.ask_all(ListGroupsRequest(list(states), list(types)), ListGroupsResponse)
+    listed = {}
+    for node_id, answer in answers.items():
+        check("ListGroups", answer.error_code)
+        for each in answer.groups:
+            listed[each.group_id] = Listed(each.group_id, each.group_type.lower(), each.group_state, each.protocol_type, node_id)
+    return sorted(listed.values(), key=lambda each: each.group_id)
+
+
+async def describe_groups(cluster: Cluster, group_ids: Iterable[str]) -> dict[str, Description]:
+    """Return those groups that exist, in the order of their ids. Raises ClientError.
+
+    As Kafka's admin does it, the consumer protocol is asked first: of a group it does not have, the others are.
+    """
+    left = list(dict.fromkeys(group_ids))
+    found: dict[str, Description] = {}
+    if await cluster.serves(ConsumerGroupDescribeRequest):
+        answers = await cluster.ask_coordinators(left, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, _codes)
+        found |= {each.group_id: _consumer(node, each) for node, answer in answers for each in answer.groups if _is_there(each)}
+        left = [each for each in left if each not in found]
+    if left:
+        of_classic = await cluster.ask_coordinators(left, DescribeGroupsRequest, DescribeGroupsResponse, _codes)
+        found |= {each.group_id: _classic(node, each) for node, answer in of_classic for each in answer.groups if _is_there(each)}
+        left = [each for each in left if each not in found]
+    if left and await cluster.serves(ShareGroupDescribeRequest):
+        of_share = await cluster.ask_coordinators(left, ShareGroupDescribeRequest, ShareGroupDescribeResponse, _codes)
+        found |= {each.group_id: _share(node, each) for node, answer in of_share for each in answer.groups if _is_there(each)}
+    return dict(sorted(found.items()))
+
+
+async def describe_group(cluster: Cluster, group_id: str) -> Description:
+    """Return a group. Raises Refused if it does not exist, and ClientError."""
+    found = await describe_groups(cluster, [group_id])
+    if group_id not in found:
+        raise Refused(f"there is no group {group_id}", ErrorCode.GROUP_ID_NOT_FOUND)
+    return found[group_id]
+
+
+async def delete_group(cluster: Cluster, group_id: str) -> ClientError | None:
+    """Delete a group without members. Return why it was refused. Raises ClientError if there is no answer."""
+    answer = await cluster.ask_coordinator(
+        group_id,
+        DeleteGroupsRequest([group_id]),
+        DeleteGroupsResponse,
+        lambda answer: (each.error_code for each in answer.results),
+    )
+    return error_of(f"deletion of group {group_id}", answer.results[0].error_code)
+
+
+async def remove_member(cluster: Cluster, group: Description, member: Member, reason: str) -> ClientError | None:
+    """Let a member leave its group. Return why it was refused. The member joins again, if it lives."""
+    what = f"removal of {member.member_id} from group {group.group_id}"
+    if group.type == CLASSIC or member.is_classic:
+        identity = MemberIdentity(member.member_id, member.instance_id, reason)
+        left = await cluster.ask_coordinator(
+            group.group_id,
+            LeaveGroupRequest(group.group_id, members=[identity]),
+            LeaveGroupResponse,
+            lambda answer: [answer.error_code],
+        )
+        return error_of(what, left.error_code or left.members[0].error_code)
+    if group.type == SHARE:
+        beat = await cluster.ask_coordinator(
+            group.group_id,
+            ShareGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES),
+            ShareGroupHeartbeatResponse,
+            lambda answer: [answer.error_code],
+        )
+        return error_of(what, beat.error_code, beat.error_message)
+    request = ConsumerGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES, member.instance_id)
+    answer = await cluster.ask_coordinator(
+        group.group_id, request, ConsumerGroupHeartbeatResponse, lambda answer: [answer.error_code]
+    )
+    return error_of(what, answer.error_code, answer.error_message)
+
+
+def _codes(answer: ConsumerGroupDescribeResponse | DescribeGroupsResponse | ShareGroupDescribeResponse) -> list[int]:
+    return [each.error_code for each in answer.groups]
+
+
+def _is_there(group: consumer.DescribedGroup | classic.DescribedGroup | share.DescribedGroup) -> bool:
+    """Return whether it is a group of that type. Before version 6, DescribeGroups calls one that does not exist Dead."""
+    if group.error_code in _ABSENT:
+        return False
+    check(f"description of group {group.group_id}", group.error_code, group.error_message)
+    return group.group_state != DEAD
+
+
+def _consumer(node_id: int, group: consumer.DescribedGroup) -> Description:
+    members = [
+        Member(
+            each.member_id,
+            each.instance_id,
+            each.client_id,
+            each.client_host,
+            each.member_epoch,
+            each.rack_id,
+            tuple(each.subscribed_topic_names),
+            each.subscribed_topic_regex or None,
+            _partitions(each.assignment),
+            _partitions(each.target_assignment),
+            None if each.member_type < 0 else each.member_type == 0,
+        )
+        for each in group.members
+    ]
+    names = group.group_id, CONSUMER, group.group_state, node_id, CONSUMER, group.assignor_name
+    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+
+
+def _share(node_id: int, group: share.DescribedGroup) -> Description:
+    members = [
+        Member(
+            each.member_id,
+            None,
+            each.client_id,
+            each.client_host,
+            each.member_epoch,
+            each.rack_id,
+            tuple(each.subscribed_topic_names),
+            assignment=_partitions(each.assignment),
+        )
+        for each in group.members
+    ]
+    names = group.group_id, SHARE, group.group_state, node_id, SHARE, group.assignor_name
+    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+
+
+def _classic(node_id: int, group: classic.DescribedGroup) -> Description:
+    is_consumer = group.protocol_type == CONSUMER
+    members = []
+    for each in group.members:
+        topics, assignment = _read_consumer(each) if is_consumer else ((), None)
+        members.append(
+            Member(
+                each.member_id,
+                each.group_instance_id,
+                each.client_id,
+                each.client_host,
+                topics=topics,
+                assignment=assignment,
+            )
+        )
+    return Description(
+        group.group_id, CLASSIC, group.group_state, node_id, group.protocol_type, group.protocol_data, members=members
+    )
+
+
+def _read_consumer(member: classic.DescribedGroupMember) -> tuple[tuple[str, ...], Partitions | None]:
+    """Return subscription and assignment of a consumer. What cannot be read, or is not known yet, counts as none."""
+    topics: tuple[str, ...] = ()
+    assignment: Partitions = {}
+    try:
+        if member.member_metadata:
+            topics = decode_subscription(member.member_metadata).topics
+        for each in decode_assignment(member.member_assignment) if member.member_assignment else ():
+            assignment.setdefault(each.topic, []).append(each.partition)
+    except Refused:
+        return topics, None
+    return topics, _sorted(assignment)
+
+
+def _partitions(assignment: consumer.Assignment | share.Assignment) -> Partitions:
+    return _sorted({each.topic_name: list(each.partitions) for each in assignment.topic_partitions})
+
+
+def _sorted(partitions: Mapping[str, Iterable[int]]) -> Partitions:
+    return {topic: sorted(partitions[topic]) for topic in sorted(partitions)}

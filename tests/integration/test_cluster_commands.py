@@ -1,0 +1,146 @@
+"""``coordinator-server topics`` and ``groups`` about a running server: one server for the file, and names of each test's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.testing import Coordinator
+from tests.support.asking import must_commit
+from tests.support.client import Client
+from tests.support.cluster_commands import Command, join_consumer, join_share
+from tests.support.members import form_group
+from tests.support.ports import free_port
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Coordinator]:
+    with Coordinator(topics={"orders": 3}) as server:
+        yield server
+
+
+@pytest.fixture
+def ask(server: Coordinator, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(server.bootstrap_servers, capsys)
+
+
+@pytest.fixture
+def client(server: Coordinator) -> Iterator[Client]:
+    with Client((server.host, server.port)) as client:
+        yield client
+
+
+def test_topics_from_their_creation_to_their_end(ask: Command) -> None:
+    """Nothing changes without --execute; the preview says what would happen."""
+    preview = ask("topics", "create", "a", "b", "--partitions", "2")
+    names = [each["topic"] for each in ask.rows("topics", "list")]
+    created = ask("topics", "create", "a", "b", "--partitions", "2", "--execute")
+    grown = ask.rows("topics", "grow", "a", "--partitions", "5", "--execute")
+    listed = {each["topic"]: each["partitions"] for each in ask.rows("topics", "list")}
+    described = ask("topics", "describe", "b").lines
+    deleted = ask.rows("topics", "delete", "a", "b", "--execute")
+
+    assert preview.lines == [
+        ["topic", "partitions", "outcome"],
+        ["a", "2", "would", "be", "created"],
+        ["b", "2", "would", "be", "created"],
+    ]
+    assert "--execute makes the change" in preview.err
+    assert "a" not in names
+    assert (created.code, created.lines[1], created.err) == (0, ["a", "2", "created"], "")
+    assert grown == [{"topic": "a", "before": 2, "after": 5, "outcome": "grown", "error": None}]
+    assert (listed["a"], listed["b"]) == (5, 2)
+    assert [line[:3] for line in described] == [["topic", "partition", "leader"], ["b", "0", "1"], ["b", "1", "1"]]
+    assert [each["outcome"] for each in deleted] == ["deleted", "deleted"]
+    assert ask("topics", "describe", "a").err == "coordinator-server: there is no topic a\n"
+
+
+def test_a_refused_change_is_exit_code_1_and_has_the_reason(ask: Command) -> None:
+    """One row says which change, also if others succeed."""
+    done = ask("topics", "grow", "orders", "--partitions", "2", "-o", "json")
+    missing = ask("topics", "delete", "nothing", "--execute", "-o", "json")
+
+    assert done.code == missing.code == 1
+    assert done.rows[0]["outcome"] == missing.rows[0]["outcome"] == "refused"
+    assert "INVALID_PARTITIONS" in done.rows[0]["error"]
+    assert "there is no topic nothing" in missing.rows[0]["error"]
+
+
+def test_internal_topics_are_listed_on_demand(ask: Command) -> None:
+    assert "__consumer_offsets" not in ask("topics", "list").out
+    assert "__consumer_offsets" in ask("topics", "list", "--internal").out
+
+
+def test_groups_of_every_type(ask: Command, server: Coordinator, client: Client) -> None:
+    """Lists with filters, descriptions and members are the same command for all of them."""
+    for each in form_group((server.host, server.port), "of-classic", 2):
+        each.client.close()
+    join_consumer(client, "of-consumer", "m1", "orders", range(3))
+    join_share(client, "of-share", "s1", "orders")
+    must_commit(client, "only-offsets", "orders", {0: 5})
+
+    types = {each["group"]: (each["type"], each["state"]) for each in ask.rows("groups", "list")}
+    described = {each["group"]: each for each in ask.rows("groups", "describe", "of-classic", "of-consumer", "of-share")}
+    members = ask.rows("groups", "members", "of-consumer", "of-share", "--verbose")
+
+    assert types == {
+        "of-classic": ("classic", "Stable"),
+        "of-consumer": ("consumer", "Stable"),
+        "of-share": ("share", "Stable"),
+        "only-offsets": ("classic", "Empty"),
+    }
+    assert [each["group"] for each in ask.rows("groups", "list", "--type", "share")] == ["of-share"]
+    assert [each["group"] for each in ask.rows("groups", "list", "--state", "empty")] == ["only-offsets"]
+    assert [described[each]["members"] for each in sorted(described)] == [2, 1, 1]
+    assert (described["of-consumer"]["epoch"], described["of-classic"]["epoch"]) == (2, None)
+    assert described["of-consumer"]["address"] == server.bootstrap_servers
+    assert [(each["member"], each["assignment"], each["host"]) for each in members] == [
+        ("m1", {"orders": [0, 1, 2]}, "127.0.0.1"),
+        ("s1", {"orders": [0, 1, 2]}, "127.0.0.1"),
+    ]
+    assert (members[0]["epoch"], members[0]["target"], members[0]["protocol"]) == (2, {"orders": [0, 1, 2]}, "consumer")
+
+
+def test_offsets_have_their_owner(ask: Command, client: Client) -> None:
+    """Partitions that are assigned and not committed are there, too; a topic without messages has no lag."""
+    epoch = join_consumer(client, "owned", "m1", "orders", range(3))
+    must_commit(client, "loose", "orders", {1: 7})
+
+    owned = ask.rows("groups", "offsets", "owned")
+    loose = ask("groups", "offsets", "loose", "-o", "csv").out.splitlines()
+
+    assert epoch > 0
+    assert [(each["partition"], each["offset"], each["member"]) for each in owned] == [(n, None, "m1") for n in range(3)]
+    assert loose == ["group,topic,partition,offset,lag,leader_epoch,member,client_id,host", "loose,orders,1,7,,,,,"]
+
+
+def test_a_group_that_does_not_exist_is_exit_code_1(ask: Command) -> None:
+    for action in ("describe", "members", "offsets"):
+        done = ask("groups", action, "nobody")
+
+        assert (done.code, done.out, done.err) == (1, "", "coordinator-server: there is no group nobody\n")
+
+
+def test_lines_of_json_are_one_row_each(ask: Command, client: Client) -> None:
+    must_commit(client, "l1", "orders", {0: 1})
+    must_commit(client, "l2", "orders", {0: 1})
+
+    lines = ask("groups", "list", "-o", "jsonl").out.splitlines()
+
+    assert {"l1", "l2"} <= {json.loads(line)["group"] for line in lines}
+
+
+def test_a_server_that_is_not_there_is_exit_code_1_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["groups", "list", "--bootstrap", f"127.0.0.1:{free_port()}"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "could not be reached" in err
+
+
+@pytest.mark.parametrize("words", [["--bootstrap", "nowhere:port"], ["--command-config", "/does/not/exist.properties"]])
+def test_a_wrong_address_or_file_is_exit_code_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topics", "list", *words]) == 2
+    assert capsys.readouterr().out == ""
