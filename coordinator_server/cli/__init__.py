@@ -32,6 +32,7 @@ COMMANDS = {
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "topics": ("topics", "list, describe, create, grow and delete topics"),
     "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),
+    "kafka-consumer-groups": ("kafka_consumer_groups", "the same with the flags and the columns of Kafka's tool"),
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "config": ("show_config", "list all properties and their values"),

@@ -13,11 +13,15 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from coordinator_server.cli import main
 from coordinator_server.server.features import EPOCH
 from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import ClientProcess, Crew
 from tests.interop.programs import java_command
+from tests.support.asking import coordinator, must_commit
+from tests.support.client import Client
+from tests.support.cluster_commands import join_consumer
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
 
@@ -159,6 +163,57 @@ def test_kafka_consumer_groups_knows_groups_of_the_new_protocol(tool: Tool, mode
     assert "Empty" in tool(GROUPS, "--describe", *group, "--state")
     assert "successful" in tool(GROUPS, "--delete", *group)
     assert fresh_name not in tool(GROUPS, "--list").split()
+
+
+def lines(printed: str) -> list[str]:
+    """The lines of tables and of CSV, in any order, as Kafka's tool has groups and new offsets in that of a hash table.
+
+    It quotes long names in CSV, which need no quotes.
+    """
+    return sorted(
+        line.rstrip().replace('"', "")
+        for line in printed.splitlines()
+        if line.strip() and not line.startswith(("Consumer group", "Warning:"))
+    )
+
+
+def test_our_consumer_groups_prints_the_tables_of_kafkas(
+    tool: Tool, settled: Crew, shared_bootstrap: str, fresh_name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Character by character: of a classic group, of one of the new protocol, and of one without members."""
+    empty, modern, topic = f"a-name-that-is-wider-than-a-column-{fresh_name}", f"modern-{fresh_name}", settled.topic
+    host, _, port = shared_bootstrap.rpartition(":")
+    with Client(coordinator_of((host, int(port)), empty)) as client:
+        must_commit(client, empty, topic, {0: 5, 2: 9})
+    with Client(coordinator_of((host, int(port)), modern)) as client:
+        join_consumer(client, modern, "m1", topic, range(6))
+    groups = [word for each in (settled.group, modern, empty) for word in ("--group", each)]
+    reset = ("--reset-offsets", "--group", empty)
+
+    for words in (
+        ("--list",),
+        ("--list", "--state"),
+        ("--list", "--state", "empty", "--type", "classic,consumer"),
+        *(("--describe", *groups, *kind) for kind in ((), ("--members",), ("--state",))),
+        *(("--describe", *groups, *kind, "--verbose") for kind in ((), ("--members",), ("--state",))),
+        (*reset, "--all-topics", "--to-current", "--dry-run"),
+        (*reset, "--topic", f"{topic}:0", "--topic", f"{topic}:2", "--to-latest", "--dry-run"),
+        (*reset, "--all-topics", "--to-current", "--dry-run", "--export"),
+        ("--delete-offsets", "--group", empty, "--topic", f"{topic}:2"),
+        (*reset, "--all-topics", "--to-earliest", "--execute"),
+        ("--describe", "--group", empty),
+    ):
+        theirs = tool(GROUPS, *words)
+        assert main(["kafka-consumer-groups", "--bootstrap-server", shared_bootstrap, *words]) == 0
+        assert lines(capsys.readouterr().out) == lines(theirs), words
+
+    assert main(["kafka-consumer-groups", "--bootstrap-server", shared_bootstrap, "--delete", "--group", empty]) == 0
+    assert capsys.readouterr().out == f"Deletion of requested consumer groups ('{empty}') was successful.\n"
+
+
+def coordinator_of(address: tuple[str, int], group: str) -> tuple[str, int]:
+    with Client(address) as client:
+        return coordinator(client, group)
 
 
 def test_kafka_topics(tool: Tool, fresh_name: str) -> None:
