@@ -20,11 +20,16 @@ from protocol.messages import consumer_group_records as consumer
 from protocol.messages import share_group_records as share
 from protocol.messages import streams_group_records as streams
 from protocol.messages.cluster_metadata import (
+    AccessControlEntryRecord,
+    ClientQuotaRecord,
     ConfigRecord,
     PartitionRecord,
     ProducerIdsRecord,
+    RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
     TopicRecord,
+    UserScramCredentialRecord,
 )
 from protocol.messages.group_records import (
     GroupMetadataKey,
@@ -237,4 +242,15 @@ GROUP_SERDE: Final = KeyedSerde(
 )
 SHARE_SERDE: Final = KeyedSerde((ShareSnapshotKey, ShareSnapshotValue), (ShareUpdateKey, ShareUpdateValue))
 TRANSACTION_SERDE: Final = KeyedSerde((TransactionLogKey, TransactionLogValue))
-CLUSTER_METADATA_SERDE: Final = MetadataSerde(TopicRecord, PartitionRecord, RemoveTopicRecord, ConfigRecord, ProducerIdsRecord)
+CLUSTER_METADATA_SERDE: Final = MetadataSerde(
+    TopicRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    ConfigRecord,
+    ProducerIdsRecord,
+    UserScramCredentialRecord,
+    RemoveUserScramCredentialRecord,
+    AccessControlEntryRecord,
+    RemoveAccessControlEntryRecord,
+    ClientQuotaRecord,
+)

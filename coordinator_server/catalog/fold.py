@@ -1,4 +1,4 @@
-"""Compaction of ``__cluster_metadata``: keeps the records of existing topics, and the last record of every setting and of producer ids.
+"""Compaction of ``__cluster_metadata``: keeps the records of existing topics, and the last record of all else that still holds.
 
 Kept records are unchanged, offset included, so replaying them gives the same catalog. All records of a removed topic are dropped,
 including its RemoveTopicRecord. A reader that continues in the middle of such a log would miss the removal, and must start over.
@@ -6,9 +6,11 @@ including its RemoveTopicRecord. A reader that continues in the middle of such a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Final
 
 from coordinator_server.catalog.alter_configs import Resource, ResourceType
+from coordinator_server.catalog.families import FAMILIES
 from coordinator_server.catalog.shard import CatalogShard
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.cluster_metadata import (
@@ -20,6 +22,7 @@ from protocol.messages.cluster_metadata import (
 )
 
 _Placed = tuple[int, CoordinatorRecord]
+_STATED: Final = {each: (family, stated) for family in FAMILIES for each, stated in family.stated.items()}
 
 
 class CatalogFold:
@@ -32,6 +35,7 @@ class CatalogFold:
         self._names: dict[bytes, str] = {}
         self._settings: dict[Resource, dict[str, _Placed]] = {}
         self._producer_ids: list[_Placed] = []
+        self._stated: dict[tuple[str, Hashable], _Placed] = {}
 
     def add(self, offset: int, record: CoordinatorRecord, /) -> None:
         """Replay one record."""
@@ -52,6 +56,13 @@ class CatalogFold:
                     settings[name] = (offset, record)
             case ProducerIdsRecord():
                 self._producer_ids = [(offset, record)]
+            case message if type(message) in _STATED:
+                family, stated = _STATED[type(message)]
+                key, is_removal = stated(message)
+                if is_removal:
+                    self._stated.pop((family.name, key), None)
+                else:
+                    self._stated[family.name, key] = (offset, record)
 
     def records(self) -> Iterator[_Placed]:
         """Yield the records to keep with their offsets, in no particular order."""
@@ -60,3 +71,4 @@ class CatalogFold:
         for of_resource in self._settings.values():
             yield from of_resource.values()
         yield from self._producer_ids
+        yield from self._stated.values()

@@ -1,9 +1,10 @@
-"""CatalogShard: the replicated state machine of topics and settings, with the records of Kafka's ``__cluster_metadata``."""
+"""CatalogShard: the replicated state machine of topics, settings, users, ACLs and quotas, with the records of Kafka's ``__cluster_metadata``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from operator import attrgetter
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,6 +12,8 @@ from coordinator_server.catalog.alter_configs import Limits, Own, Resource, Reso
 from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
+from coordinator_server.catalog.families import FAMILIES
+from coordinator_server.catalog.family import FamilyStates, RecordFamily
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.producer_ids import block_after
 from coordinator_server.catalog.topic_changes import TopicChanges
@@ -51,7 +54,7 @@ TOPICS_DECLARED = "topics-declared"
 
 
 class CatalogShard(CoordinatorShard):
-    """All topics of the cluster. Hard state: topics by name and by id, and settings by resource."""
+    """All topics of the cluster. Hard state: topics by name and by id, settings by resource, and the records of families."""
 
     def __init__(
         self,
@@ -74,6 +77,8 @@ class CatalogShard(CoordinatorShard):
         self._partitions = TimelineValue(registry, 0)
         self._configured_groups = TimelineValue(registry, 0)
         self._next_producer_id = TimelineValue(registry, 0)
+        # Users, ACLs and quotas: the module of each family reads and writes its records here.
+        self.families = FamilyStates(registry, FAMILIES)
         # The result of ``all_topics`` as of an offset.
         self._listed: list[Topic] = []
         self._listed_at = -1
@@ -207,7 +212,9 @@ class CatalogShard(CoordinatorShard):
         """Return the digest. It is never split into steps, because topics are few."""
         topics = (topic for _, topic in self._topics.items_at(committed_offset))
         next_id = self._next_producer_id.get_at(committed_offset)
-        return StateDigest(committed_offset, catalog_digest(topics, self._own.items_at(committed_offset), next_id), {})
+        records = self.families.all_records(committed_offset)
+        total = catalog_digest(topics, self._own.items_at(committed_offset), next_id, records)
+        return StateDigest(committed_offset, total, {})
 
     def next_producer_id(self, committed_offset: int) -> int:
         """Return the first producer id that no node has been given."""
@@ -220,6 +227,18 @@ class CatalogShard(CoordinatorShard):
     def with_settings(self, committed_offset: int, kind: int) -> list[str]:
         """Return the sorted names of the resources of a type that have settings."""
         return sorted(name for (each, name), _ in self._own.items_at(committed_offset) if each == kind)
+
+    def record(self, committed_offset: int, family: RecordFamily, key: Hashable) -> Any:
+        """Return the record of a family that holds for a key, or None."""
+        return self.families.record(committed_offset, family, key)
+
+    def records(self, committed_offset: int, family: RecordFamily) -> Iterable[Any]:
+        """Return the records of a family that hold, in no particular order."""
+        return self.families.records(committed_offset, family)
+
+    def changed_to(self, committed_offset: int, family: RecordFamily) -> int:
+        """Return the offset after the last record of a family; 0 if there is none."""
+        return self.families.changed_to(committed_offset, family)
 
     # The shard's contract
 
@@ -245,6 +264,8 @@ class CatalogShard(CoordinatorShard):
                 self._set((kind, resource), name, value)
             case ProducerIdsRecord(next_producer_id=next_id):
                 self._next_producer_id.set(next_id)
+            case message:
+                self.families.replay(offset, message)
 
     def _set(self, resource: Resource, name: str, value: str | None) -> None:
         before = self._own.get(resource) or {}

@@ -105,6 +105,7 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
     return [
         f"{result.partitions} partitions: {result.records_read:,} records became {result.records_kept:,} in {seconds:.1f} s",
         f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}",
+        *([f"users, ACLs and quotas: {result.security_records:,} records"] if result.security_records else ()),
         f"transactional ids: {result.transactional_ids:,}; share partitions: {result.share_partitions:,}",
         f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result, node_id)}",
     ]

@@ -57,6 +57,7 @@ from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
+from coordinator_server.server.family_news import FamilyNews
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.group_news import GroupNews
 from coordinator_server.server.hosted import Hosted
@@ -151,6 +152,7 @@ class Parts(NamedTuple):
     feed: FeedServer | FeedClient | None
     neighbours: Neighbours | None
     deletions: TopicDeletions
+    family_news: FamilyNews
     turns: Turns
     background: Background
     node: Node
@@ -195,7 +197,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
-    _follow_topics(catalog, topics, hosted, deletions)
+    family_news = FamilyNews(catalog)
+    _follow_topics(catalog, topics, hosted, deletions, family_news)
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
@@ -222,6 +225,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         feed,
         _neighbours(site, courier),
         deletions,
+        family_news,
         turns,
         background,
         node,
@@ -291,12 +295,14 @@ def _follow_topics(
     topics: LoopTopics,
     hosted: Hosted,
     deletions: TopicDeletions,
+    family_news: FamilyNews,
 ) -> None:
     """Connect the catalog's notices with all that follows them."""
 
     def changed() -> None:
         hosted.use_listed(catalog.topic)
         topics.changed()
+        family_news.changed()
 
     def deleted(gone: Sequence[DeletedTopic]) -> None:
         deletions.tell(gone)

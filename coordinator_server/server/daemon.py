@@ -131,6 +131,7 @@ class Daemon:
             await self._declare_topics()
             await self._declare_kinds_in_use()
         parts.hosted.use_listed(parts.catalog.topic)
+        parts.family_news.changed()
 
     async def listen(self) -> None:
         """Accept connections of clients and tools."""

@@ -7,9 +7,32 @@ from typing import Any
 
 from protocol.codec import Decoder, Encoder
 from protocol.fields import Message
-from protocol.generated.layouts import unpack_b, unpack_bB, unpack_iiiB, unpack_iqqB, unpack_iuB, unpack_uB
-from protocol.messages.cluster_metadata import ConfigRecord, PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
+from protocol.generated.layouts import (
+    unpack_b,
+    unpack_bB,
+    unpack_bbB,
+    unpack_iB,
+    unpack_iiiB,
+    unpack_iqqB,
+    unpack_iuB,
+    unpack_uB,
+    unpack_ubB,
+)
+from protocol.messages.cluster_metadata import (
+    AccessControlEntryRecord,
+    ClientQuotaRecord,
+    ConfigRecord,
+    EntityData,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
+    TopicRecord,
+    UserScramCredentialRecord,
+)
 from protocol.refusal import BadField, decode_failure, encode_failure, not_in_version, verify
+from protocol.runs import RUNS_OF_TEXT, Field, Shape, alike
 from protocol.wire import (
     DECODE_ERRORS,
     ENCODE_ERRORS,
@@ -21,15 +44,23 @@ from protocol.wire import (
     write_uvarint,
 )
 
+SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
+pack_ub = Struct(">16sb").pack
+pack_ubB = Struct(">16sbB").pack
 pack_ux = Struct(">16sx").pack
 pack_BBb = Struct(">BBb").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
+pack_bbx = Struct(">bbx").pack
+pack_bx = Struct(">bx").pack
+pack_dzx = Struct(">d?x").pack
 pack_iu = Struct(">i16s").pack
 pack_iuB = Struct(">i16sB").pack
 pack_iii = Struct(">iii").pack
 pack_iiiB = Struct(">iiiB").pack
 pack_iqqx = Struct(">iqqx").pack
+pack_ix = Struct(">ix").pack
+unpack_dzB = Struct(">d?B").unpack_from
 
 
 def decode_topic_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[TopicRecord, int]:
@@ -703,6 +734,374 @@ def encode_producer_ids_record_v0(msg: ProducerIdsRecord, out: bytearray, versio
         raise encode_failure(error, "ProducerIdsRecord", version) from error
 
 
+def decode_user_scram_credential_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[UserScramCredentialRecord, int]:
+    start = pos
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n == 0:
+                raise BadField("name")
+            n -= 1
+            here = pos
+            pos = here + n
+            name = long_text(buf, here, pos)
+        mechanism, n = unpack_bB(buf, pos)
+        if 0 < n < 0x80:
+            salt = buf[pos + 2 : (pos := pos + 1 + n)]
+        else:
+            n, pos = read_uvarint(buf, pos + 1)
+            if n == 0:
+                raise BadField("salt")
+            n -= 1
+            here = pos
+            pos = here + n
+            salt = buf[here:pos]
+        n = buf[pos]
+        if 0 < n < 0x80:
+            stored_key = buf[pos + 1 : (pos := pos + n)]
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("stored_key")
+            n -= 1
+            here = pos
+            pos = here + n
+            stored_key = buf[here:pos]
+        n = buf[pos]
+        if 0 < n < 0x80:
+            server_key = buf[pos + 1 : (pos := pos + n)]
+        else:
+            n, pos = read_uvarint(buf, pos)
+            if n == 0:
+                raise BadField("server_key")
+            n -= 1
+            here = pos
+            pos = here + n
+            server_key = buf[here:pos]
+        iterations, n = unpack_iB(buf, pos)
+        pos += 5
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return UserScramCredentialRecord(name, mechanism, salt, stored_key, server_key, iterations), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, UserScramCredentialRecord, version, buf, start, pos) from None
+
+
+def encode_user_scram_credential_record_v0(msg: UserScramCredentialRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        raw = msg.salt
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_bB(msg.mechanism, n)
+        else:
+            out += pack_b(msg.mechanism)
+            out += write_uvarint(n)
+        out += raw
+        raw = msg.stored_key
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += raw
+        raw = msg.server_key
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        out += raw
+        out += pack_ix(msg.iterations)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "UserScramCredentialRecord", version) from error
+
+
+def decode_remove_user_scram_credential_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[RemoveUserScramCredentialRecord, int]:
+    start = pos
+    n: int
+    try:
+        n = buf[pos]
+        if 0 < n < 0x80:
+            name = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n == 0:
+                raise BadField("name")
+            n -= 1
+            here = pos
+            pos = here + n
+            name = long_text(buf, here, pos)
+        mechanism, n = unpack_bB(buf, pos)
+        pos += 2
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return RemoveUserScramCredentialRecord(name, mechanism), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, RemoveUserScramCredentialRecord, version, buf, start, pos) from None
+
+
+def encode_remove_user_scram_credential_record_v0(msg: RemoveUserScramCredentialRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        raw = msg.name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out += pack_bx(msg.mechanism)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "RemoveUserScramCredentialRecord", version) from error
+
+
+def decode_access_control_entry_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[AccessControlEntryRecord, int]:
+    start = pos
+    n: int
+    try:
+        id, resource_type, n = unpack_ubB(buf, pos)
+        if 0 < n < 0x80:
+            resource_name = buf[pos + 18 : (pos := pos + 17 + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos + 17)
+            if n == 0:
+                raise BadField("resource_name")
+            n -= 1
+            here = pos
+            pos = here + n
+            resource_name = long_text(buf, here, pos)
+        pattern_type, n = unpack_bB(buf, pos)
+        if 0 < n < 0x80:
+            principal = buf[pos + 2 : (pos := pos + 1 + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos + 1)
+            if n == 0:
+                raise BadField("principal")
+            n -= 1
+            here = pos
+            pos = here + n
+            principal = long_text(buf, here, pos)
+        n = buf[pos]
+        if 0 < n < 0x80:
+            host = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n == 0:
+                raise BadField("host")
+            n -= 1
+            here = pos
+            pos = here + n
+            host = long_text(buf, here, pos)
+        operation, permission_type, n = unpack_bbB(buf, pos)
+        pos += 3
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return AccessControlEntryRecord(id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, AccessControlEntryRecord, version, buf, start, pos) from None
+
+
+def encode_access_control_entry_record_v0(msg: AccessControlEntryRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if len(msg.id) != 16:
+            raise BadField("id", "a UUID has 16 bytes")
+        raw = msg.resource_name.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_ubB(msg.id, msg.resource_type, n)
+        else:
+            out += pack_ub(msg.id, msg.resource_type)
+            out += write_string_size(n)
+        out += raw
+        raw = msg.principal.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out += pack_bB(msg.pattern_type, n)
+        else:
+            out += pack_b(msg.pattern_type)
+            out += write_string_size(n)
+        out += raw
+        raw = msg.host.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out += pack_bbx(msg.operation, msg.permission_type)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "AccessControlEntryRecord", version) from error
+
+
+def decode_remove_access_control_entry_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[RemoveAccessControlEntryRecord, int]:
+    start = pos
+    n: int
+    try:
+        id, n = unpack_uB(buf, pos)
+        pos += 17
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return RemoveAccessControlEntryRecord(id), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, RemoveAccessControlEntryRecord, version, buf, start, pos) from None
+
+
+def encode_remove_access_control_entry_record_v0(msg: RemoveAccessControlEntryRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        if len(msg.id) != 16:
+            raise BadField("id", "a UUID has 16 bytes")
+        out += pack_ux(msg.id)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "RemoveAccessControlEntryRecord", version) from error
+
+
+def decode_client_quota_record_v0(buf: bytes, pos: int, version: int = 0) -> tuple[ClientQuotaRecord, int]:
+    start = pos
+    n: int
+    try:
+        room = 45760 - 2 * len(buf)
+        n = buf[pos]
+        pos += 1
+        if n >= 0x80:
+            n, pos = read_uvarint(buf, pos - 1)
+        n -= 1
+        entity: list[EntityData]
+        if n < 0:
+            raise BadField("entity")
+        room -= n * 204
+        if room < 0:
+            room = verify(ClientQuotaRecord, version, buf, start, pos + n)
+        entity = []
+        entity_left, entity_step = n, 8
+        while entity_left:
+            entity_count = entity_left
+            if entity_left >= 8 and RUNS_OF_TEXT:
+                run = alike(SHAPE_1, buf, pos, entity_left)
+                if run is not None:
+                    pos, n, rows, absent, is_same = run
+                    entity_left -= n
+                    entity += [EntityData(entity_type.decode(), entity_name.decode() if entity_name else absent[1]) for entity_type, entity_name in rows]
+                    continue
+                if entity_step < entity_left:
+                    entity_count = entity_step
+                entity_step *= 2
+            entity_left -= entity_count
+            for _ in range(entity_count):
+                n = buf[pos]
+                if 0 < n < 0x80:
+                    entity_entity_type = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n == 0:
+                        raise BadField("entity.entity_type")
+                    n -= 1
+                    here = pos
+                    pos = here + n
+                    entity_entity_type = long_text(buf, here, pos)
+                entity_entity_name: str | None
+                n = buf[pos]
+                if not n:
+                    entity_entity_name = None
+                    pos += 1
+                elif n == 1:
+                    entity_entity_name = ""
+                    pos += 1
+                elif n < 0x80:
+                    entity_entity_name = buf[pos + 1 : (pos := pos + n)].decode()
+                else:
+                    n, pos = read_string_size(buf, pos)
+                    if n:
+                        n -= 1
+                        here = pos
+                        pos = here + n
+                        entity_entity_name = long_text(buf, here, pos)
+                    else:
+                        entity_entity_name = None
+                n = buf[pos]
+                pos += 1
+                if n:
+                    pos = skip_tags(buf, pos - 1)
+                entity.append(EntityData(entity_entity_type, entity_entity_name))
+        n = buf[pos]
+        if 0 < n < 0x80:
+            key = buf[pos + 1 : (pos := pos + n)].decode()
+        else:
+            n, pos = read_string_size(buf, pos)
+            if n == 0:
+                raise BadField("key")
+            n -= 1
+            here = pos
+            pos = here + n
+            key = long_text(buf, here, pos)
+        value_, remove, n = unpack_dzB(buf, pos)
+        pos += 10
+        if n:
+            pos = skip_tags(buf, pos - 1)
+        return ClientQuotaRecord(entity, key, value_, remove), pos
+    except DECODE_ERRORS as error:
+        raise decode_failure(error, ClientQuotaRecord, version, buf, start, pos) from None
+
+
+def encode_client_quota_record_v0(msg: ClientQuotaRecord, out: bytearray, version: int = 0) -> None:
+    start = len(out)
+    try:
+        entity = msg.entity
+        n = len(entity) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_uvarint(n)
+        for entity_item in entity:
+            raw = entity_item.entity_type.encode()
+            n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            text = entity_item.entity_name
+            if text is None:
+                n, raw = 0, b""
+            else:
+                raw = text.encode()
+                n = len(raw) + 1
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_string_size(n)
+            out += raw
+            out.append(0)
+        raw = msg.key.encode()
+        n = len(raw) + 1
+        if n < 0x80:
+            out.append(n)
+        else:
+            out += write_string_size(n)
+        out += raw
+        out += pack_dzx(msg.value, msg.remove)
+    except ENCODE_ERRORS as error:
+        del out[start:]
+        raise encode_failure(error, "ClientQuotaRecord", version) from error
+
+
 DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     TopicRecord: {
         0: decode_topic_record_v0,
@@ -720,6 +1119,21 @@ DECODERS: dict[type[Message], dict[int, Decoder[Any]]] = {
     },
     ProducerIdsRecord: {
         0: decode_producer_ids_record_v0,
+    },
+    UserScramCredentialRecord: {
+        0: decode_user_scram_credential_record_v0,
+    },
+    RemoveUserScramCredentialRecord: {
+        0: decode_remove_user_scram_credential_record_v0,
+    },
+    AccessControlEntryRecord: {
+        0: decode_access_control_entry_record_v0,
+    },
+    RemoveAccessControlEntryRecord: {
+        0: decode_remove_access_control_entry_record_v0,
+    },
+    ClientQuotaRecord: {
+        0: decode_client_quota_record_v0,
     },
 }
 
@@ -741,5 +1155,20 @@ ENCODERS: dict[type[Message], dict[int, Encoder[Any]]] = {
     },
     ProducerIdsRecord: {
         0: encode_producer_ids_record_v0,
+    },
+    UserScramCredentialRecord: {
+        0: encode_user_scram_credential_record_v0,
+    },
+    RemoveUserScramCredentialRecord: {
+        0: encode_remove_user_scram_credential_record_v0,
+    },
+    AccessControlEntryRecord: {
+        0: encode_access_control_entry_record_v0,
+    },
+    RemoveAccessControlEntryRecord: {
+        0: encode_remove_access_control_entry_record_v0,
+    },
+    ClientQuotaRecord: {
+        0: encode_client_quota_record_v0,
     },
 }

@@ -578,6 +578,12 @@ def unpack_uB(buf: bytes, pos: int) -> tuple[bytes, int]:
     return buf[pos:pos + 16], buf[pos + 16]
 
 
+def unpack_ubB(buf: bytes, pos: int) -> tuple[bytes, int, int]:
+    if pos + 18 > len(buf):
+        raise IndexError
+    return buf[pos:pos + 16], int8(buf[pos + 16]), buf[pos + 17]
+
+
 def unpack_uhB(buf: bytes, pos: int) -> tuple[bytes, int, int]:
     if pos + 19 > len(buf):
         raise IndexError
@@ -753,6 +759,7 @@ if not COMPILED:
         "unpack_qqhB": ">qqhB",
         "unpack_u": ">16s",
         "unpack_uB": ">16sB",
+        "unpack_ubB": ">16sbB",
         "unpack_uhB": ">16shB",
         "unpack_ui": ">16si",
         "unpack_uzB": ">16s?B",

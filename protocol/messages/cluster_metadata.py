@@ -1,4 +1,4 @@
-"""Records of the cluster's own log (KRaft): which topics there are, the settings of topics and groups, and the producer ids given out.
+"""Records of the cluster's own log (KRaft): topics, settings of topics and groups, producer ids, users, ACLs and client quotas.
 
 PartitionRecord version 1 adds directories (KIP-858), 2 eligible leader replicas (KIP-966).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from protocol.fields import ZERO_UUID, Int8, Int32, Int64, Message, String, Uuid, V, metadata_record
+from protocol.fields import ZERO_UUID, Bool, Bytes, Float64, Int8, Int32, Int64, Item, Message, String, Uuid, V, metadata_record
 
 
 class TopicRecord(Message):
@@ -51,3 +51,49 @@ class ProducerIdsRecord(Message):
     broker_id: Int32 = 0
     broker_epoch: Int64 = -1
     next_producer_id: Int64 = 0
+
+
+class UserScramCredentialRecord(Message):
+    kafka = metadata_record(11, "0", flexible="0+")
+    name: String = ""
+    mechanism: Int8 = 0
+    salt: Bytes = b""
+    stored_key: Bytes = b""
+    server_key: Bytes = b""
+    iterations: Int32 = 0
+
+
+class RemoveUserScramCredentialRecord(Message):
+    kafka = metadata_record(22, "0", flexible="0+")
+    name: String = ""
+    mechanism: Int8 = 0
+
+
+class AccessControlEntryRecord(Message):
+    kafka = metadata_record(18, "0", flexible="0+")
+    id: Uuid = ZERO_UUID
+    resource_type: Int8 = 0
+    resource_name: String = ""
+    pattern_type: Int8 = 0
+    principal: String = ""
+    host: String = ""
+    operation: Int8 = 0
+    permission_type: Int8 = 0
+
+
+class RemoveAccessControlEntryRecord(Message):
+    kafka = metadata_record(19, "0", flexible="0+")
+    id: Uuid = ZERO_UUID
+
+
+class ClientQuotaRecord(Message):
+    kafka = metadata_record(14, "0", flexible="0+")
+    entity: list[EntityData] = []
+    key: String = ""
+    value: Float64 = 0.0
+    remove: Bool = False
+
+
+class EntityData(Item):
+    entity_type: String = ""
+    entity_name: String | None = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from operator import itemgetter
 
@@ -23,12 +24,15 @@ from protocol.messages.cluster_metadata import (
     RemoveTopicRecord,
     TopicRecord,
 )
+from tests.support.kind_logs import family_record
 
 NAMES = ("orders", "bills", "parcels")
 Placed = tuple[int, CoordinatorRecord]
 
 steps = st.lists(
-    st.tuples(st.sampled_from(("create", "grow", "again", "remove", "set", "unset", "group", "ids")), st.sampled_from(NAMES)),
+    st.tuples(
+        st.sampled_from(("create", "grow", "again", "remove", "set", "unset", "group", "ids", "family")), st.sampled_from(NAMES)
+    ),
     max_size=40,
 )
 
@@ -59,6 +63,8 @@ def log_of(chosen: Sequence[tuple[str, str]]) -> list[Placed]:
                 messages.append(ConfigRecord(ResourceType.GROUP, name, "consumer.session.timeout.ms", value))
             case "ids":
                 messages.append(ProducerIdsRecord(number, next_producer_id=1_000 * (number + 1)))
+            case "family":
+                messages.append(family_record(random.Random(number * len(NAMES) + NAMES.index(name))))
     return [(offset, CoordinatorRecord(message, None)) for offset, message in enumerate(messages)]
 
 

@@ -14,11 +14,17 @@ from protocol.coordinator_records import (
 )
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import (
+    AccessControlEntryRecord,
+    ClientQuotaRecord,
     ConfigRecord,
+    EntityData,
     PartitionRecord,
     ProducerIdsRecord,
+    RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
     TopicRecord,
+    UserScramCredentialRecord,
 )
 from protocol.messages.share_records import (
     ShareSnapshotKey,
@@ -70,13 +76,15 @@ def _share_record(rng: random.Random) -> CoordinatorRecord:
 
 
 def catalog_log(seed: int, count: int, first_offset: int = 0) -> list[Batch]:
-    """Topics that come, grow, change and go; at least so many records."""
-    rng = random.Random(seed)
+    """Topics that come, grow, change and go, and users, ACLs and quotas."""
+    rng, of_families = random.Random(seed), random.Random(seed)
     messages: list[Message] = []
     live: dict[str, tuple[bytes, int]] = {}
     while len(messages) < count:
         if len(messages) % 17 == 16:
             messages.append(ProducerIdsRecord(1, next_producer_id=1_000 * len(messages)))
+        if of_families.random() < 0.7:
+            messages.append(family_record(of_families))
         name = f"topic-{seed}-{rng.randrange(5)}"
         if name not in live:
             live[name] = (rng.randbytes(16), 2)
@@ -92,7 +100,22 @@ def catalog_log(seed: int, count: int, first_offset: int = 0) -> list[Batch]:
             messages.append(RemoveTopicRecord(topic_id))
         else:
             messages.append(ConfigRecord(2, name, "retention.ms", rng.choice((None, "1000", "2000"))))
-    return batches_of(CLUSTER_METADATA_SERDE, (CoordinatorRecord(message, None) for message in messages), first_offset)
+    return batches_of(CLUSTER_METADATA_SERDE, (CoordinatorRecord(message, None) for message in messages[:count]), first_offset)
+
+
+def family_record(rng: random.Random) -> Message:
+    """Something about one of few users, ACLs or quotas; also a removal of what is not there."""
+    name, mechanism, acl = f"user-{rng.randrange(2)}", rng.choice((1, 2)), bytes(15) + bytes((rng.randrange(2),))
+    entity = [EntityData("user", rng.choice((name, None)))]
+    return rng.choice(
+        (
+            UserScramCredentialRecord(name, mechanism, rng.randbytes(8), rng.randbytes(32), rng.randbytes(32), 4096),
+            RemoveUserScramCredentialRecord(name, mechanism),
+            AccessControlEntryRecord(acl, 2, "orders", 3, f"User:{name}", "*", rng.randrange(3, 9), 3),
+            RemoveAccessControlEntryRecord(acl),
+            ClientQuotaRecord(entity, "request_percentage", float(rng.randrange(100)), rng.random() < 0.3),
+        )
+    )
 
 
 def transaction_log(seed: int, count: int, first_offset: int = 0) -> list[Batch]:

@@ -17,12 +17,12 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
-from coordinator_server.machine.shard import RequestContext
+from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime, no_id
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
-from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices, following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatalog
@@ -32,6 +32,8 @@ from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.fields import Message
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -41,6 +43,13 @@ from tests.support.clock import ManualClock
 from tests.support.runtime import MemoryStore, Outcome
 
 CONTEXT = RequestContext("client", "10.0.0.1", 19, 7)
+
+
+def _put(shard: CatalogShard, context: RequestContext, request: Message, reply: Reply[Message]) -> CoordinatorResult[Message]:
+    return CoordinatorResult(request, [CoordinatorRecord(request, None)])
+
+
+_PUT: WriteOperation[CatalogShard, Message, Message] = WriteOperation("put", _put)
 
 
 class OffsetStore(MemoryStore):
@@ -214,6 +223,13 @@ class Loops:
         outcome = Outcome()
         resource = AlterConfigsResource(ResourceType.GROUP, group_id, [AlterableConfig(name, Operation.SET, value)])
         self.owner.write(ALTER_CONFIGS, CONTEXT, IncrementalAlterConfigsRequest([resource]), outcome)
+        self._run()
+        return outcome
+
+    def put(self, message: Message) -> Outcome:
+        """Write a record at loop 0, without an operation's rules."""
+        outcome = Outcome()
+        self.owner.write(_PUT, CONTEXT, message, outcome)
         self._run()
         return outcome
 

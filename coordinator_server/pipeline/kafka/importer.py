@@ -78,6 +78,8 @@ class ImportResult(Struct, kw_only=True):
     groups: dict[str, int] = {}
     offsets: int = 0
     topics: int = 0
+    # Credentials of users, ACLs and client quotas.
+    security_records: int = 0
     transactional_ids: int = 0
     # Partitions of the log of share partitions; 0 if there is none.
     share_state_partitions: int = 0
@@ -158,10 +160,11 @@ def import_kafka(
         _write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
         topics = named.topics(log.cluster_id) if metadata is None else metadata.topics
         given = 0 if metadata is None else metadata.next_producer_id
-        result.topics = len(topics)
+        records = [] if metadata is None else metadata.records
+        result.topics, result.security_records = len(topics), len(records)
         result.next_producer_id = first_own_producer_id(max(result.next_producer_id, given))
         now_ms = time.time_ns() // 1_000_000
-        _write_catalog(storage, data_dir, catalog_segment(topics, node_id, result.next_producer_id, now_ms))
+        _write_catalog(storage, data_dir, catalog_segment(topics, node_id, result.next_producer_id, now_ms, records))
         replace_file(storage, f"{data_dir}/{IMPORTED}", msgspec.json.encode(record, order="sorted") + b"\n")
         write_meta(storage, str(data_dir), Meta(log.cluster_id, node_id, counts))
     finally:

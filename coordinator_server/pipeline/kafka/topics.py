@@ -1,4 +1,4 @@
-"""The topics of an imported cluster, as records of our own ``__cluster_metadata``: names, ids and numbers of partitions.
+"""The topics of an imported cluster, as records of our own ``__cluster_metadata``: names, ids and numbers of partitions; and its users.
 
 If the broker's directories have a metadata log (``__cluster_metadata-0``), topics are read from its newest snapshot and the segments
 after it. Otherwise topics are derived from committed offsets: the number of partitions from the highest partition, and the id from the
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,7 +27,7 @@ from coordinator_server.topic_names import name_problem
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
 from protocol.errors import DecodeError
-from protocol.fields import ZERO_UUID
+from protocol.fields import ZERO_UUID, Message
 from protocol.messages.cluster_metadata import ProducerIdsRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 
@@ -39,12 +40,13 @@ class BrokerMetadata(NamedTuple):
     """What a broker's metadata log says.
 
     ``topics`` are those of clients, by name; ``internal`` has the number of partitions of each internal topic, by name.
-    ``next_producer_id`` is above all producer ids that the cluster has given to its brokers.
+    ``next_producer_id`` is above all producer ids that the cluster has given to its brokers. ``records`` are its users, ACLs and quotas.
     """
 
     topics: list[Topic]
     internal: dict[str, int]
     next_producer_id: int
+    records: list[Message]
 
 
 class TopicsOfOffsets:
@@ -91,21 +93,27 @@ def read_metadata(log: Partition) -> BrokerMetadata:
             _replay(catalog, [data], batch.path, from_offset=start)
     topics = catalog.all_topics(LATEST)
     internal = {topic.name: topic.partitions for topic in topics if topic.name in KINDS}
-    return BrokerMetadata([topic for topic in topics if topic.name not in KINDS], internal, catalog.next_producer_id(LATEST))
+    of_clients = [topic for topic in topics if topic.name not in KINDS]
+    records = catalog.families.all_records(LATEST)
+    return BrokerMetadata(of_clients, internal, catalog.next_producer_id(LATEST), records)
 
 
-def catalog_segment(topics: Iterable[Topic], node_id: int, next_producer_id: int, now_ms: int) -> bytes:
-    """Return the batches of a metadata log that creates these topics, and gives out producer ids from ``next_producer_id`` on."""
+def catalog_segment(
+    topics: Iterable[Topic], node_id: int, next_producer_id: int, now_ms: int, records: Iterable[Message] = ()
+) -> bytes:
+    """Return the batches of a metadata log that creates these topics, and gives out producer ids from ``next_producer_id`` on.
+
+    ``records`` are written too: users, ACLs and quotas.
+    """
     out: list[bytes] = []
     builder = BatchBuilder(0, now_ms)
-    given = CoordinatorRecord(ProducerIdsRecord(node_id, next_producer_id=next_producer_id), None)
-    builder.append(None, CLUSTER_METADATA_SERDE.encode_value(given))
-    for topic in topics:
-        for record in topic_records(topic.name, topic.topic_id, topic.partitions, node_id):
-            if builder.size > _BATCH_BYTES:
-                out.append(builder.finish())
-                builder = BatchBuilder(builder.next_offset, now_ms)
-            builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record))
+    of_topics = (topic_records(topic.name, topic.topic_id, topic.partitions, node_id) for topic in topics)
+    messages = [ProducerIdsRecord(node_id, next_producer_id=next_producer_id), *records]
+    for record in chain((CoordinatorRecord(each, None) for each in messages), *of_topics):
+        if builder.size > _BATCH_BYTES:
+            out.append(builder.finish())
+            builder = BatchBuilder(builder.next_offset, now_ms)
+        builder.append(None, CLUSTER_METADATA_SERDE.encode_value(record))
     out.append(builder.finish())
     return b"".join(out)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from coordinator_server.catalog.alter_configs import ResourceType
+from coordinator_server.catalog.families import FAMILIES
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.machine.digest import StateDigest
@@ -17,7 +18,7 @@ from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 
 
 class CatalogState:
-    """Topics, and the settings of topics and groups."""
+    """Topics, the settings of topics and groups, users, ACLs and quotas."""
 
     noun: Final = "topics"
 
@@ -47,6 +48,9 @@ class CatalogState:
             for name in shard.with_settings(LATEST, kind):
                 items = found.setdefault(f"{kind.name.lower()} {name}", {})
                 items |= {f"setting {each}": value for each, value in shard.settings(LATEST, (kind, name)).items()}
+        for family in FAMILIES:
+            for owner, item, value in map(family.show, shard.records(LATEST, family)):
+                found.setdefault(owner, {})[item] = value
         return found
 
     def shown(self, changes: LastChanges | None, names: NamesOfTopics, /) -> dict[str, Any]:

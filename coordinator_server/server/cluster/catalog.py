@@ -1,4 +1,4 @@
-"""The catalog: the topics and settings that all loops share, and its replication from loop 0, which owns its log.
+"""The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from loop 0, which owns its log.
 
 A change is answered when it is durable and every loop that serves clients has it:
 
@@ -13,12 +13,13 @@ while others serve clients, these are ``expected``: until they have reconnected,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
 from coordinator_server.catalog.alter_configs import Own, Resource
+from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.kinds import CATALOG
@@ -47,7 +48,7 @@ CallLater = Callable[[float, Callable[[], None]], object]
 
 
 class Catalog(Protocol):
-    """The topics and settings as this loop knows them, and the operations that change them."""
+    """The topics, settings, users, ACLs and quotas as this loop knows them, and the operations that change them."""
 
     @property
     def is_current(self) -> bool:
@@ -71,6 +72,15 @@ class Catalog(Protocol):
 
     def with_settings(self, kind: int) -> list[str]:
         """Return the resources of a type that have settings."""
+
+    def record(self, family: RecordFamily, key: Hashable) -> Any:
+        """Return the record of a family that holds for a key, or None."""
+
+    def records(self, family: RecordFamily) -> Iterable[Any]:
+        """Return the records of a family that hold, in no particular order."""
+
+    def family_version(self, family: RecordFamily) -> Hashable:
+        """Return a value that is different whenever the records of a family are."""
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
@@ -146,6 +156,18 @@ class OwnCatalog:
     def with_settings(self, kind: int) -> list[str]:
         """Return the resources of a type that have settings. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.with_settings, kind)
+
+    def record(self, family: RecordFamily, key: Hashable) -> Any:
+        """Return the record of a family that holds for a key, or None. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.record, family, key)
+
+    def records(self, family: RecordFamily) -> Iterable[Any]:
+        """Return the records of a family that hold, in no particular order. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.records, family)
+
+    def family_version(self, family: RecordFamily) -> Hashable:
+        """Return the offset after the last record of a family. Raises CoordinatorError while the catalog loads."""
+        return self._runtime.read(PARTITION, CatalogShard.changed_to, family)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /

@@ -10,12 +10,13 @@ transports the messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
 
 from coordinator_server.catalog.alter_configs import Own, Resource
+from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -83,6 +84,8 @@ class CatalogReplica:
         self._call_later = call_later
         self._diverged = diverged
         self._send: Send | None = None
+        # The number of images that have been shown.
+        self._images = 0
         # The image being received, between StartOver and Attached; it will replace the known image.
         self._incoming: _Image | None = None
         self._current_from: int | None = None
@@ -126,6 +129,18 @@ class CatalogReplica:
     def with_settings(self, kind: int) -> list[str]:
         """Return the resources of a type that have settings known here."""
         return self._shard.with_settings(LATEST, kind)
+
+    def record(self, family: RecordFamily, key: Hashable) -> Any:
+        """Return the record of a family that holds for a key, or None."""
+        return self._shard.record(LATEST, family, key)
+
+    def records(self, family: RecordFamily) -> Iterable[Any]:
+        """Return the records of a family that hold, in no particular order."""
+        return self._shard.records(LATEST, family)
+
+    def family_version(self, family: RecordFamily) -> Hashable:
+        """Return the image, and the offset after the last record of a family: a new image may lack a removal that was compacted."""
+        return self._images, self._shard.changed_to(LATEST, family)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
@@ -174,6 +189,7 @@ class CatalogReplica:
     def _show(self, image: _Image) -> None:
         """Make an image visible to handlers."""
         self._known = image
+        self._images += 1
         self._shard = image.shard
         image.shard.on_removed = self._deleted.append
 

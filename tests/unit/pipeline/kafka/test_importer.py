@@ -256,7 +256,7 @@ def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> Non
     later = [batch(11, new, PartitionRecord(1, ORDERS)), batch(13, RemoveTopicRecord(PAYMENTS), PartitionRecord(2, ORDERS))]
     (directory / segment(11)).write_bytes(b"".join(later))
 
-    topics, internal, _ = read_metadata(Partition(directory))
+    topics, internal, *_ = read_metadata(Partition(directory))
     assert [(topic.name, topic.topic_id, topic.partitions) for topic in topics] == [("orders", ORDERS, 3)]
     assert internal == {}
 
@@ -267,7 +267,7 @@ def test_without_topics_the_catalog_has_the_next_producer_id_alone(tmp_path: Pat
 
     assert imported(tmp_path / "data", tmp_path / "kafka").topics == 0
 
-    assert read_metadata(Partition(tmp_path / "data" / "__cluster_metadata-0")) == ([], {}, FAR)
+    assert read_metadata(Partition(tmp_path / "data" / "__cluster_metadata-0")) == ([], {}, FAR, [])
 
 
 def of_id(value: TransactionLogValue) -> bytes:
