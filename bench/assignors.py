@@ -24,8 +24,9 @@ from coordinator_server.group.assign.order import order_members
 from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.common.target_task import ComputedTargets, TargetRequest
 from coordinator_server.group.consumer.groups import ConsumerGroups
-from coordinator_server.group.consumer.target_task import ComputedTargets, TargetRequest, compute_targets
+from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.machine.timeline import SnapshotRegistry
 
 T = TypeVar("T")
@@ -100,7 +101,7 @@ def measure(case: Case) -> list[float]:
     spec_ms, spec = timed(group.spec)
     request = TargetRequest("readers", case.assignor, spec)
     encode_ms, _ = timed(lambda: msgspec.msgpack.encode(request))
-    take_ms, read_ms = take(msgspec.msgpack.encode(compute_targets(request)))
+    take_ms, read_ms = take(msgspec.msgpack.encode(COMPUTE_TARGETS.run(request)))
     times = [spec_ms, group.assign()]
     group.targets.pop(group.member_ids.pop())
     times.append(group.assign())

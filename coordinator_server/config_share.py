@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from coordinator_server.properties import FromKafka, Millis, Ours, Positive
+from coordinator_server.properties import Count, FromKafka, Millis, Ours, Positive
 
 
 class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
@@ -71,6 +71,15 @@ class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     group_share_max_assignment_interval_ms: Annotated[
         Millis, FromKafka("The longest interval between assignments that a share group may have.")
     ] = 15_000
+    group_share_assignment_inline_max_size: Annotated[
+        Count,
+        Ours(
+            "Up to this size, a share group's target assignment is computed at once; that of a larger group is computed by a child "
+            "process, and until then heartbeats are answered with the old one. The size is the number of members and partitions, and "
+            "of subscriptions if they differ.",
+            unit="partitions",
+        ),
+    ] = 2000
     group_share_max_size: Annotated[
         int, Meta(ge=1, le=1000), FromKafka("The maximum number of members of a share group.", unit="members")
     ] = 200

@@ -116,12 +116,12 @@ def order_members(member_ids: Sequence[str], updated: str | None = None, removed
     return sorted(found, key=lambda member_id: spread_text(member_id) & mask)
 
 
-def order_sharing_members(member_ids: Sequence[str], updated: str, most: int) -> list[str]:
+def order_sharing_members(member_ids: Sequence[str], updated: str | None, most: int) -> list[str]:
     """Return the same for a share group, where a new member has entered the group before its target is computed.
 
     It is written for the first time then, so that the table has not grown for it.
     """
-    ids = list(dict.fromkeys([*member_ids, updated]))
+    ids = list(member_ids if updated is None else dict.fromkeys([*member_ids, updated]))
     mask = buckets_for(len(ids)) - 1
     return sorted(_order_timeline(ids, most), key=lambda member_id: spread_text(member_id) & mask)
 

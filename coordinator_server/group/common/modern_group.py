@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.group_table import GroupServices
 from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment, TargetValue
+from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import TimelineDict, TimelineValue
 from protocol.fields import Message
 
@@ -69,6 +70,11 @@ class ModernGroup(Generic[M, V]):
         # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
         self.member_bytes = TimelineValue(registry, 0)
 
+    @property
+    def is_in_log(self) -> bool:
+        """Whether the group has a record."""
+        return bool(self.members or self.head or self.targets)
+
     # --- the records of which there is one
 
     @property
@@ -125,6 +131,11 @@ class ModernGroup(Generic[M, V]):
             self.targets[member_id] = TargetAssignment(value)
         else:
             self.targets.pop(member_id, None)
+
+    def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
+        """Do the same with a record of the group that stays encoded until it is read."""
+        self.end_offset.set(offset + 1)
+        self.targets[member_id] = TargetAssignment(None, record)
 
     def _put_member(self, member: M) -> None:
         """Set a member, or remove one without a record."""

@@ -1,16 +1,17 @@
 """The context of the operations on consumer groups in one shard, and their soft state.
 
-Soft state is lost when the shard is unloaded: the sessions of members, and targets that were refused.
+Soft state is lost when the shard is unloaded: the sessions of members, and targets that are computed or were refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from coordinator_server.config_values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
+from coordinator_server.group.common.background_target import BackgroundTargets
 from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.common.regexes import RegexResolver
 from coordinator_server.group.consumer.group import ConsumerGroup
@@ -42,14 +43,6 @@ class Session:
         return self.key, self.rebalance_key, self.join_key, self.sync_key
 
 
-class RefusedTarget(NamedTuple):
-    """A target assignment that could not be computed or written."""
-
-    group: ConsumerGroup
-    epoch: int
-    message: str
-
-
 Downgrade = Callable[[ConsumerGroup, Sequence[ConsumerGroupMember], Why, Any], CoordinatorResult[Any] | None]
 """Gets the members that leave, why, and the response."""
 
@@ -63,6 +56,7 @@ class ConsumerContext:
 
     __slots__ = (
         "assignors",
+        "background",
         "clock",
         "config",
         "downgrade",
@@ -73,7 +67,6 @@ class ConsumerContext:
         "new_id",
         "on_revocation_end",
         "on_session_end",
-        "refused_targets",
         "regexes",
         "report",
         "sessions",
@@ -99,6 +92,8 @@ class ConsumerContext:
         # Computes the targets of large groups; without one, the loop does.
         self.executor = context.executor
         self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times)
+        # The targets of large groups, set by the type.
+        self.background: BackgroundTargets[ConsumerGroup]
         # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
         self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
@@ -106,8 +101,6 @@ class ConsumerContext:
         self.downgrade: Downgrade = _stay
         # What the members of these groups take is a part of what those of all shards of the loop do.
         self.memory = MembersMemory(context.member_memory, groups.member_bytes)
-        # The last one of a group, until the group's epoch rises.
-        self.refused_targets: dict[str, RefusedTarget] = {}
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
 

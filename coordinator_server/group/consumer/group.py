@@ -18,7 +18,6 @@ from coordinator_server.group.common.counts import recount
 from coordinator_server.group.common.group_table import GroupServices
 from coordinator_server.group.common.limits import texts_bytes
 from coordinator_server.group.common.modern_group import ModernGroup
-from coordinator_server.group.common.target_assignment import TargetAssignment
 from coordinator_server.group.consumer.member import (
     NO_ASSIGNMENT,
     NO_METADATA,
@@ -26,7 +25,6 @@ from coordinator_server.group.consumer.member import (
     Epochs,
     TopicId,
 )
-from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import TimelineDict, TimelineValue
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -103,7 +101,7 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
     @property
     def is_in_log(self) -> bool:
         """Whether the group has a record."""
-        return bool(self.members or self.head or self.targets or self.regexes)
+        return super().is_in_log or bool(self.regexes)
 
     # --- reads
 
@@ -147,11 +145,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
             self._release(old.pending_revocation, old.member_epoch)
         self._own(member.assigned, member.member_epoch)
         self._own(member.pending_revocation, member.member_epoch)
-
-    def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
-        """Do the same with a record of the group that stays encoded until it is read."""
-        self.end_offset.set(offset + 1)
-        self.targets[member_id] = TargetAssignment(None, record)
 
     def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
         """Set or remove the topics that match a regular expression."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import CannotAssign, Partitions
 from coordinator_server.group.assign.target import change_targets
-from coordinator_server.group.consumer.background_target import is_in_background
+from coordinator_server.group.common.background_target import TargetRules
+from coordinator_server.group.common.target_task import TargetRequest
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.records import assignment_epoch_record, target_record
 from coordinator_server.group.consumer.subscriptions import is_homogeneous
-from coordinator_server.group.consumer.target_spec import group_spec, preferred_assignor
+from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
+from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -37,7 +40,8 @@ def update_target(
         return last_target(group, change.after), []
     if is_alike is None:
         is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
-    if is_in_background(consumer, group, group_epoch, is_alike, change.after):
+    size = partial(assignment_size, consumer, group, is_alike, change.after)
+    if consumer.background.take(group, group_epoch, size, partial(group.has_target, change.after)):
         return last_target(group, change.after), []
     spec = group_spec(consumer, group, is_alike, change.after)
     try:
@@ -53,6 +57,23 @@ def update_target(
     if mine is None:
         mine = next(member.target for member in spec.members if member.member_id == member_id)
     return Target(group_epoch, mine), records
+
+
+def target_rules(consumer: ConsumerContext) -> TargetRules[ConsumerGroup]:
+    """Return what consumer groups add to targets that a child process computes."""
+    return TargetRules(
+        "consumer-target",
+        COMPUTE_TARGETS,
+        consumer.config.group_consumer_assignment_inline_max_size,
+        partial(_described, consumer),
+        assignment_epoch_record,
+        consumer.groups.replay,
+    )
+
+
+def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest:
+    is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
+    return TargetRequest(group.group_id, preferred_assignor(consumer, group), group_spec(consumer, group, is_alike))
 
 
 def is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:

@@ -1,57 +1,18 @@
-"""The task of a child process that computes the target assignment of a large group, and encodes its records."""
+"""The task of a child process that computes the target assignment of a large consumer group."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from msgspec import Struct
-
 from coordinator_server.group.assign.assignors import ASSIGNORS
-from coordinator_server.group.assign.spec import CannotAssign, GroupSpec
-from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.common.target_task import ComputedTargets, TargetRequest, compute_targets
 from coordinator_server.group.consumer.records import target_record
 from coordinator_server.machine.executor import Task
-from protocol.coordinator_records import GROUP_SERDE
-
-
-class TargetRequest(Struct, frozen=True):
-    """A group, and the name of its assignor."""
-
-    group_id: str
-    assignor: str
-    spec: GroupSpec
-
-
-class EncodedTarget(Struct, frozen=True, array_like=True, gc=False):
-    """The record of a member's new target."""
-
-    member_id: str
-    key: bytes
-    value: bytes
-
-
-class ComputedTargets(Struct, frozen=True):
-    """The records of the targets that change, in order, or why there are none."""
-
-    changed: list[EncodedTarget]
-    failure: str = ""
-
-
-def compute_targets(request: TargetRequest) -> ComputedTargets:
-    """Compute the targets."""
-    try:
-        changed = change_targets(ASSIGNORS[request.assignor], request.spec)
-    except CannotAssign as failed:
-        return ComputedTargets([], str(failed))
-    encoded: list[EncodedTarget] = []
-    for member_id, partitions in changed:
-        record = target_record(request.group_id, member_id, partitions)
-        value = GROUP_SERDE.encode_value(record)
-        assert value is not None
-        encoded.append(EncodedTarget(member_id, GROUP_SERDE.encode_key(record), value))
-    return ComputedTargets(encoded)
-
 
 COMPUTE_TARGETS: Final = Task(
-    "coordinator_server.group.consumer.target_task:COMPUTE_TARGETS", TargetRequest, ComputedTargets, compute_targets
+    "coordinator_server.group.consumer.target_task:COMPUTE_TARGETS",
+    TargetRequest,
+    ComputedTargets,
+    partial(compute_targets, ASSIGNORS, target_record),
 )

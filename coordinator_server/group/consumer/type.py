@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.config_values import consumer_assignors
+from coordinator_server.group.common.background_target import BackgroundTargets
 from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.consumer import offsets
-from coordinator_server.group.consumer.background_target import stop_background_targets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import UndescribedGroup, group_at
 from coordinator_server.group.consumer.digest import digest_containers, digest_items
@@ -18,6 +18,7 @@ from coordinator_server.group.consumer.leave import expire_revocation, expire_se
 from coordinator_server.group.consumer.records import group_tombstones
 from coordinator_server.group.consumer.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.consumer.state import group_state
+from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
@@ -43,6 +44,7 @@ class ConsumerType:
         self._topics = context.topics
         self._default_assignor = consumer_assignors(context.config)[0]
         self.context = ConsumerContext(self.groups, context)
+        self.context.background = BackgroundTargets(self.groups, self.context, target_rules(self.context))
         self.context.on_session_end = partial(expire_session, self.context)
         self.context.on_revocation_end = partial(expire_revocation, self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
@@ -128,7 +130,7 @@ class ConsumerType:
 
     def on_unloaded(self) -> None:
         """Stop the sessions. No requests wait."""
-        stop_background_targets(self.context)
+        self.context.background.stop()
         end_all_sessions(self.context)
 
     def _has_members(self, group_id: str) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from coordinator_server.group.common.freshness import is_compared
-from coordinator_server.group.consumer.background_target import is_left_to_child
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
 from coordinator_server.group.consumer.leave import fence
@@ -131,7 +130,7 @@ def _is_neglected(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
 
     A migration policy may let such a group stay. In Kafka it keeps its assignment until a member joins.
     """
-    if group.classic_members.value < len(group.members) or is_left_to_child(consumer, group):
+    if group.classic_members.value < len(group.members) or consumer.background.is_left_to_child(group):
         return False
     return not is_compared(group) or (group.assignment_epoch < group.group_epoch and is_due(consumer, group))
 

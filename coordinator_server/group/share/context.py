@@ -6,8 +6,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from coordinator_server.group.common.background_target import BackgroundTargets
 from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.groups import ShareGroups
 from coordinator_server.group.share.parked import ParkedReplies
 from coordinator_server.group.share.session import Session
@@ -19,8 +21,10 @@ class ShareContext:
 
     __slots__ = (
         "attempts",
+        "background",
         "clock",
         "config",
+        "executor",
         "groups",
         "hashes",
         "intents",
@@ -47,6 +51,10 @@ class ShareContext:
         self.topics = context.topics
         self.hashes = context.topic_hashes
         self.settings = context.settings
+        # Computes the targets of large groups; without one, the loop does.
+        self.executor = context.executor
+        # The targets of large groups, set by the type.
+        self.background: BackgroundTargets[ShareGroup]
         # Sends messages to the shards that keep the states of share partitions, and finds those.
         self.outbox = context.outbox
         self.share_shard = context.share_shard

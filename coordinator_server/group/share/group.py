@@ -58,11 +58,6 @@ class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberV
         """Whether the log has a record of the group's share partitions."""
         return ShareGroupStatePartitionMetadataKey in self.head
 
-    @property
-    def is_in_log(self) -> bool:
-        """Whether the group has a record."""
-        return bool(self.members or self.head or self.targets)
-
     # --- replay
 
     def put_head(self, key_type: type[Message], value: Any) -> None:

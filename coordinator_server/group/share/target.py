@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.assign.altered import read_target
@@ -10,10 +11,13 @@ from coordinator_server.group.assign.order import order_sharing_members
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.common.background_target import TargetRules
+from coordinator_server.group.common.target_task import TargetRequest
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous
 from coordinator_server.group.share.member import ShareGroupMember
 from coordinator_server.group.share.records import assignment_epoch_record, target_record
+from coordinator_server.group.share.target_task import COMPUTE_TARGETS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -31,12 +35,16 @@ def update_target(
 ) -> tuple[Target, list[CoordinatorRecord]]:
     """Return the target of the changed member, and the records if it is new. ``is_alike``: all subscribe to the same topics.
 
-    ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails.
+    ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails, and if the target
+    is too large to be written.
     """
     if group.assignment_epoch >= group_epoch or not _is_due(share, group):
-        return Target(group.assignment_epoch, read_target(group.target(member.member_id))), []
+        return _last_target(group, member), []
     if is_alike is None:
         is_alike = is_homogeneous(group.subscribed_topics, len(group.members))
+    size = partial(_assignment_size, share, group, is_alike, member)
+    if share.background.take(group, group_epoch, size, lambda: member.member_id in group.targets):
+        return _last_target(group, member), []
     spec = group_spec(share, group, is_alike, member)
     try:
         changed = change_targets(SHARE_ASSIGNORS[SIMPLE], spec)
@@ -47,19 +55,50 @@ def update_target(
     records = [target_record(group.group_id, member_id, partitions) for member_id, partitions in changed]
     records.append(assignment_epoch_record(group.group_id, group_epoch, share.clock.wall_ms()))
     mine = dict(changed).get(member.member_id)
-    return Target(group_epoch, read_target(group.target(member.member_id)) if mine is None else mine), records
+    return Target(group_epoch, _last_target(group, member).partitions if mine is None else mine), records
 
 
-def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember) -> GroupSpec:
-    """Return the group with the changed member, as the assignor sees it."""
+def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember | None = None) -> GroupSpec:
+    """Return the group, with the changed member if a request changes one, as the assignor sees it."""
+    updated_id = None if updated is None else updated.member_id
     subscriptions = Subscriptions(share.topics.topic)
     members: list[Member] = []
-    for member_id in order_sharing_members(list(group.members), updated.member_id, group.most_members):
-        member = updated if member_id == updated.member_id else group.members[member_id]
+    for member_id in order_sharing_members(list(group.members), updated_id, group.most_members):
+        member = updated if updated is not None and member_id == updated_id else group.members[member_id]
         place = subscriptions.place(member.metadata.subscribed_topic_names)
         members.append(Member(member_id, None, place, group.target(member_id), member_id in group.targets))
     assignable = group.state_topics.value.initialized_partitions()
     return GroupSpec(members, subscriptions.found, is_alike, subscriptions.partition_counts, assignable)
+
+
+def target_rules(share: ShareContext) -> TargetRules[ShareGroup]:
+    """Return what share groups add to targets that a child process computes."""
+    return TargetRules(
+        "share-target",
+        COMPUTE_TARGETS,
+        share.config.group_share_assignment_inline_max_size,
+        partial(_described, share),
+        assignment_epoch_record,
+        share.groups.replay,
+    )
+
+
+def _described(share: ShareContext, group: ShareGroup) -> TargetRequest:
+    is_alike = is_homogeneous(group.subscribed_topics, len(group.members))
+    return TargetRequest(group.group_id, SIMPLE, group_spec(share, group, is_alike))
+
+
+def _last_target(group: ShareGroup, member: ShareGroupMember) -> Target:
+    """Return the present target."""
+    return Target(group.assignment_epoch, read_target(group.target(member.member_id)))
+
+
+def _assignment_size(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember) -> int:
+    """Return what the time of an assignment is proportional to: members and partitions, and subscriptions if they differ."""
+    counts = group.subscribed_topics
+    topics = [share.topics.topic(name) for name in {*counts, *updated.metadata.subscribed_topic_names}]
+    size = len(group.members) + sum([topic.partitions for topic in topics if topic is not None])
+    return size if is_alike else size + sum(counts.values())
 
 
 def _is_due(share: ShareContext, group: ShareGroup) -> bool:

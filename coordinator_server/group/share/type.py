@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn
 
+from coordinator_server.group.common.background_target import BackgroundTargets
 from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.group.share.context import ShareContext
@@ -17,6 +18,7 @@ from coordinator_server.group.share.initialization import resume_initializations
 from coordinator_server.group.share.leave import expire_session
 from coordinator_server.group.share.records import group_tombstones
 from coordinator_server.group.share.sessions import end_all_sessions, start_all_sessions
+from coordinator_server.group.share.target import target_rules
 from coordinator_server.group.share.topic_deletion import DeletedTopics
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
@@ -42,6 +44,7 @@ class ShareType:
         self.groups = ShareGroups(tables.registry)
         self._topics = context.topics
         self.context = ShareContext(self.groups, context)
+        self.context.background = BackgroundTargets(self.groups, self.context, target_rules(self.context))
         self.context.on_session_end = partial(expire_session, self.context)
         self.deleted_topics = DeletedTopics(self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
@@ -124,6 +127,7 @@ class ShareType:
 
     def on_unloaded(self) -> None:
         """Stop the sessions, and refuse the requests that wait."""
+        self.context.background.stop()
         end_all_sessions(self.context)
         self.context.parked.fail_all()
 
