@@ -15,14 +15,12 @@ from functools import cache
 from struct import Struct as Layout
 from typing import Final, NamedTuple
 
-from coordinator_server.share.encoding import SNAPSHOT_TYPE
+from coordinator_server.share.encoding import BATCHES_AT, SNAPSHOT_TYPE
 from coordinator_server.share.partitions import SharePartitions
+from coordinator_server.share.state_rows import ROW_BYTES
 
 _KEY_BYTES: Final = 2 + 2 + 16 + 4
 """A key without its group id: type, size of the group id, topic id, partition."""
-_BATCHES_AT: Final = 38
-"""Where a snapshot has the number of its batches, plus one."""
-_BATCH_BYTES: Final = 20
 _COMPLETE_COUNT: Final = b"\1\0\4"
 """The tags with the delivery complete count, whose four bytes follow."""
 _WITH_COMPLETE_COUNT: Final = 7
@@ -109,8 +107,8 @@ class SnapshotReplay:
                 if size & 1 or value_end >= stop or (value_end + 1 != stop and not data[value_end]):
                     return start
                 # The value is as long as its number of batches and its tags say.
-                batches = data[value_at + _BATCHES_AT] - 1
-                tags_at = value_at + _BATCHES_AT + 1 + _BATCH_BYTES * batches
+                batches = data[value_at + BATCHES_AT] - 1
+                tags_at = value_at + BATCHES_AT + 1 + ROW_BYTES * batches
                 rest = value_end - tags_at
                 if data[value_at] or data[value_at + 1] or not 0 <= batches <= _MOST_BATCHES:
                     return start
@@ -119,7 +117,7 @@ class SnapshotReplay:
                         return start
                 elif rest != 1 or data[tags_at]:
                     return start
-                if batches and data[value_at + _BATCHES_AT + _BATCH_BYTES : tags_at : _BATCH_BYTES].count(0) != batches:
+                if batches and data[value_at + BATCHES_AT + ROW_BYTES : tags_at : ROW_BYTES].count(0) != batches:
                     return start
                 found[name] = data[value_at:value_end]
                 if stop + _SHORTEST_RUN * (stop - start) <= end and batches <= _MOST_BATCHES_OF_RUN:
@@ -183,10 +181,10 @@ def _are_even(deltas: tuple[bytes, ...]) -> bool:
 
 def _are_snapshots(joined: bytes, length: int, size: int, batches: int) -> bool:
     """Return whether values of equal size are snapshots with so many batches, and with the tags that make up the rest."""
-    tags_at = _BATCHES_AT + 1 + _BATCH_BYTES * batches
+    tags_at = BATCHES_AT + 1 + ROW_BYTES * batches
     tags = b"\0" if size == tags_at + 1 else _COMPLETE_COUNT
-    constant = {0: 0, 1: 0, _BATCHES_AT: batches + 1}
-    constant |= dict.fromkeys(range(_BATCHES_AT + _BATCH_BYTES, tags_at, _BATCH_BYTES), 0)
+    constant = {0: 0, 1: 0, BATCHES_AT: batches + 1}
+    constant |= dict.fromkeys(range(BATCHES_AT + ROW_BYTES, tags_at, ROW_BYTES), 0)
     constant |= dict(enumerate(tags, tags_at))
     return all(joined[place::size].count(byte) == length for place, byte in constant.items())
 

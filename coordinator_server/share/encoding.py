@@ -3,20 +3,17 @@
 key       type int16 (0 snapshot, 1 update), and the *name* of the share partition: group, topic id, partition int32
 snapshot  version int16, snapshot epoch, state epoch, leader epoch int32, start offset, created, written int64, batches, tags
 update    version int16, snapshot epoch, leader epoch int32, start offset int64, batches, tags
-batches   count + 1 uvarint; each: first, last offset int64, delivery state int8, delivery count int16, no tags
+batches   count + 1 uvarint, and the rows (``state_rows.py``)
 tags      tag 0: the delivery complete count int32, if it is not -1
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from struct import Struct as Layout
 from typing import Final
 
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, snapshot_state
-from coordinator_server.share.state_batches import StateBatch
-from protocol.coordinator_records import SHARE_SERDE
-from protocol.messages.share_records import ShareSnapshotValue
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.state_rows import ROW_BYTES
 from protocol.wire import write_uvarint
 
 SNAPSHOT_TYPE: Final = b"\0\0"
@@ -24,13 +21,14 @@ UPDATE_TYPE: Final = b"\0\1"
 
 _GROUP_SIZE: Final = Layout(">h").pack
 _TOPIC_PARTITION: Final = Layout(">16si").pack
-_SNAPSHOT: Final = Layout(">hiiiqqq").pack
+_SNAPSHOT: Final = Layout(">hiiiqqq")
 _UPDATE: Final = Layout(">hiiq").pack
-_BATCH: Final = Layout(">qqbhx").pack
 _NO_TAGS: Final = b"\0"
-_COMPLETE_COUNT: Final = Layout(">BBBi").pack
+_COMPLETE_COUNT: Final = Layout(">BBBi")
 _TIMESTAMPS: Final = Layout(">qq")
 _TIMESTAMPS_AT: Final = 22
+BATCHES_AT: Final = _SNAPSHOT.size
+"""Where a snapshot has the number of its batches, plus one."""
 
 
 def name_of(key: SharePartitionKey) -> bytes:
@@ -51,7 +49,7 @@ def topic_id_of(name: bytes) -> bytes:
 
 def encoded_snapshot(state: SharePartition) -> bytes:
     """Return the value of a ShareSnapshot record with this state."""
-    head = _SNAPSHOT(
+    head = _SNAPSHOT.pack(
         0,
         state.snapshot_epoch,
         state.state_epoch,
@@ -60,22 +58,32 @@ def encoded_snapshot(state: SharePartition) -> bytes:
         state.create_timestamp,
         state.write_timestamp,
     )
-    return head + _rest(state.state_batches, state.delivery_complete_count)
+    return head + _rest(state.rows, state.delivery_complete_count)
 
 
-def encoded_update(
-    snapshot_epoch: int, leader_epoch: int, start_offset: int, delivery_complete_count: int, batches: Sequence[StateBatch]
-) -> bytes:
+def encoded_update(snapshot_epoch: int, leader_epoch: int, start_offset: int, delivery_complete_count: int, rows: bytes) -> bytes:
     """Return the value of a ShareUpdate record."""
-    return _UPDATE(0, snapshot_epoch, leader_epoch, start_offset) + _rest(batches, delivery_complete_count)
+    return _UPDATE(0, snapshot_epoch, leader_epoch, start_offset) + _rest(rows, delivery_complete_count)
 
 
-def decoded_snapshot(name: bytes, value: bytes) -> SharePartition:
-    """Return the state after a share partition's first snapshot. Raises DecodeError."""
-    record = SHARE_SERDE.decode(SNAPSHOT_TYPE + name, value)
-    assert record is not None
-    assert isinstance(record.value, ShareSnapshotValue)
-    return snapshot_state(record.value)
+def decoded_snapshot(value: bytes) -> SharePartition:
+    """Return the state after a share partition's first snapshot, which is plain (``bulk.py``)."""
+    _, snapshot_epoch, state_epoch, leader_epoch, start_offset, created, written = _SNAPSHOT.unpack_from(value)
+    tags_at = BATCHES_AT + 1 + ROW_BYTES * (value[BATCHES_AT] - 1)
+    complete_count = -1 if value[tags_at : tags_at + 1] == _NO_TAGS else _COMPLETE_COUNT.unpack_from(value, tags_at)[3]
+    return SharePartition(
+        snapshot_epoch,
+        state_epoch,
+        leader_epoch,
+        start_offset,
+        complete_count,
+        value[BATCHES_AT + 1 : tags_at],
+        created,
+        written,
+        highest_leader_epoch=leader_epoch,
+        highest_state_epoch=state_epoch,
+        update_count=0,
+    )
 
 
 def encoded_timestamps(value: bytes) -> tuple[int, int]:
@@ -84,7 +92,6 @@ def encoded_timestamps(value: bytes) -> tuple[int, int]:
     return created, written
 
 
-def _rest(batches: Sequence[StateBatch], delivery_complete_count: int) -> bytes:
-    parts = [_BATCH(first, last, state, count) for first, last, count, state in batches]
-    tags = _NO_TAGS if delivery_complete_count == -1 else _COMPLETE_COUNT(1, 0, 4, delivery_complete_count)
-    return b"".join((write_uvarint(len(batches) + 1), *parts, tags))
+def _rest(rows: bytes, delivery_complete_count: int) -> bytes:
+    tags = _NO_TAGS if delivery_complete_count == -1 else _COMPLETE_COUNT.pack(1, 0, 4, delivery_complete_count)
+    return b"".join((write_uvarint(len(rows) // ROW_BYTES + 1), rows, tags))

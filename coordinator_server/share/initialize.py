@@ -36,7 +36,7 @@ def initialize_state(context: ShareContext, request: Initialization) -> StateRec
         _FIRST_LEADER_EPOCH,
         request.start_offset,
         _NOTHING_COUNTED if request.start_offset == NO_START_OFFSET else 0,
-        (),
+        b"",
         now_ms,
         now_ms,
         highest_leader_epoch=_FIRST_LEADER_EPOCH,
@@ -53,8 +53,8 @@ def is_initialized(context: ShareContext, request: Initialization) -> bool:
         known.highest_state_epoch,
         known.start_offset,
         known.highest_leader_epoch,
-        known.state_batches,
-    ) == (request.state_epoch, request.start_offset, _FIRST_LEADER_EPOCH, ())
+        known.rows,
+    ) == (request.state_epoch, request.start_offset, _FIRST_LEADER_EPOCH, b"")
 
 
 def delete_state(context: ShareContext, key: SharePartitionKey) -> StateRecord | None:

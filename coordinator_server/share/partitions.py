@@ -33,18 +33,18 @@ class SharePartitions:
         """Return the latest state, or None."""
         state = self._states.get(name)
         if type(state) is bytes:
-            state = decoded_snapshot(name, state)
+            state = decoded_snapshot(state)
             self._states.fill_one(name, state)
         return state  # type: ignore[return-value]
 
     def get_at(self, name: bytes, committed_offset: int) -> SharePartition | None:
         """Return the state as of an offset, or None."""
-        return _state(name, self._states.get_at(name, committed_offset))
+        return _state(self._states.get_at(name, committed_offset))
 
     def items_at(self, committed_offset: int) -> Iterator[tuple[bytes, SharePartition]]:
         """Yield the states as of an offset, in no particular order."""
         for name, state in self._states.items_at(committed_offset):
-            decoded = _state(name, state)
+            decoded = _state(state)
             assert decoded is not None
             yield name, decoded
 
@@ -71,5 +71,5 @@ class SharePartitions:
         self._states.fill(snapshots.items())
 
 
-def _state(name: bytes, state: SharePartition | bytes | None) -> SharePartition | None:
-    return decoded_snapshot(name, state) if isinstance(state, bytes) else state
+def _state(state: SharePartition | bytes | None) -> SharePartition | None:
+    return decoded_snapshot(state) if isinstance(state, bytes) else state

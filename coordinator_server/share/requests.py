@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from coordinator_server.share.share_partition import SharePartitionKey
-from coordinator_server.share.state_batches import StateBatch
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
 
 NO_EPOCH: Final = -1
 """An epoch that is not compared."""
@@ -22,14 +20,17 @@ class Initialization(NamedTuple):
 
 
 class Write(NamedTuple):
-    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count."""
+    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count.
+
+    ``rows`` are the batches.
+    """
 
     key: SharePartitionKey
     state_epoch: int
     leader_epoch: int
     start_offset: int
     delivery_complete_count: int
-    batches: Sequence[StateBatch]
+    rows: bytes
 
 
 class Read(NamedTuple):
@@ -37,6 +38,13 @@ class Read(NamedTuple):
 
     key: SharePartitionKey
     leader_epoch: int
+
+
+class Found(NamedTuple):
+    """What a read finds."""
+
+    key: SharePartitionKey
+    state: SharePartition
 
 
 class Summary(NamedTuple):

@@ -30,17 +30,17 @@ from coordinator_server.share.encoding import key_of, name_of
 from coordinator_server.share.initialize import delete_state, initialize_state
 from coordinator_server.share.partitions import SharePartitions
 from coordinator_server.share.read import read_state, summary
-from coordinator_server.share.requests import Initialization, Read, Summary, Write
+from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
 from coordinator_server.share.share_partition import (
     SharePartition,
     SharePartitionKey,
     after_snapshot,
     after_update,
-    batches_of,
     coordinator_key,
     first_update,
     snapshot_state,
 )
+from coordinator_server.share.state_rows import rows_of
 from coordinator_server.share.topics import NO_TOPICS, TopicsById
 from coordinator_server.share.upkeep import ColdStates, DeletedTopics
 from coordinator_server.share.write import write_state
@@ -81,13 +81,13 @@ class ShareShard(CoordinatorShard):
         """Begin anew with a share partition."""
         return CoordinatorResult(None, initialize_state(self._context, request))
 
-    def write_state(self, context: RequestContext, request: Write, reply: Reply[None]) -> CoordinatorResult[None]:
-        """Change the state of a share partition."""
-        return CoordinatorResult(None, write_state(self._context, request))
+    def write_state(
+        self, context: RequestContext, request: Write, reply: Reply[SharePartitionKey]
+    ) -> CoordinatorResult[SharePartitionKey]:
+        """Change the state of a share partition, and return that."""
+        return CoordinatorResult(request.key, write_state(self._context, request))
 
-    def read_state(
-        self, context: RequestContext, request: Read, reply: Reply[SharePartition]
-    ) -> CoordinatorResult[SharePartition]:
+    def read_state(self, context: RequestContext, request: Read, reply: Reply[Found]) -> CoordinatorResult[Found]:
         """Return the state of a share partition, for its leader."""
         return read_state(self._context, request)
 
@@ -171,5 +171,5 @@ class ShareShard(CoordinatorShard):
 
 
 def _updated(known: SharePartition, value: ShareUpdateValue) -> SharePartition:
-    batches = batches_of(value.state_batches)
-    return after_update(known, value.leader_epoch, value.start_offset, value.delivery_complete_count, batches)
+    rows = rows_of(value.state_batches)
+    return after_update(known, value.leader_epoch, value.start_offset, value.delivery_complete_count, rows)

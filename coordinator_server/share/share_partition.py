@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode
-from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, combine
+from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch
+from coordinator_server.share.state_rows import batches_of, merge_rows, rows_of
 from protocol.fields import uuid_text
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
@@ -63,7 +63,7 @@ def parse_coordinator_key(text: str) -> SharePartitionKey:
 
 
 class SharePartition(Struct, frozen=True, gc=False):
-    """The state after a record. Timestamps are milliseconds since the Unix epoch, 0 if unknown.
+    """The state after a record. Timestamps are milliseconds since the Unix epoch, 0 if unknown. ``rows`` are the batches.
 
     ``highest_leader_epoch`` and ``highest_state_epoch`` fence writers. ``update_count`` determines when the next snapshot is
     written; compaction reduces it.
@@ -74,12 +74,17 @@ class SharePartition(Struct, frozen=True, gc=False):
     leader_epoch: int
     start_offset: int
     delivery_complete_count: int
-    state_batches: tuple[StateBatch, ...]
+    rows: bytes
     create_timestamp: int
     write_timestamp: int
     highest_leader_epoch: int
     highest_state_epoch: int
     update_count: int
+
+    @property
+    def state_batches(self) -> tuple[StateBatch, ...]:
+        """The batches, in order."""
+        return batches_of(self.rows)
 
 
 def snapshot_state(value: ShareSnapshotValue) -> SharePartition:
@@ -90,7 +95,7 @@ def snapshot_state(value: ShareSnapshotValue) -> SharePartition:
         value.leader_epoch,
         value.start_offset,
         value.delivery_complete_count,
-        batches_of(value.state_batches),
+        rows_of(value.state_batches),
         value.create_timestamp,
         value.write_timestamp,
         highest_leader_epoch=value.leader_epoch,
@@ -119,7 +124,7 @@ def first_update(value: ShareUpdateValue) -> SharePartition:
         value.leader_epoch,
         value.start_offset,
         value.delivery_complete_count,
-        batches_of(value.state_batches),
+        rows_of(value.state_batches),
         _NO_TIMESTAMP,
         _NO_TIMESTAMP,
         highest_leader_epoch=value.leader_epoch,
@@ -129,7 +134,7 @@ def first_update(value: ShareUpdateValue) -> SharePartition:
 
 
 def after_update(
-    known: SharePartition, leader_epoch: int, start_offset: int, delivery_complete_count: int, batches: Sequence[StateBatch]
+    known: SharePartition, leader_epoch: int, start_offset: int, delivery_complete_count: int, rows: bytes
 ) -> SharePartition:
     """Return the state after an update. A start offset or leader epoch of -1 changes nothing."""
     if start_offset == NO_START_OFFSET:
@@ -140,7 +145,7 @@ def after_update(
         known.leader_epoch if leader_epoch == NO_LEADER_EPOCH else leader_epoch,
         start_offset,
         delivery_complete_count,
-        combine((*known.state_batches, *batches), start_offset),
+        merge_rows(known.rows, rows, start_offset),
         known.create_timestamp,
         known.write_timestamp,
         max(known.highest_leader_epoch, leader_epoch),
@@ -169,8 +174,3 @@ def snapshot_value(state: SharePartition) -> ShareSnapshotValue:
             for batch in state.state_batches
         ],
     )
-
-
-def batches_of(batches: Iterable[share_records.StateBatch]) -> tuple[StateBatch, ...]:
-    """Return the batches of a record."""
-    return tuple([StateBatch(each.first_offset, each.last_offset, each.delivery_count, each.delivery_state) for each in batches])

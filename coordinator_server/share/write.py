@@ -9,8 +9,9 @@ from coordinator_server.share.context import ShareContext
 from coordinator_server.share.encoding import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_snapshot, encoded_update, name_of
 from coordinator_server.share.requests import NO_EPOCH, Write
 from coordinator_server.share.share_partition import SharePartition, after_snapshot, after_update
-from coordinator_server.share.state_batches import NO_START_OFFSET, combine
+from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_record import StateRecord
+from coordinator_server.share.state_rows import ROW_BYTES, combine_rows, merge_rows
 from coordinator_server.share.topics import check_partition, check_topic
 from protocol.error_codes import ErrorCode
 
@@ -31,7 +32,7 @@ def check_epochs(state: SharePartition, leader_epoch: int, state_epoch: int = NO
 
 def write_state(context: ShareContext, request: Write) -> StateRecord:
     """Return the record of a write. It raises no epoch of the share partition, even with higher ones. Raises CoordinatorError."""
-    key, state_epoch, leader_epoch, _, _, batches = request
+    key, state_epoch, leader_epoch, _, _, rows = request
     check_partition(key)
     name = name_of(key)
     state = context.partitions.get(name)
@@ -39,23 +40,24 @@ def write_state(context: ShareContext, request: Write) -> StateRecord:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the share partition is not initialized")
     check_epochs(state, leader_epoch, state_epoch)
     check_topic(context.topics, key)
-    if len(batches) > MAX_BATCHES:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(batches)} batches, of at most {MAX_BATCHES}")
+    if len(rows) > MAX_BATCHES * ROW_BYTES:
+        raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(rows) // ROW_BYTES} batches, of at most {MAX_BATCHES}")
     record = changed_state(context, name, state, request, state.leader_epoch)
     assert record.state is not None
-    stored = len(record.state.state_batches)
-    if stored > MAX_STORED_BATCHES and stored > len(state.state_batches):
+    stored = len(record.state.rows)
+    if stored > MAX_STORED_BATCHES * ROW_BYTES and stored > len(state.rows):
         raise CoordinatorError(
-            ErrorCode.INVALID_REQUEST, f"the share partition would have {stored} batches, of at most {MAX_STORED_BATCHES}"
+            ErrorCode.INVALID_REQUEST,
+            f"the share partition would have {stored // ROW_BYTES} batches, of at most {MAX_STORED_BATCHES}",
         )
     return record
 
 
 def changed_state(context: ShareContext, name: bytes, state: SharePartition, change: Write, leader_epoch: int) -> StateRecord:
     """Return the update of a state, or its next snapshot. ``leader_epoch`` is used in place of the change's."""
-    _, _, _, start_offset, complete_count, batches = change
+    _, _, _, start_offset, complete_count, rows = change
     if state.update_count < context.updates_per_snapshot:
-        update = combine(batches, start_offset) if batches else ()
+        update = combine_rows(rows, start_offset)
         after = after_update(state, leader_epoch, start_offset, complete_count, update)
         value = encoded_update(state.snapshot_epoch, leader_epoch, start_offset, complete_count, update)
         return StateRecord(context.partitions, name, UPDATE_TYPE, value, after)
@@ -68,7 +70,7 @@ def changed_state(context: ShareContext, name: bytes, state: SharePartition, cha
         leader_epoch,
         start_offset,
         complete_count,
-        combine((*state.state_batches, *batches), start_offset),
+        merge_rows(state.rows, rows, start_offset),
         now_ms,
         now_ms,
         highest_leader_epoch=leader_epoch,

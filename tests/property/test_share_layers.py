@@ -221,6 +221,6 @@ def visible(site: ShareSite) -> dict[SharePartitionKey, object]:
 def shown(state: SharePartition) -> dict[str, object]:
     """A state without what the next snapshot changes: its batches record by record, because a snapshot joins those that touch."""
     found: dict[str, object] = asdict(state)
-    for name in ("update_count", "snapshot_epoch", "create_timestamp", "write_timestamp", "state_batches"):
+    for name in ("update_count", "snapshot_epoch", "create_timestamp", "write_timestamp", "rows"):
         del found[name]
     return found | {"deliveries": per_offset(state.state_batches, NO_START_OFFSET)}

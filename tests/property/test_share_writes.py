@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, combine
+from coordinator_server.share.state_rows import batches_of, combine_rows, merge_rows, rows_of
 from protocol.error_codes import ErrorCode
 from tests.support.share_shard import KEY, ShareSite, refusal
 
@@ -56,6 +57,33 @@ def test_batches_combine_as_their_records_do(known: list[StateBatch], new: list[
     assert all(one.last_offset < other.first_offset for one, other in pairwise(full))
     assert combine([*reversed(new), *reversed(first)], start_offset) == combined
     assert per_offset(combine(combined, start_offset)) == per_offset(combined)
+
+
+kinds = st.lists(st.sampled_from(((1, 0), (1, 2), (2, 0), (2, 4))), max_size=8)
+
+
+@settings(max_examples=EXAMPLES)
+@given(st.integers(0, 3), kinds, kinds, st.integers(0, 3), st.one_of(st.none(), batches), starts)
+def test_rows_combine_as_their_batches_do(
+    gap: int,
+    known: list[tuple[int, int]],
+    written: list[tuple[int, int]],
+    shift: int,
+    other: StateBatch | None,
+    start_offset: int,
+) -> None:
+    """What a leader writes once more, what comes after it, and anything else, in any order."""
+    before, after = (
+        [StateBatch(first := (place + moved) * (2 + gap), first + 1, *kind) for place, kind in enumerate(drawn)]
+        for drawn, moved in ((known, 0), (written, shift))
+    )
+    if other is not None:
+        before.insert(len(before) // 2, other)
+        after.append(other._replace(first_offset=other.first_offset - 2))
+    for one, new in ((before, after), (after, before), ([], before), (before, after[::-1]), (before, [])):
+        assert batches_of(rows_of(one)) == tuple(one)
+        assert batches_of(combine_rows(rows_of(one), start_offset)) == combine(one, start_offset)
+        assert batches_of(merge_rows(rows_of(one), rows_of(new), start_offset)) == combine([*one, *new], start_offset)
 
 
 class Step(NamedTuple):

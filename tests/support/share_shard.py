@@ -10,10 +10,11 @@ from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.share.requests import Initialization, Read, Summary, Write
+from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
 from coordinator_server.share.state_batches import StateBatch
+from coordinator_server.share.state_rows import rows_of
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from tests.support.clock import ManualClock
@@ -106,12 +107,12 @@ class ShareSite:
         complete: int = -1,
         key: SharePartitionKey = KEY,
     ) -> None:
-        request = Write(key, state_epoch, leader_epoch, start_offset, complete, batches)
+        request = Write(key, state_epoch, leader_epoch, start_offset, complete, rows_of(batches))
         self.take(self.shard.write_state(CONTEXT, request, _no_reply))
 
     def read(self, leader_epoch: int = -1, key: SharePartitionKey = KEY) -> SharePartition:
-        state: SharePartition = self.take(self.shard.read_state(CONTEXT, Read(key, leader_epoch), _no_reply))
-        return state
+        found: Found = self.take(self.shard.read_state(CONTEXT, Read(key, leader_epoch), _no_reply))
+        return found.state
 
     def summarize(self, key: SharePartitionKey = KEY) -> Summary:
         found: Summary = self.take(self.shard.read_summary(CONTEXT, key, _no_reply))

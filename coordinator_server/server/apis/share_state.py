@@ -14,16 +14,17 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import at_once
+from coordinator_server.server.apis.plain_share_state import read_encoder, read_reader, write_encoder, write_reader
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
-from coordinator_server.share.requests import Initialization, Read, Summary, Write
+from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
-from coordinator_server.share.state_batches import StateBatch
+from coordinator_server.share.share_partition import SharePartitionKey
+from coordinator_server.share.state_rows import rows_of, unpacked
 from protocol.error_codes import ErrorCode
 from protocol.messages import delete_share_group_state as delete
 from protocol.messages import initialize_share_group_state as initialize
@@ -36,9 +37,6 @@ UNITS_PER_BYTE: Final = 64
 BATCHES_PER_STEP: Final = 1_000
 """A step handles share partitions with this many batches; a share partition counts as BATCHES_PER_PARTITION more."""
 BATCHES_PER_PARTITION: Final = 10
-
-# StateBatch's own takes twice as long.
-_new: Final = tuple.__new__
 
 # A share partition's own refusal is answered as it is; the table has no answer of the log with this code.
 STATE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
@@ -81,26 +79,6 @@ class _PartitionReply:
         self._answer.count()
 
 
-class _OnlyReply:
-    """The Reply for the share partition of a request that names one."""
-
-    __slots__ = ("_api", "_key", "_reply")
-
-    def __init__(self, api: StateApi, reply: PendingReply[Any], key: SharePartitionKey) -> None:
-        self._api = api
-        self._reply = reply
-        self._key = key
-
-    def complete(self, response: Any, /) -> None:
-        self._answer(self._api.result_of(self._key.partition, response))
-
-    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        self._answer(_refused(self._api, self._key.partition, error, message))
-
-    def _answer(self, result: Any) -> None:
-        self._reply.complete(self._api.response([self._api.topic_result(self._key.topic_id, [result])]))
-
-
 class _Answer:
     """The results of a request, by topic and partition. One that is named twice is handled twice, and has the result of the last."""
 
@@ -132,16 +110,14 @@ def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | Non
     return api.partition_result(partition, error_code=code, error_message=message or code.name)
 
 
-def _row(request: type[Any], api: StateApi) -> ApiRow[Any, Any]:
+def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None = None) -> ApiRow[Any, Any]:
+    """Return the row of an API. ``short_way`` reads plain requests, which are an operation's own, and encodes its response to one."""
+
     def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
-        topics, group_id = request.topics, request.group_id
-        if len(topics) == 1 and len(topics[0].partitions) == 1 and group_id:
-            [topic] = topics
-            [data] = topic.partitions
-            key = SharePartitionKey(group_id, topic.topic_id, data.partition)
-            shard = node.share_shard(group_id, topic.topic_id, data.partition)
-            node.share_states.write(shard, api.operation, context, api.request_of(key, data), _OnlyReply(api, reply, key))
+        if isinstance(request, Write | Read):
+            node.share_states.write(node.share_shard(*request.key), api.operation, context, request, reply)
             return
+        topics, group_id = request.topics, request.group_id
         if not group_id or not topics or (api.needs_partitions and not all(topic.partitions for topic in topics)):
             reply.complete(api.response())
             return
@@ -152,13 +128,16 @@ def _row(request: type[Any], api: StateApi) -> ApiRow[Any, Any]:
             at_once(work)
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> Any:
+        if isinstance(request, Write | Read):
+            key = request.key
+            return api.response([api.topic_result(key.topic_id, [_refused(api, key.partition, error, message)])])
         results = [
             api.topic_result(topic.topic_id, [_refused(api, each.partition, error, message) for each in topic.partitions])
             for topic in request.topics
         ]
         return api.response(results=results)
 
-    return ApiRow(request, api.response, handle, refuse, Order.WRITE, units_per_byte=UNITS_PER_BYTE)
+    return ApiRow(request, api.response, handle, refuse, Order.WRITE, short_way, units_per_byte=UNITS_PER_BYTE)
 
 
 def _run(node: Node, context: RequestContext, request: Any, answer: _Answer) -> Work[None]:
@@ -185,11 +164,8 @@ def _initialization(key: SharePartitionKey, data: initialize.PartitionData) -> I
 
 
 def _write(key: SharePartitionKey, data: write.PartitionData) -> Write:
-    batches = [
-        _new(StateBatch, (each.first_offset, each.last_offset, each.delivery_count, each.delivery_state))
-        for each in data.state_batches
-    ]
-    return Write(key, data.state_epoch, data.leader_epoch, data.start_offset, data.delivery_complete_count, batches)
+    rows = rows_of(data.state_batches)
+    return Write(key, data.state_epoch, data.leader_epoch, data.start_offset, data.delivery_complete_count, rows)
 
 
 def _read(key: SharePartitionKey, data: read.PartitionData) -> Read:
@@ -200,8 +176,9 @@ def _key(key: SharePartitionKey, data: object) -> SharePartitionKey:
     return key
 
 
-def _read_result(partition: int, state: SharePartition) -> read.PartitionResult:
-    batches = [read.StateBatch(first, last, delivery_state, count) for first, last, count, delivery_state in state.state_batches]
+def _read_result(partition: int, found: Found) -> read.PartitionResult:
+    state = found.state
+    batches = [read.StateBatch(*each) for each in unpacked(state.rows)]
     return read.PartitionResult(partition, state_epoch=state.state_epoch, start_offset=state.start_offset, state_batches=batches)
 
 
@@ -237,6 +214,7 @@ READ_SHARE_GROUP_STATE_API: Final = _row(
         read.ReadStateResult,
         read.PartitionResult,
     ),
+    ShortWay(read_reader, read_encoder),
 )
 WRITE_SHARE_GROUP_STATE_API: Final = _row(
     write.WriteShareGroupStateRequest,
@@ -248,6 +226,7 @@ WRITE_SHARE_GROUP_STATE_API: Final = _row(
         write.WriteStateResult,
         write.PartitionResult,
     ),
+    ShortWay(write_reader, write_encoder),
 )
 DELETE_SHARE_GROUP_STATE_API: Final = _row(
     delete.DeleteShareGroupStateRequest,

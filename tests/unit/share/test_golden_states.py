@@ -20,6 +20,7 @@ def states_of(shard: ShareShard) -> dict[str, Any]:
     found = {}
     for key, state in shard.share_partitions(LATEST):
         plain = asdict(state)
+        del plain["rows"]
         plain["state_batches"] = [list(batch) for batch in state.state_batches]
         found[key.group_id] = plain | {"group_id": key.group_id}
     return found

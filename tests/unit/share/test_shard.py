@@ -11,6 +11,7 @@ from coordinator_server.share.digest import share_partition_digest
 from coordinator_server.share.shard import UPDATES_PER_SNAPSHOT, ShareShard
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
 from coordinator_server.share.state_batches import StateBatch
+from coordinator_server.share.state_rows import rows_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
@@ -115,7 +116,7 @@ def test_the_digest_covers_every_field(name: str) -> None:
     """But the count of updates, which compaction changes."""
     state = state_of(snapshot(state_batches=[batch(0, 3, 1, 0)]))
     changed = getattr(state, name)
-    other = (StateBatch(0, 3, 2, 0),) if name == "state_batches" else changed + 1
+    other = rows_of([batch(0, 3, 2, 0)]) if name == "rows" else changed + 1
 
     assert share_partition_digest(KEY, msgspec.structs.replace(state, **{name: other})) != share_partition_digest(KEY, state)
 

@@ -1,0 +1,147 @@
+"""Plain requests to the share coordinator: they mean, and are answered, what the general codecs read and write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coordinator_server.server.apis.plain_share_state import read_encoder, read_reader, write_encoder, write_reader
+from coordinator_server.share.requests import Found, Read, Write
+from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.state_rows import rows_of, unpacked
+from protocol.codec import decoder, encoder
+from protocol.errors import DecodeError
+from protocol.messages import read_share_group_state as read
+from protocol.messages import write_share_group_state as write
+
+TOPIC_ID = b"0123456789abcdef"
+HEADER = b"what came before"
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+GROUPS = st.text(max_size=4) | st.sampled_from(["g" * 125, "g" * 126, "g" * 127, "é" * 63])
+TOPIC_IDS = st.binary(min_size=16, max_size=16)
+BATCHES = st.lists(
+    st.builds(write.StateBatch, INT64, INT64, st.integers(-128, 127), st.integers(-(2**15), 2**15 - 1)), max_size=4
+) | st.integers(125, 128).map(lambda count: [write.StateBatch(each, each, 2, 1) for each in range(count)])
+
+
+def some(one: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    return st.lists(one, min_size=1, max_size=1) | st.lists(one, max_size=2)
+
+
+WRITES = st.builds(
+    write.WriteShareGroupStateRequest,
+    GROUPS,
+    some(
+        st.builds(
+            write.WriteStateData, TOPIC_IDS, some(st.builds(write.PartitionData, INT32, INT32, INT32, INT64, INT32, BATCHES))
+        )
+    ),
+)
+READS = st.builds(
+    read.ReadShareGroupStateRequest,
+    GROUPS,
+    some(st.builds(read.ReadStateData, TOPIC_IDS, some(st.builds(read.PartitionData, INT32, INT32)))),
+)
+
+
+def encoded(message: Any, version: int) -> bytes:
+    out = bytearray()
+    encoder(type(message), version)(message, out)
+    return bytes(out)
+
+
+def spelled_out(request: Any) -> Any:
+    """A plain request as the general decoder reads it."""
+    if isinstance(request, Write):
+        key, state_epoch, leader_epoch, start_offset, complete_count, rows = request
+        batches = [write.StateBatch(*each) for each in unpacked(rows)]
+        data = write.PartitionData(key.partition, state_epoch, leader_epoch, start_offset, complete_count, batches)
+        return write.WriteShareGroupStateRequest(key.group_id, [write.WriteStateData(key.topic_id, [data])])
+    if isinstance(request, Read):
+        group_id, topic_id, partition = request.key
+        data_read = read.PartitionData(partition, request.leader_epoch)
+        return read.ReadShareGroupStateRequest(group_id, [read.ReadStateData(topic_id, [data_read])])
+    return request
+
+
+def names_one(request: Any) -> bool:
+    """Whether the bytes of a request are plain."""
+    data = [each for topic in request.topics for each in topic.partitions]
+    is_small = len(data) == 1 and len(getattr(data[0], "state_batches", ())) < 127
+    return len(request.topics) == 1 and is_small and 0 < len(request.group_id.encode()) < 127
+
+
+@given(WRITES, st.integers(0, 1))
+def test_a_write_is_read_as_the_general_decoder_reads_it(request: write.WriteShareGroupStateRequest, version: int) -> None:
+    body = encoded(request, version)
+
+    found, end = write_reader(version)(HEADER + body, len(HEADER))
+
+    assert isinstance(found, Write) is names_one(request)
+    assert spelled_out(found) == decoder(type(request), version)(body, 0)[0]
+    assert end == len(HEADER) + len(body)
+
+
+@given(READS)
+def test_a_read_is_read_as_the_general_decoder_reads_it(request: read.ReadShareGroupStateRequest) -> None:
+    body = encoded(request, 0)
+
+    found, end = read_reader(0)(HEADER + body, len(HEADER))
+
+    assert isinstance(found, Read) is names_one(request)
+    assert spelled_out(found) == request
+    assert end == len(HEADER) + len(body)
+
+
+def test_any_other_bytes_mean_what_they_mean_to_the_general_decoder() -> None:
+    """Each byte of a request changed in several ways, missing, or with one more behind it: the same request, or the same error."""
+    data = write.PartitionData(1, 2, 3, 4, 5, [write.StateBatch(6, 7, 2, 1), write.StateBatch(8, 9, 0, 1)])
+    requests = [
+        (write.WriteShareGroupStateRequest("é", [write.WriteStateData(TOPIC_ID, [data])]), write_reader(1), 1),
+        (read.ReadShareGroupStateRequest("g", [read.ReadStateData(TOPIC_ID, [read.PartitionData(1, 2)])]), read_reader(0), 0),
+    ]
+    plain = 0
+    for request, reader, version in requests:
+        body = encoded(request, version)
+        changed = [
+            body[:at] + bytes([byte]) + body[at + 1 :] for at in range(len(body)) for byte in (0, 1, 2, 3, 0x7F, 0x80, 0xFF)
+        ]
+        for bytes_read in [*changed, *(body[:at] for at in range(len(body))), body + b"\0"]:
+            outcomes: list[object] = []
+            for read_with in (reader, decoder(type(request), version)):
+                try:
+                    found, end = read_with(bytes_read, 0)
+                except DecodeError as error:
+                    outcomes.append(type(error))
+                else:
+                    outcomes.append((spelled_out(found), end))
+                    plain += isinstance(found, Write | Read)
+            assert outcomes[0] == outcomes[1], bytes_read
+    assert plain > 500
+
+
+@given(GROUPS, TOPIC_IDS, INT32)
+def test_the_answer_to_a_plain_write_is_the_general_one(group_id: str, topic_id: bytes, partition: int) -> None:
+    out = bytearray()
+
+    write_encoder(encoder(write.WriteShareGroupStateResponse, 1))(SharePartitionKey(group_id, topic_id, partition), out)
+
+    result = write.WriteStateResult(topic_id, [write.PartitionResult(partition)])
+    assert out == encoded(write.WriteShareGroupStateResponse([result]), 1)
+
+
+@given(TOPIC_IDS, INT32, INT32, INT64, BATCHES)
+def test_the_answer_to_a_plain_read_is_the_general_one(
+    topic_id: bytes, partition: int, state_epoch: int, start_offset: int, batches: list[write.StateBatch]
+) -> None:
+    state = SharePartition(0, state_epoch, 0, start_offset, 0, rows_of(batches), 0, 0, 0, 0, 0)
+    out = bytearray()
+
+    read_encoder(encoder(read.ReadShareGroupStateResponse, 0))(Found(SharePartitionKey("g", topic_id, partition), state), out)
+
+    read_batches = [read.StateBatch(*each) for each in unpacked(rows_of(batches))]
+    result = read.PartitionResult(partition, state_epoch=state_epoch, start_offset=start_offset, state_batches=read_batches)
+    assert out == encoded(read.ReadShareGroupStateResponse([read.ReadStateResult(topic_id, [result])]), 0)
