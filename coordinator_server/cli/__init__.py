@@ -34,6 +34,7 @@ COMMANDS = {
     "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),
     "kafka-consumer-groups": ("kafka_consumer_groups", "the same with the flags and the columns of Kafka's tool"),
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
+    "configs": ("configs", "list, describe and change settings of topics and groups"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "config": ("show_config", "list all properties and their values"),
 }

@@ -26,13 +26,20 @@ def add_action(actions: Any, name: str, summary: str, epilog: str) -> argparse.A
     return parser
 
 
-def add_common(*parsers: argparse.ArgumentParser, asks_server: bool = False) -> None:
-    """Declare the options that all actions have. Those that ask a server have no copy of a log to read."""
+def add_common(*parsers: argparse.ArgumentParser, asks_server: bool = False, required: bool = True) -> None:
+    """Declare the options that all actions have. Those that ask a server have no copy of a log to read.
+
+    Without ``required``, the command asks a running server over Kafka's protocol where no directory is given.
+    """
     for each in parsers:
         if asks_server:
             each.add_argument(
-                "--data-dir", type=parse_location, required=True, metavar="DIR", help="the data directory of the running server"
+                "--data-dir",
+                type=parse_location,
+                required=required,
+                metavar="DIR",
+                help="the data directory of the running server",
             )
         else:
-            add_log_argument(each)
+            add_log_argument(each, required=required)
         each.add_argument("--json", action="store_true", help="print the answer as JSON")

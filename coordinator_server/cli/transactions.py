@@ -1,32 +1,31 @@
 """Show transactions: which are open, who began each, what it moves, and why it ended. Abort one.
 
-Answers come from the log. The server may run (the command asks it to seal its open segments) or not.
-They go back as far as segments are kept: log.history.retention.ms.
+list, describe and abort ask a running server, or a Kafka cluster, over Kafka's protocol. With --data-dir
+they answer from the log, as why and hanging do: with more about each transaction, and at any moment that
+the log has. The server may run (the command asks it to seal its open segments) or not.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
-from coordinator_server.cli.engines import retries_of
-from coordinator_server.cli.log_actions import print_answer, run_action
-from coordinator_server.cli.table import columns
-from coordinator_server.cli.times import moment_ms, shown
-from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server, seal
-from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, Step, hanging, known_at, shard_of, steps_of
+from coordinator_server.cli.answers import add_execute_argument
+from coordinator_server.cli.cluster_command import add_cluster_arguments
+from coordinator_server.cli.engines import add_no_wait_argument
+from coordinator_server.cli.times import moment_ms
+from coordinator_server.config import ConfigError
 
 EPILOG = """\
 examples:
-  coordinator-server transactions list --data-dir ./data
+  coordinator-server transactions list --bootstrap 127.0.0.1:9092
   coordinator-server transactions list --open --at 2026-11-20T10:00Z --data-dir ./data
-  coordinator-server transactions describe payments-1 --data-dir ./data
+  coordinator-server transactions describe payments-1
+  coordinator-server transactions describe payments-1 --data-dir ./data      # and which groups wait for it
   coordinator-server transactions why payments-1 --data-dir ./data
   coordinator-server transactions hanging --data-dir ./data
-  coordinator-server transactions abort payments-1 --data-dir ./data      # the server must run
+  coordinator-server transactions abort payments-1                           # shows what would be aborted
+  coordinator-server transactions abort payments-1 --execute
 """
 
 
@@ -37,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed.add_argument("--open", action="store_true", help="only those with an open transaction")
     described = add_action(actions, "describe", "one transactional id, its partitions, and the groups that wait for it", EPILOG)
     for each in (listed, described):
-        each.add_argument("--at", type=moment_ms, metavar="TIME", help="at a moment: ISO 8601, UTC without a zone")
+        each.add_argument(
+            "--at", type=moment_ms, metavar="TIME", help="with --data-dir, at a moment: ISO 8601, UTC without a zone"
+        )
     why = add_action(actions, "why", "every transaction of an id: who began it, its groups, its end and the reason", EPILOG)
     hung = add_action(
         actions, "hanging", "transactions that are open in the log of groups, and that no transactional id will end", EPILOG
@@ -45,90 +46,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     abort = add_action(actions, "abort", "abort the open transaction of an id and fence its producer", EPILOG)
     for each in (described, why, abort):
         each.add_argument("transactional_id", metavar="ID", help="the transactional id")
-    add_common(listed, described, why, hung)
-    add_common(abort, asks_server=True)
+    add_execute_argument(abort)
+    add_no_wait_argument(abort)
+    add_common(listed, described, required=False)
+    add_common(abort, asks_server=True, required=False)
+    for each in (listed, described, abort):
+        add_cluster_arguments(each)
+    add_common(why, hung)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the answer and return the exit code."""
-    return run_action(options, _ACTIONS, ("abort",))
+    """Print the answer and return the exit code. Raises ConfigError."""
+    if options.data_dir is not None:
+        if getattr(options, "bootstrap", None):
+            raise ConfigError("--bootstrap and --data-dir exclude each other: a server is asked, or the log")
+        output = getattr(options, "output", "text")
+        if output not in {"text", "json"}:
+            raise ConfigError(f"-o {output} is for answers of a running server: the log's are text or JSON")
+        options.json |= output == "json"
+        # What reads logs takes longer to import than the rest takes to answer.
+        from coordinator_server.cli import transaction_history
 
+        return transaction_history.run(options)
+    if getattr(options, "at", None) is not None:
+        raise ConfigError("--at needs --data-dir: only the log has the past")
+    from coordinator_server.cli import transaction_views
 
-def _list(options: argparse.Namespace) -> None:
-    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
-    if options.open:
-        known = [each for each in known if each.start_ms >= 0]
-    rows = [("transactional id", "state", "producer", "epoch", "open since", "groups"), *(_row(each) for each in known)]
-    print_answer(options, known, columns(rows) if known else iter(["there are no such transactional ids"]))
-
-
-def _describe(options: argparse.Namespace) -> None:
-    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
-    found = [each for each in known if each.transactional_id == options.transactional_id]
-    if not found:
-        raise PipelineError(f"transactional id {options.transactional_id} is not known")
-    print_answer(options, found[0], _known_text(found[0]))
-
-
-def _why(options: argparse.Namespace) -> None:
-    found = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
-    print_answer(options, found, (_step_text(each) for each in found))
-
-
-def _hanging(options: argparse.Namespace) -> None:
-    found = hanging(options.data_dir, seal(options.data_dir, retries_of(options)))
-    rows = [("partition", "producer", "epoch", "first offset", "last written", "groups"), *(_hanging_row(each) for each in found)]
-    print_answer(options, found, columns(rows) if found else iter(["no transaction hangs"]))
-
-
-def _abort(options: argparse.Namespace) -> None:
-    shard = shard_of(options.data_dir, options.transactional_id).name
-    request = {"op": "abort-transaction", "shards": [shard], "transactional_id": options.transactional_id}
-    answer = ask_server(options.data_dir, request)
-    if answer is None:
-        raise PipelineError(f"no server runs on {options.data_dir}: start it, then abort")
-    aborted: Mapping[str, Any] = answer["aborted"]
-    print_answer(options, aborted, iter([f"done: producer {aborted['producer_id']} epoch {aborted['producer_epoch']} is fenced"]))
-
-
-_ACTIONS = {"list": _list, "describe": _describe, "why": _why, "hanging": _hanging, "abort": _abort}
-
-
-def _row(known: Known) -> tuple[str, ...]:
-    since = shown(known.start_ms) if known.start_ms >= 0 else "-"
-    return (
-        known.transactional_id,
-        known.state,
-        str(known.producer_id),
-        str(known.producer_epoch),
-        since,
-        ", ".join(known.groups) or "-",
-    )
-
-
-def _known_text(known: Known) -> Iterator[str]:
-    yield f"transactional id {known.transactional_id}: {known.state} since {shown(known.update_ms)}"
-    yield f"producer {known.producer_id} epoch {known.producer_epoch}, timeout {known.timeout_ms} ms"
-    if known.start_ms >= 0:
-        yield f"open since {shown(known.start_ms)}: {', '.join(known.partitions) or 'no partitions'}"
-        yield f"groups that wait for it: {', '.join(known.groups) or 'none'}"
-
-
-def _step_text(step: Step) -> str:
-    parts = [step.what + (f", because {step.why}" if step.why else "")]
-    if step.producer_epoch >= 0:
-        parts.append(f"producer {step.producer_id} epoch {step.producer_epoch}")
-    if step.groups:
-        parts.append(f"groups {', '.join(step.groups)}")
-    return f"{shown(step.at_ms)}  {'; '.join(parts)}" + (f"  {step.by}" if step.by is not None else "")
-
-
-def _hanging_row(each: Hanging) -> tuple[str, ...]:
-    return (
-        each.partition,
-        str(each.producer_id),
-        str(each.producer_epoch),
-        str(each.first_offset),
-        shown(each.last_ms),
-        ", ".join(each.groups),
-    )
+    return transaction_views.run(options)

@@ -124,6 +124,41 @@ def test_a_group_that_does_not_exist_is_exit_code_1(ask: Command) -> None:
         assert (done.code, done.out, done.err) == (1, "", "coordinator-server: there is no group nobody\n")
 
 
+def test_settings_of_a_group_from_their_start_to_their_end(ask: Command) -> None:
+    """The preview asks the server, which refuses what is out of bounds; taken back, the property counts again."""
+    where = ("group", "settings-of-mine")
+    name = "consumer.session.timeout.ms"
+
+    wrong = ask("configs", "set", *where, f"{name}=1")
+    preview = ask.rows("configs", "set", *where, f"{name}=50000")
+    none = [each["name"] for each in ask.rows("configs", "describe", *where)]
+    done = ask.rows("configs", "set", *where, f"{name}=50000", "--execute")
+    described = {each["name"]: (each["value"], each["source"]) for each in ask.rows("configs", "describe", *where)}
+    [back] = ask.rows("configs", "unset", *where, name, "--execute")
+    values = {each["name"]: (each["value"], each["source"]) for each in ask.rows("configs", "describe", *where, "--all")}
+
+    assert (wrong.code, name in wrong.out) == (1, True)
+    assert name not in none
+    assert [each["outcome"] for each in (*preview, *done)] == ["would be set", "set"]
+    assert described[name] == ("50000", "group")
+    assert (back["before"], back["after"], back["outcome"]) == ("50000", None, "taken back")
+    assert values[name] == ("45000", "default")
+
+
+def test_a_server_and_topics_have_settings(ask: Command) -> None:
+    ask("topics", "create", "settled", "--config", "retention.ms=77", "--execute")
+
+    of_topic = {each["name"]: (each["value"], each["source"]) for each in ask.rows("configs", "describe", "topic", "settled")}
+    of_server = {each["name"]: each["value"] for each in ask.rows("configs", "describe", "broker", "1")}
+    listed = ask.rows("configs", "list")
+
+    assert of_topic["retention.ms"] == ("77", "topic")
+    assert of_server["group.initial.rebalance.delay.ms"] == "0"
+    assert {"kind": "topic", "name": "settled"} in listed
+    assert {"kind": "broker", "name": "1"} in listed
+    assert ask("configs", "describe", "topic", "nothing").code == 1
+
+
 def test_lines_of_json_are_one_row_each(ask: Command, client: Client) -> None:
     must_commit(client, "l1", "orders", {0: 1})
     must_commit(client, "l2", "orders", {0: 1})

@@ -105,7 +105,24 @@ COMMAND_LINES = [
     "transactions why {transaction} --data-dir {data}",
     "transactions why {missing} --data-dir {data}",
     "transactions hanging --data-dir {data}",
-    "transactions abort {missing} --data-dir {data}",
+    "transactions abort {missing} --data-dir {data} --execute",
+    "transactions list --bootstrap {bootstrap}",
+    "transactions describe {transaction} --bootstrap {bootstrap}",
+    "transactions abort {missing} --bootstrap {bootstrap}",
+    "topics list --bootstrap {bootstrap}",
+    "topics describe {missing} --bootstrap {bootstrap}",
+    "groups list --bootstrap {bootstrap}",
+    "groups describe {group} {simple} --bootstrap {bootstrap}",
+    "groups members {group} --verbose --bootstrap {bootstrap}",
+    "groups offsets {group} {simple} --bootstrap {bootstrap}",
+    "groups export {simple} --bootstrap {bootstrap}",
+    "groups clone {simple} {missing} --bootstrap {bootstrap}",
+    "groups delete {group} {missing} --bootstrap {bootstrap}",
+    "groups evict {group} --all --bootstrap {bootstrap}",
+    "configs list --bootstrap {bootstrap}",
+    "configs describe group {group} --all --bootstrap {bootstrap}",
+    "kafka-consumer-groups --bootstrap-server {bootstrap} --describe --all-groups --members --verbose",
+    "kafka-consumer-groups --bootstrap-server {bootstrap} --describe --all-groups",
     "share describe {missing} --data-dir {data}",
     "share at {missing} {then} --data-dir {data}",
     "share why {missing} --data-dir {data}",
@@ -120,7 +137,7 @@ COMMAND_LINES = [
     "serve --data-dir {out} --override topics={topics}",
 ]
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
-FAILING = {"{missing}": 1, "2001": 1, "--execute": 1, "import": 2, "export": 2, "topics=": 2}
+FAILING = {"clone": 0, "{missing}": 1, "2001": 1, "--execute": 1, "import --from": 2, "export --data": 2, "topics=": 2}
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
@@ -129,12 +146,15 @@ def test_no_command_prints_a_control_code(
     line: str, as_json: bool, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Texts of clients are shown with escapes, and so are those of the command line in an error."""
-    if as_json and line.split(maxsplit=1)[0] in ("serve", "config", "export", "import"):
+    if as_json and line.split(maxsplit=1)[0] in ("serve", "config", "export", "import", "kafka-consumer-groups"):
         return
     then = shown(int(time.time() * 1000))
-    values = {"data": str(server.data_dir), "out": str(tmp_path / "out"), "then": then, "topics": f"{HOSTILE}:0"}
+    values = {"bootstrap": server.bootstrap}
+    values |= {"data": str(server.data_dir), "out": str(tmp_path / "out"), "then": then, "topics": f"{HOSTILE}:0"}
     values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}", "transaction": TRANSACTION}
-    words = [word.format(**values) for word in line.split()] + (["--json"] if as_json else [])
+    words = [word.format(**values) for word in line.split()]
+    if as_json:
+        words += ["-o", "json"] if "{bootstrap}" in line else ["--json"]
     code = next((code for part, code in FAILING.items() if part in line), 0)
     run(*words, capsys=capsys, code=0 if as_json and "2001" in line else code)
 

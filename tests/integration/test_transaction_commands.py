@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from protocol.error_codes import ErrorCode
+from tests.support.cluster_commands import Command
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
@@ -40,7 +41,7 @@ def test_an_administrator_ends_an_open_transaction(server: Server) -> None:
     """The log says so, and its producer is fenced."""
     producer = begin(server)
     [before] = ask(server, "list", "--open")
-    aborted = ask(server, "abort", "tx")
+    aborted = ask(server, "abort", "tx", "--execute")
     eventually(lambda: ask(server, "list")[0]["state"] == "CompleteAbort")
     steps = ask(server, "why", "tx")
     with Producer(server.address, "tx") as again:
@@ -57,8 +58,29 @@ def test_an_administrator_ends_an_open_transaction(server: Server) -> None:
 
 def test_only_an_open_transaction_is_aborted(server: Server) -> None:
     begin(server)
-    ask(server, "abort", "tx")
+    ask(server, "abort", "tx", "--execute")
     eventually(lambda: ask(server, "list")[0]["state"] == "CompleteAbort")
 
-    assert "no transaction is open" in ask(server, "abort", "tx", code=1)
-    assert "there is no such transactional id" in ask(server, "abort", "nobody", code=1)
+    assert "no transaction is open" in ask(server, "abort", "tx", "--execute", code=1)
+    assert "there is no such transactional id" in ask(server, "abort", "nobody", "--execute", code=1)
+
+
+def test_an_administrator_without_the_directory(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same over Kafka's protocol, at any loop: the open transaction is listed, described, shown before its end, and ended."""
+    producer = begin(server)
+    command = Command(server.bootstrap.split(",")[1], capsys)
+
+    opened = command.rows("transactions", "list", "--open")
+    [described] = command.rows("transactions", "describe", "tx")
+    preview = command("transactions", "abort", "tx")
+    untouched = command.rows("transactions", "list", "--open")
+    [aborted] = command.rows("transactions", "abort", "tx", "--execute")
+    eventually(lambda: command.rows("transactions", "list")[0]["state"] in ("CompleteAbort", "Empty"))
+
+    assert [(each["transactional_id"], each["producer_id"]) for each in opened] == [("tx", producer.producer_id)]
+    assert opened == untouched
+    assert list(described["partitions"]) == ["__consumer_offsets"]
+    assert (preview.code, "would be aborted" in preview.out) == (0, True)
+    assert aborted["outcome"] == "aborted"
+    assert command("transactions", "abort", "tx").err.startswith("coordinator-server: no transaction of tx is open")
+    assert command("transactions", "describe", "nobody").code == 1

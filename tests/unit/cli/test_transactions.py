@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.cli import main, transactions
+from coordinator_server.cli import main, transaction_history
 from coordinator_server.machine.provenance import SHARD_ORIGIN, TIMER_ORIGIN, request_origin
 from coordinator_server.transaction.state import TransactionState
 from tests.support.segments import START_MS
@@ -171,7 +171,7 @@ class Server:
 def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, Any] | None], Server]:
     def answering(answer: Mapping[str, Any] | None) -> Server:
         server = Server(answer)
-        monkeypatch.setattr(transactions, "ask_server", server.ask)
+        monkeypatch.setattr(transaction_history, "ask_server", server.ask)
         return server
 
     return answering
@@ -180,12 +180,37 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, Any] | None],
 def test_a_running_server_aborts(data: Path, capsys: pytest.CaptureFixture[str], ask: Any) -> None:
     server = ask({"aborted": {"producer_id": 7, "producer_epoch": 3}})
 
-    assert shown(data, capsys, "abort", "tx") == ["done: producer 7 epoch 3 is fenced"]
+    assert shown(data, capsys, "abort", "tx", "--execute") == ["done: producer 7 epoch 3 is fenced"]
     assert server.asked == [{"op": "abort-transaction", "shards": [SHARD], "transactional_id": "tx"}]
 
 
 def test_without_a_server_nothing_is_aborted(data: Path, capsys: pytest.CaptureFixture[str], ask: Any) -> None:
     ask(None)
 
-    assert main(["transactions", "abort", "tx", "--data-dir", str(data)]) == 1
+    assert main(["transactions", "abort", "tx", "--execute", "--data-dir", str(data)]) == 1
     assert "start it, then abort" in capsys.readouterr().err
+
+
+def test_an_abort_is_shown_before_it_is_made(data: Path, capsys: pytest.CaptureFixture[str], ask: Any) -> None:
+    """With what it would end; an id without an open transaction has nothing to abort."""
+    server = ask(None)
+
+    assert main(["transactions", "abort", "tx", "--data-dir", str(data)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("transactional id tx: Ongoing")
+    assert "--execute aborts this transaction" in printed.err
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["list", "--at", "2026-11-20"],
+        ["list", "--data-dir", "d", "--bootstrap", "h:1"],
+        ["abort", "tx", "--data-dir", "d", "-o", "csv"],
+    ],
+)
+def test_the_log_or_a_server_is_asked(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the log has the past; and only a server's answer has other forms than text and JSON."""
+    assert main(["transactions", *words]) == 2
+    assert capsys.readouterr().out == ""

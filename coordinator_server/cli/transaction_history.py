@@ -1,0 +1,115 @@
+"""The actions of ``transactions`` that answer from the log."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from coordinator_server.cli.engines import retries_of
+from coordinator_server.cli.log_actions import print_answer, run_action
+from coordinator_server.cli.output import note
+from coordinator_server.cli.table import columns
+from coordinator_server.cli.times import shown
+from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.input.sealing import ask_server, seal
+from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, Step, hanging, known_at, shard_of, steps_of
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the answer and return the exit code."""
+    return run_action(options, _ACTIONS, ("abort",))
+
+
+def _list(options: argparse.Namespace) -> None:
+    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
+    if options.open:
+        known = [each for each in known if each.start_ms >= 0]
+    rows = [("transactional id", "state", "producer", "epoch", "open since", "groups"), *(_row(each) for each in known)]
+    print_answer(options, known, columns(rows) if known else iter(["there are no such transactional ids"]))
+
+
+def _describe(options: argparse.Namespace) -> None:
+    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
+    found = [each for each in known if each.transactional_id == options.transactional_id]
+    if not found:
+        raise PipelineError(f"transactional id {options.transactional_id} is not known")
+    print_answer(options, found[0], _known_text(found[0]))
+
+
+def _why(options: argparse.Namespace) -> None:
+    found = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
+    print_answer(options, found, (_step_text(each) for each in found))
+
+
+def _hanging(options: argparse.Namespace) -> None:
+    found = hanging(options.data_dir, seal(options.data_dir, retries_of(options)))
+    rows = [("partition", "producer", "epoch", "first offset", "last written", "groups"), *(_hanging_row(each) for each in found)]
+    print_answer(options, found, columns(rows) if found else iter(["no transaction hangs"]))
+
+
+def _abort(options: argparse.Namespace) -> None:
+    if not options.execute:
+        _show_abort(options)
+        return
+    shard = shard_of(options.data_dir, options.transactional_id).name
+    request = {"op": "abort-transaction", "shards": [shard], "transactional_id": options.transactional_id}
+    answer = ask_server(options.data_dir, request)
+    if answer is None:
+        raise PipelineError(f"no server runs on {options.data_dir}: start it, then abort")
+    aborted: Mapping[str, Any] = answer["aborted"]
+    print_answer(options, aborted, iter([f"done: producer {aborted['producer_id']} epoch {aborted['producer_epoch']} is fenced"]))
+
+
+def _show_abort(options: argparse.Namespace) -> None:
+    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)))
+    found = [each for each in known if each.transactional_id == options.transactional_id]
+    if not found:
+        raise PipelineError(f"transactional id {options.transactional_id} is not known")
+    if found[0].start_ms < 0:
+        raise PipelineError(f"no transaction of {options.transactional_id} is open")
+    print_answer(options, found[0], _known_text(found[0]))
+    note("nothing was changed: --execute aborts this transaction and fences its producer")
+
+
+_ACTIONS = {"list": _list, "describe": _describe, "why": _why, "hanging": _hanging, "abort": _abort}
+
+
+def _row(known: Known) -> tuple[str, ...]:
+    since = shown(known.start_ms) if known.start_ms >= 0 else "-"
+    return (
+        known.transactional_id,
+        known.state,
+        str(known.producer_id),
+        str(known.producer_epoch),
+        since,
+        ", ".join(known.groups) or "-",
+    )
+
+
+def _known_text(known: Known) -> Iterator[str]:
+    yield f"transactional id {known.transactional_id}: {known.state} since {shown(known.update_ms)}"
+    yield f"producer {known.producer_id} epoch {known.producer_epoch}, timeout {known.timeout_ms} ms"
+    if known.start_ms >= 0:
+        yield f"open since {shown(known.start_ms)}: {', '.join(known.partitions) or 'no partitions'}"
+        yield f"groups that wait for it: {', '.join(known.groups) or 'none'}"
+
+
+def _step_text(step: Step) -> str:
+    parts = [step.what + (f", because {step.why}" if step.why else "")]
+    if step.producer_epoch >= 0:
+        parts.append(f"producer {step.producer_id} epoch {step.producer_epoch}")
+    if step.groups:
+        parts.append(f"groups {', '.join(step.groups)}")
+    return f"{shown(step.at_ms)}  {'; '.join(parts)}" + (f"  {step.by}" if step.by is not None else "")
+
+
+def _hanging_row(each: Hanging) -> tuple[str, ...]:
+    return (
+        each.partition,
+        str(each.producer_id),
+        str(each.producer_epoch),
+        str(each.first_offset),
+        shown(each.last_ms),
+        ", ".join(each.groups),
+    )
