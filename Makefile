@@ -5,13 +5,16 @@ LISTEN   ?= 127.0.0.1:9092
 DATA_DIR ?= ./data
 # Topics that `make run` declares; they exist by name and partition count only.
 TOPICS   ?= orders:6
+# Of `make pipeline`: the time between two rounds, and where the history's tables are.
+EVERY    ?= 1m
+HISTORY  ?= ./history
 ARGS     ?=
 
 VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact test torture simulate differential storm chaos interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate differential storm chaos interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -30,6 +33,9 @@ run: with-run ## install what is needed and start the coordinator on LISTEN, wit
 
 compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
 	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)
+
+pipeline: with-spark ## compact, query and verify the log in DATA_DIR with Spark, again and again, beside the server: EVERY (1m), tables in HISTORY (./history)
+	@exec $(BIN)/coordinator-server pipeline compact history verify --every $(EVERY) --data-dir $(DATA_DIR) --out $(HISTORY) --min-bytes 1 $(ARGS)
 
 test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' selects tests, ARGS='-n0 -s …' runs in one process
 	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)

@@ -450,6 +450,15 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         Meta(ge=64 << 20),
         Ours("The memory limit of the process that compacts. It skips a shard that needs more.", is_reloadable=True),
     ] = 1 << 30
+    log_cleaner_engine: Annotated[
+        Literal["plain", "spark", "auto"],
+        Ours(
+            "What compacts in that process. plain: Python alone. spark: a Spark session of its own, with one task at a time "
+            "(pip install 'coordinator-server[spark]'). auto: plain, and spark for the shards that need more memory than the limit, "
+            "if it is installed.",
+            is_reloadable=True,
+        ),
+    ] = "auto"
     log_cleaner_delete_retention_ms: Annotated[
         int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.", is_reloadable=True)
     ] = 24 * 3_600_000

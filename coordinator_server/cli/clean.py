@@ -1,8 +1,9 @@
-"""Compact shards in the cleaner's child process, with the plain engine.
+"""Compact shards in the cleaner's child process.
 
 The order is JSON on stdin, the result is JSON on stdout. The child does not ask the server to seal,
-and opens no log: the server has sealed what is to be read. It ends with the server. It skips a
-shard that needs more memory than allowed, and compacts the others.
+and opens no log: the server has sealed what is to be read. It ends with the server. The plain engine
+skips a shard that needs more memory than allowed, and compacts the others. Spark reads a large shard
+in parts, so it takes what the plain engine has skipped, or all shards, as the order says.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import os
 import resource
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
+from coordinator_server.cli.engines import extra_needed
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.process_settings import run_at_low_priority
@@ -28,6 +30,9 @@ from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.cleaner import Clean, Cleaned
 
+# A task on Spark takes about one and a half bytes of memory for each byte that it reads.
+_MEMORY_PER_BYTE: Final = 2
+
 
 def main() -> int:
     """Run the order and return the exit code."""
@@ -37,8 +42,7 @@ def main() -> int:
         # The server ended before die_with_parent took effect.
         return 1
     run_at_low_priority()
-    # RLIMIT_DATA counts writable memory, and not the mapped code.
-    resource.setrlimit(resource.RLIMIT_DATA, (order.max_memory_bytes, order.max_memory_bytes))
+    _limit_memory(order.max_memory_bytes)
     try:
         sys.stdout.buffer.write(msgspec.json.encode(clean(order)))
     except (PipelineError, LogError, OSError) as failure:
@@ -48,10 +52,10 @@ def main() -> int:
 
 def clean(order: Clean) -> Cleaned:
     """Compact the shards of the order. If it raises PipelineError, LogError or OSError, nothing was published."""
-    data_dir = Path(order.data_dir)
+    data_dir, engines = Path(order.data_dir), _Engines(order)
     with compaction_lock(data_dir):
         todo = [plan for plan in plans(data_dir, order.sealed) if plan.shard in order.sealed]
-        result = compact(todo, order.cutoff_ms, partial(_run, order.max_memory_bytes), Progress())
+        result = compact(todo, order.cutoff_ms, engines.run, Progress())
     layers = result.layers
     return Cleaned(
         shards=[layer.shard for layer in layers],
@@ -60,17 +64,63 @@ def clean(order: Clean) -> Cleaned:
         records=sum(layer.records for layer in layers),
         bytes=sum(layer.bytes_out for layer in layers),
         left_alone=[*result.left_alone, *(f"{layer.shard}: {layer.no_checkpoint}" for layer in layers if layer.no_checkpoint)],
+        by_spark=engines.by_spark,
     )
 
 
-def _run(max_memory_bytes: int, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
-    """Run the plain engine on one shard after the other, each with all of the memory."""
-    return [_compacted(plan, cutoff_ms, max_memory_bytes) for plan in todo]
+class _Engines:
+    """The engines that an order allows (``log.cleaner.engine``)."""
+
+    def __init__(self, order: Clean) -> None:
+        self._order = order
+        self.by_spark: list[str] = []
+
+    def run(self, todo: Sequence[ShardPlan], cutoff_ms: int | None, _progress: Progress) -> list[ShardResult]:
+        """Run the plain engine on one shard after the other, each with all of the memory, and Spark on what is left."""
+        if self._order.engine == "spark":
+            return self._on_spark(todo, cutoff_ms)
+        found = {plan: _compacted(plan, cutoff_ms) for plan in todo}
+        done = [result for result in found.values() if result is not None]
+        too_large = [plan for plan, result in found.items() if result is None]
+        if not too_large:
+            return done
+        if self._order.engine == "plain":
+            return done + [self._left_alone(plan, "set log.cleaner.engine=auto") for plan in too_large]
+        try:
+            return done + self._on_spark(too_large, cutoff_ms)
+        except PipelineError as error:
+            return done + [self._left_alone(plan, str(error)) for plan in too_large]
+
+    def _on_spark(self, todo: Sequence[ShardPlan], cutoff_ms: int | None) -> list[ShardResult]:
+        """Run one task at a time. Raises PipelineError, CannotRun if Spark is not installed or does not start."""
+        with extra_needed("spark engine"):
+            from coordinator_server.pipeline.compact.spark import run_spark
+            from coordinator_server.pipeline.spark.session import session
+        # A JVM maps more than it uses. Its tasks are limited by what they read.
+        _limit_memory(None)
+        task_bytes = self._order.max_memory_bytes // _MEMORY_PER_BYTE
+        with session("local[1]") as spark:
+            found = run_spark(spark, todo, cutoff_ms, Progress(), task_bytes)
+        self.by_spark += [result.shard for result in found if result.attempt]
+        return found
+
+    def _left_alone(self, plan: ShardPlan, advice: str) -> ShardResult:
+        limit = f"log.cleaner.max.memory.bytes={self._order.max_memory_bytes}"
+        why = f"{plan.shard} takes more memory than {limit}: raise it, or run `coordinator-server compact` by hand; {advice}"
+        return ShardResult(plan.directory, plan.to_offset, left_alone=why)
 
 
-def _compacted(plan: ShardPlan, cutoff_ms: int | None, max_memory_bytes: int) -> ShardResult:
+def _compacted(plan: ShardPlan, cutoff_ms: int | None) -> ShardResult | None:
+    """Return the result of the plain engine; None if the memory does not suffice."""
     with contextlib.suppress(MemoryError):
         return compact_shard(plan, cutoff_ms, PythonEngine())
-    advice = "raise it, or run `coordinator-server compact` by hand, which has no limit"
-    why = f"{plan.shard} takes more memory than log.cleaner.max.memory.bytes={max_memory_bytes}: {advice}"
-    return ShardResult(plan.directory, plan.to_offset, left_alone=why)
+    return None
+
+
+def _limit_memory(most_bytes: int | None) -> None:
+    """Limit this process's memory, or lift the limit. RLIMIT_DATA counts writable memory, and not the mapped code."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = hard if most_bytes is None else most_bytes
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))

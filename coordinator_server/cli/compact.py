@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, retries_of, spark_session
-from coordinator_server.cli.output import complain, counted, note, say, say_json
+from coordinator_server.cli.jobs import JobDone, run_job
+from coordinator_server.cli.output import counted
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir, seal
 from coordinator_server.pipeline.locations import local_directory, parse_location
 from coordinator_server.pipeline.progress import Progress, progress_on
+from coordinator_server.pipeline.report import Counts
 
 EPILOG = """\
 examples:
@@ -63,28 +64,21 @@ def add_own_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compact and return the exit code."""
-    try:
-        options.data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename")
-        check_data_dir(options.data_dir)
-        tell_unknown(options.data_dir)
-        started_s = time.monotonic()
-        with compaction_lock(options.data_dir):
-            todo = plans(options.data_dir, seal(options.data_dir, retries_of(options)))
-            result = _run(options, todo, progress_on(sys.stderr))
-    except CannotRun as error:
-        return complain(error, 2)
-    except (PipelineError, OSError) as error:
-        return complain(error, 1)
-    for reason in result.left_alone:
-        note(reason)
-    for layer in result.layers:
-        if layer.no_checkpoint:
-            note(f"{layer.shard}: {layer.no_checkpoint}")
-    if options.json:
-        say_json(_as_json(options, result))
-    else:
-        say([_as_text(result, time.monotonic() - started_s)])
-    return 0
+    return run_job(job, options)
+
+
+def job(options: argparse.Namespace) -> JobDone:
+    """Compact. Raises PipelineError, LogError and OSError."""
+    data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename")
+    check_data_dir(data_dir)
+    tell_unknown(data_dir)
+    started_s = time.monotonic()
+    with compaction_lock(data_dir):
+        todo = plans(data_dir, seal(data_dir, retries_of(options)))
+        result = _run(options, todo, progress_on(sys.stderr))
+    without = [f"{layer.shard}: {layer.no_checkpoint}" for layer in result.layers if layer.no_checkpoint]
+    text = _as_text(result, time.monotonic() - started_s)
+    return JobDone(0, [text], _as_json(options, result), _counts(result), [*result.left_alone, *without])
 
 
 def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progress) -> CompactResult:
@@ -102,9 +96,21 @@ def _run(options: argparse.Namespace, todo: Sequence[ShardPlan], progress: Progr
 def _as_text(result: CompactResult, seconds: float) -> str:
     if not result.layers:
         return "nothing to do: no records were sealed since the newest layers"
-    read, kept = (sum(getattr(layer, name) for layer in result.layers) for name in ("records_in", "records"))
-    before, after = (sum(getattr(layer, name) for layer in result.layers) for name in ("bytes_in", "bytes_out"))
-    return f"{counted(len(result.layers), 'shard')}: {counted(read, 'record')} ({before:,} bytes) became {kept:,} ({after:,} bytes) in {seconds:.1f} s"
+    sums = _counts(result)
+    before, after = f"{counted(sums.records_in, 'record')} ({sums.bytes_in:,} bytes)", f"{sums.records:,} ({sums.bytes:,} bytes)"
+    return f"{counted(sums.shards, 'shard')}: {before} became {after} in {seconds:.1f} s"
+
+
+def _counts(result: CompactResult) -> Counts:
+    layers = result.layers
+    return Counts(
+        shards=len(layers),
+        records_in=sum(layer.records_in for layer in layers),
+        bytes_in=sum(layer.bytes_in for layer in layers),
+        records=sum(layer.records for layer in layers),
+        bytes=sum(layer.bytes_out for layer in layers),
+        files=len(layers),
+    )
 
 
 def _as_json(options: argparse.Namespace, result: CompactResult) -> dict[str, object]:

@@ -40,8 +40,9 @@ def add_no_wait_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def retries_of(options: argparse.Namespace) -> Retries:
-    """Return how long the command waits for a server that is not ready."""
-    return ONCE if options.no_wait else Retries(RETRY_S, lambda error: note(f"waiting up to {RETRY_S:.0f} s: {error}"))
+    """Return how long the command waits for a server that is not ready: ``wait_s``, which a schedule sets, or RETRY_S."""
+    limit_s: float = getattr(options, "wait_s", RETRY_S)
+    return ONCE if options.no_wait else Retries(limit_s, lambda error: note(f"waiting up to {limit_s:.0f} s: {error}"))
 
 
 def add_engine_arguments(parser: argparse.ArgumentParser, *, python: str, workers_see: str) -> None:

@@ -13,18 +13,24 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
-from coordinator_server.cli.output import complain, counted, note, say, say_json
+from coordinator_server.cli.jobs import JobDone, run_job
+from coordinator_server.cli.output import complain, counted, say
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
 from coordinator_server.pipeline.input.sealing import check_data_dir
 from coordinator_server.pipeline.locations import Url, local_copy, parse_location
 from coordinator_server.pipeline.progress import progress_on
+from coordinator_server.pipeline.report import Counts
+
+if TYPE_CHECKING:
+    from coordinator_server.pipeline.history.new_records import Gap
 
 EPILOG = """\
 examples:
@@ -58,22 +64,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Add new records, or print a query, and return the exit code."""
+    if options.sql is None:
+        return run_job(job, options)
     try:
-        if options.sql is not None:
-            say(_query(options).splitlines())
-            return 0
-        if options.data_dir is None:
-            raise CannotRun("history needs --data-dir DIR, the server's data directory")
-        if options.at is not None:
-            raise CannotRun("--at is for --sql: the tables get everything that is new")
-        with local_copy(options.data_dir) as data_dir:
-            check_data_dir(data_dir)
-            tell_unknown(data_dir)
-            return _run(options, data_dir.absolute())
+        say(_query(options).splitlines())
     except CannotRun as error:
         return complain(error, 2)
-    except (PipelineError, OSError) as error:
-        return complain(error, 1)
+    return 0
+
+
+def job(options: argparse.Namespace) -> JobDone:
+    """Add new records. Raises PipelineError, LogError and OSError."""
+    if options.data_dir is None:
+        raise CannotRun("history needs --data-dir DIR, the server's data directory")
+    if options.at is not None:
+        raise CannotRun("--at is for --sql: the tables get everything that is new")
+    with local_copy(options.data_dir) as data_dir:
+        check_data_dir(data_dir)
+        tell_unknown(data_dir)
+        return _run(options, data_dir.absolute())
 
 
 def _query(options: argparse.Namespace) -> str:
@@ -82,30 +91,31 @@ def _query(options: argparse.Namespace) -> str:
     return view_sql(options.sql, where, options.dialect, at)
 
 
-def _run(options: argparse.Namespace, data_dir: Path) -> int:
+def _run(options: argparse.Namespace, data_dir: Path) -> JobDone:
     with extra_needed("history"):
-        from coordinator_server.pipeline.history import run as job
         from coordinator_server.pipeline.history.new_records import new_records, sealed_in_order
         from coordinator_server.pipeline.history.remote import open_tables
+        from coordinator_server.pipeline.history.run import run_here, write_history
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
     meta = read_meta(LocalStorage(), str(data_dir))
     with open_tables(options.out, meta.cluster_id) as output:
         found = new_records(data_dir, sealed_in_order(data_dir, output.positions, retries_of(options)), output.positions)
+        size = sum(Path(part.file.path).stat().st_size for each in found for part in each.parts)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
-            result = job.write_history(found, output, job.run_here, progress, 1)
+            result = write_history(found, output, run_here, progress, 1)
         else:
             with spark_session(options) as spark:
-                result = job.write_history(found, output, runner_on(spark), progress, tasks_on(spark))
-    for gap in result.gaps:
-        lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
-        note(f"{lost}: the history has only what compaction kept; run this more often than log.history.retention.ms")
-    if options.json:
-        say_json(result)
-    else:
-        say([_as_text(result.rows, time.monotonic() - started_s)])
-    return 0
+                result = write_history(found, output, runner_on(spark), progress, tasks_on(spark))
+    counts = Counts(shards=len(found), bytes_in=size, records=sum(result.rows.values()), files=result.files)
+    line = _as_text(result.rows, time.monotonic() - started_s)
+    return JobDone(0, [line], result, counts, [_lost(gap) for gap in result.gaps])
+
+
+def _lost(gap: Gap) -> str:
+    lost = f"offsets {gap.from_offset} to {gap.to_offset} of {gap.shard}"
+    return f"{lost}: the history has only what compaction kept; run this more often than log.history.retention.ms"
 
 
 def _as_text(rows: dict[str, int], seconds: float) -> str:

@@ -17,14 +17,15 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
-from coordinator_server.cli.output import complain, counted, say, say_json
+from coordinator_server.cli.jobs import JobDone, run_job
+from coordinator_server.cli.output import counted
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import input_bytes
 from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.replay.verify import Check, Verdict, checks, digests_of_server, run_here, work
+from coordinator_server.pipeline.report import Counts
 
 EPILOG = """\
 examples:
@@ -42,29 +43,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Verify and return the exit code."""
+    return run_job(job, options)
+
+
+def job(options: argparse.Namespace) -> JobDone:
+    """Verify. Raises PipelineError, LogError and OSError."""
     started_s = time.monotonic()
-    try:
-        with local_copy(options.data_dir) as data_dir:
-            check_data_dir(data_dir)
-            tell_unknown(data_dir)
-            # The server's digests come first: the segments sealed after that reach at least as far.
-            retries = retries_of(options)
-            live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))
-            todo = checks(data_dir.absolute(), live, seal(data_dir, retries))
-            verdicts = _verify(options, todo, progress_on(sys.stderr))
-    except CannotRun as error:
-        return complain(error, 2)
-    except (PipelineError, OSError) as error:
-        return complain(error, 1)
-    if options.json:
-        say_json(verdicts)
-    else:
-        say(_as_text(verdicts, live is not None, time.monotonic() - started_s))
-    return 0 if all(verdict.is_proven for verdict in verdicts) else 1
+    with local_copy(options.data_dir) as data_dir:
+        check_data_dir(data_dir)
+        tell_unknown(data_dir)
+        # The server's digests come first: the segments sealed after that reach at least as far.
+        retries = retries_of(options)
+        live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))
+        todo = checks(data_dir.absolute(), live, seal(data_dir, retries))
+        size = sum(input_bytes(Path(check.directory), check.upto) for check in todo)
+        verdicts = _verify(options, todo, size, progress_on(sys.stderr))
+    is_proven = all(verdict.is_proven for verdict in verdicts)
+    records = sum(verdict.records for verdict in verdicts)
+    counts = Counts(shards=len(verdicts), records_in=records, bytes_in=size, is_equal=is_proven)
+    lines = _as_text(verdicts, live is not None, time.monotonic() - started_s)
+    return JobDone(0 if is_proven else 1, lines, verdicts, counts)
 
 
-def _verify(options: argparse.Namespace, todo: Sequence[Check], progress: Progress) -> list[Verdict]:
-    progress.start(len(todo), sum(input_bytes(Path(check.directory), check.upto) for check in todo))
+def _verify(options: argparse.Namespace, todo: Sequence[Check], size: int, progress: Progress) -> list[Verdict]:
+    progress.start(len(todo), size)
     try:
         if options.engine == "python" or not todo:
             return list(run_here(todo, progress))

@@ -7,6 +7,7 @@ PipelineError
 ├── CannotSeal       the running server did not seal its segments
 │   └── NotReady     it starts, stops or loads, or another job has the directory: it passes by itself
 ├── ShardFailed      a Spark task failed on its shard
+│   └── ShardDamaged  it has found damage, or closed the gate: the same task fails again
 └── CannotRun        an option is wrong, or something that the job needs is missing: exit code 2
 """
 
@@ -39,6 +40,10 @@ class NotReady(CannotSeal):
 
 class ShardFailed(PipelineError):
     """A Spark task failed on its shard, or Spark itself did."""
+
+
+class ShardDamaged(ShardFailed):
+    """A Spark task found a damaged file, or an output that differs from its input."""
 
 
 class CannotRun(PipelineError):

@@ -15,7 +15,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 import structlog
@@ -29,6 +29,7 @@ from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import child_command
+from coordinator_server.server.pipeline_reports import CleanerReport
 
 log = structlog.get_logger(__name__)
 
@@ -43,7 +44,7 @@ Seal = Callable[[], Awaitable[Mapping[str, int]]]
 class Clean(Struct, frozen=True):
     """The child's order: compact the shards that are sealed up to these offsets, within a memory limit.
 
-    ``server`` is the id of the process with which the child ends.
+    ``server`` is the id of the process with which the child ends. ``engine`` is that of ``log.cleaner.engine``.
     """
 
     data_dir: str
@@ -51,10 +52,14 @@ class Clean(Struct, frozen=True):
     cutoff_ms: int
     server: int
     max_memory_bytes: int
+    engine: Literal["plain", "spark", "auto"] = "plain"
 
 
 class Cleaned(Struct, frozen=True):
-    """The child's result: the shards with a new layer, and the reasons why other shards have no new layer or checkpoint."""
+    """The child's result: the shards with a new layer, and the reasons why other shards have no new layer or checkpoint.
+
+    ``by_spark`` are the shards that were compacted on Spark.
+    """
 
     shards: list[str]
     records_before: int
@@ -62,6 +67,7 @@ class Cleaned(Struct, frozen=True):
     records: int
     bytes: int
     left_alone: list[str]
+    by_spark: list[str] = []
 
 
 class _End(NamedTuple):
@@ -93,6 +99,7 @@ class Cleaner:
         self._is_stopping = False
         # Shards whose last cleaning failed, and their dirty bytes at that time.
         self._given_up: dict[str, int] = {}
+        self.report = CleanerReport(config.log_cleaner_engine)
 
     def start(self) -> None:
         """Start the periodic checks. They do nothing while the configuration disables the cleaner."""
@@ -116,6 +123,7 @@ class Cleaner:
             try:
                 await self._clean()
             except (LogError, OSError, Refusal) as failure:
+                self._failed(str(failure))
                 log.warning("log-not-cleaned", why=str(failure), action="it is tried again later")
 
     async def _clean(self) -> None:
@@ -123,6 +131,7 @@ class Cleaner:
         due = {shard: each.dirty for shard, each in found.items() if self._is_due(shard, each)}
         if not due or sum(due.values()) < self._config.log_cleaner_min_bytes:
             return
+        self.report.engine = self._config.log_cleaner_engine
         sealed = await self._seal()
         order = Clean(
             data_dir=str(self._data_dir),
@@ -130,6 +139,7 @@ class Cleaner:
             cutoff_ms=self._clock.now_ms() - self._config.log_cleaner_delete_retention_ms,
             server=os.getpid(),
             max_memory_bytes=self._config.log_cleaner_max_memory_bytes,
+            engine=self._config.log_cleaner_engine,
         )
         end = await asyncio.to_thread(self._run_child, order)
         cleaned = self._log_outcome(end)
@@ -164,12 +174,17 @@ class Cleaner:
         if self._is_stopping:
             return set()
         if end.code is None:
-            log.warning("log-not-cleaned", why=f"it took more than log.cleaner.timeout.ms={self._config.log_cleaner_timeout_ms}")
+            why = f"it took more than log.cleaner.timeout.ms={self._config.log_cleaner_timeout_ms}"
+            self._failed(why, end.seconds)
+            log.warning("log-not-cleaned", why=why)
             return set()
         if end.code != 0:
-            log.warning("log-not-cleaned", exit_code=end.code, seconds=seconds, why=end.said or "it said nothing")
+            why = end.said or "it said nothing"
+            self._failed(why, end.seconds)
+            log.warning("log-not-cleaned", exit_code=end.code, seconds=seconds, why=why)
             return set()
         cleaned = msgspec.json.decode(end.result, type=Cleaned)
+        self._succeeded(cleaned, end.seconds)
         log.info(
             "log-cleaned",
             shards=len(cleaned.shards),
@@ -177,8 +192,28 @@ class Cleaner:
             bytes=cleaned.bytes,
             records_before=cleaned.records_before,
             bytes_before=cleaned.bytes_before,
+            by_spark=len(cleaned.by_spark),
             seconds=seconds,
         )
         for why in cleaned.left_alone:
             log.warning("shard-not-cleaned", why=why)
         return set(cleaned.shards)
+
+    def _succeeded(self, cleaned: Cleaned, seconds: float) -> None:
+        report = self.report
+        report.runs += 1
+        report.shards += len(cleaned.shards)
+        report.records_in += cleaned.records_before
+        report.bytes_in += cleaned.bytes_before
+        report.records += cleaned.records
+        report.bytes += cleaned.bytes
+        report.seconds += seconds
+        report.last_ms = self._clock.now_ms()
+        report.said = "; ".join(cleaned.left_alone) or f"{len(cleaned.shards)} shards compacted"
+
+    def _failed(self, why: str, seconds: float = 0.0) -> None:
+        report = self.report
+        report.failures += 1
+        report.seconds += seconds
+        report.last_ms = self._clock.now_ms()
+        report.said = why

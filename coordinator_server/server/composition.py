@@ -65,6 +65,7 @@ from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import Listener, ListenerServices
 from coordinator_server.server.node import Node
+from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
 from coordinator_server.server.share_messages import share_shards
@@ -214,6 +215,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))
     status.listener, status.certificates = listener, certificates
     has_tools = site.place is None and site.environment.has_tools
+    cleaner = Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None
+    tools = operations if cleaner is None else operations | PipelineReports(cleaner.report).operations
     return Parts(
         store,
         services.flusher,
@@ -233,8 +236,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         certificates,
         reconfiguration,
         operations,
-        ControlSocket(site.data_dir, operations) if has_tools else None,
-        Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None,
+        ControlSocket(site.data_dir, tools) if has_tools else None,
+        cleaner,
     )
 
 

@@ -107,6 +107,7 @@ OURS: dict[str, object] = {
     "group.configs.max": 10_000,
     "group.max.bytes": 16 * MIB,
     "group.member.max.protocols": 100,
+    "log.cleaner.engine": "auto",
     "log.cleaner.max.memory.bytes": 1024 * MIB,
     "log.cleaner.min.bytes": 32 * MIB,
     "log.cleaner.timeout.ms": HOUR_MS,

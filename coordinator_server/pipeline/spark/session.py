@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -81,6 +82,15 @@ def session(
         yield spark
 
 
+def is_alive(spark: SparkSession) -> bool:
+    """Return whether the JVM of a session answers, and its context has not stopped."""
+    try:
+        context: Any = spark.sparkContext._jsc
+        return context is not None and not context.sc().isStopped()
+    except (Py4JError, OSError):
+        return False
+
+
 def gist(error: Exception) -> str:
     """Return the one line of an error of Spark that says the reason."""
     message = ""
@@ -116,7 +126,7 @@ def _own(master: str, wanted: Mapping[str, str], scratch: Path, *, ship: bool, m
             gateway = launch_gateway(spark_conf, {"stdout": sink, "stderr": sink})  # type: ignore[no-untyped-call]
             stack.callback(_end, gateway, archive)
             spark = SparkSession(SparkContext(conf=spark_conf, gateway=gateway))
-            stack.callback(spark.stop)
+            stack.callback(_stop, spark)
         except (PySparkException, Py4JError, OSError) as error:
             raise CannotRun(f"Spark does not start: {_reason(log, error)}; check --master, or use --engine python") from error
         yield spark
@@ -236,6 +246,18 @@ def _reason(log: Path, error: Exception) -> str:
     lines = (line.strip() for line in log.read_text(errors="replace").splitlines())
     reasons = [line for line in lines if _REASON.search(line) and not line.startswith("at ")]
     return reasons[-1] if reasons else gist(error)
+
+
+def _stop(spark: SparkSession) -> None:
+    """Stop a session. If its JVM has died, forget it: otherwise the next session of this process would be the dead one."""
+    if is_alive(spark):
+        spark.stop()
+        return
+    with warnings.catch_warnings(), contextlib.suppress(Py4JError, OSError):
+        warnings.simplefilter("ignore")
+        spark.stop()
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
 def _end(gateway: Any, archive: ClassArchive | None) -> None:

@@ -21,14 +21,14 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from coordinator_server.log.errors import LogError
-from coordinator_server.pipeline.errors import PipelineError, ShardFailed
+from coordinator_server.log.errors import DamagedLog, LogError
+from coordinator_server.pipeline.errors import GateClosed, PipelineError, ShardDamaged, ShardFailed
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.spark.session import gist
 
 T = TypeVar("T")
 
-SCHEMA: Final = "result binary, error string"
+SCHEMA: Final = "result binary, error string, is_damage boolean"
 """The rows that tasks return."""
 TASKS_PER_CORE: Final = 4
 POLL_S: Final = 0.2
@@ -48,13 +48,16 @@ def run_tasks(
     if not tasks:
         return []
     context = spark.sparkContext
-    done, records = context.accumulator(0), context.accumulator(0)
 
     def count(found: int) -> None:
         done.add(1)
         records.add(found)
 
-    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_task, tasks, work, count), SCHEMA)
+    try:
+        done, records = context.accumulator(0), context.accumulator(0)
+        rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_task, tasks, work, count), SCHEMA)
+    except (PySparkException, Py4JError) as error:
+        raise ShardFailed(f"Spark gave up: {gist(error)}") from error
     return collect_results(context, rows, lambda: progress.advance(done.value, records.value))
 
 
@@ -63,18 +66,20 @@ def collect_results(context: SparkContext, rows: DataFrame, report: Callable[[],
     found = _collect(context, rows, report)
     failed = [row["error"] for row in found if row["error"]]
     if failed:
-        raise ShardFailed("; ".join(failed))
+        kind = ShardDamaged if any(row["is_damage"] for row in found) else ShardFailed
+        raise kind("; ".join(failed))
     return [bytes(row["result"]) for row in found]
 
 
 def result_row(work: Callable[[], bytes]) -> pa.RecordBatch:
     """Return a row of SCHEMA with the result of ``work`` or its error. Raising would make Spark try again and hide the reason."""
-    result, error = None, None
+    result, error, is_damage = None, None, False
     try:
         result = work()
     except (PipelineError, LogError, OSError) as failure:
-        error = str(failure)
-    return pa.RecordBatch.from_arrays([pa.array([result], pa.binary()), pa.array([error], pa.string())], ["result", "error"])
+        error, is_damage = str(failure), isinstance(failure, DamagedLog | GateClosed)
+    columns = [pa.array([result], pa.binary()), pa.array([error], pa.string()), pa.array([is_damage], pa.bool_())]
+    return pa.RecordBatch.from_arrays(columns, ["result", "error", "is_damage"])
 
 
 def _task(

@@ -38,6 +38,7 @@ from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
 from coordinator_server.server.errors import StartError, WrongProperties
+from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.ports import bind_listeners, close_sockets
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
@@ -181,7 +182,8 @@ class Supervisor:
         prepared = self._processes[CONTROLLER].prepared
         assert prepared is not None
         operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
-        self._control = ControlSocket(self._data_dir, {**operations, "loops": self._describe})
+        reports = PipelineReports(self._cleaner.report)
+        self._control = ControlSocket(self._data_dir, {**operations, **reports.operations, "loops": self._describe})
         await self._control.start()
         self._look()
         for process in self._processes.values():

@@ -12,7 +12,9 @@ import pytest
 
 from coordinator_server.cli import main, pipeline
 from coordinator_server.cli.engines import add_engine_arguments, extra_needed
+from coordinator_server.cli.jobs import JobDone
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.report import Counts
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -64,9 +66,9 @@ class Jobs:
         yield
         self.log.append("end")
 
-    def run(self, name: str, _options: argparse.Namespace) -> int:
+    def run(self, name: str, _options: argparse.Namespace) -> JobDone:
         self.log.append(name)
-        return self.codes[name]
+        return JobDone(self.codes[name], [], {}, Counts())
 
 
 @pytest.fixture

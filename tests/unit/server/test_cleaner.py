@@ -157,6 +157,7 @@ def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], comma
     asyncio.run(wait())
 
     assert [(line["event"], line["why"]) for line in lines] == 2 * [("log-not-cleaned", why)]
+    assert (cleaner.report.runs, cleaner.report.failures, cleaner.report.said) == (0, 2, why)
     assert newest_valid_layer(data_dir / "__consumer_offsets-3") is None
 
 
@@ -168,18 +169,21 @@ def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) 
 
 
 def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lines: list[Any]) -> None:
-    """The others are done, and a line says what can be done about it."""
+    """The others are done, and a line says what can be done about it. With the plain engine; Spark reads such a shard in parts."""
     large = (Record(n, START_MS, b"\0\x63%d" % n, b"x" * 900_000) for n in range(100))
     end = write_segments(data_dir / "__consumer_offsets-3", (Batch((record,)) for record in large))
     sealing = filled(data_dir, 8)
     sealing.sealed["__consumer_offsets-3"] = end
     before = sorted((data_dir / "__consumer_offsets-3").iterdir())
 
-    asyncio.run(run(Cleaner(Config(**EAGER, log_cleaner_max_memory_bytes=64 << 20), data_dir, sealing), lines, 2))
+    limited = Config(**EAGER, log_cleaner_engine="plain", log_cleaner_max_memory_bytes=64 << 20)
+    cleaner = Cleaner(limited, data_dir, sealing)
+    asyncio.run(run(cleaner, lines, 2))
 
     assert [line["event"] for line in lines] == ["log-cleaned", "shard-not-cleaned"]
     assert lines[0]["shards"] == 1
     assert "__consumer_offsets-3 takes more memory than log.cleaner.max.memory.bytes=67108864: raise it" in lines[1]["why"]
+    assert (cleaner.report.runs, cleaner.report.failures, cleaner.report.shards) == (1, 0, 1)
     assert sorted((data_dir / "__consumer_offsets-3").iterdir()) == before
 
 
