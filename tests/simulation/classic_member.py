@@ -41,7 +41,7 @@ class ClassicMember(GroupMember):
     never = frozenset({ErrorCode.UNKNOWN_MEMBER_ID})
     is_cooperative = False
 
-    _is_working = _is_leader = False
+    _is_working = is_leader = False
     _protocol = ""
     _roster: tuple[JoinGroupResponseMember, ...] = ()
     # If it leads: the partitions that it has divided.
@@ -89,13 +89,13 @@ class ClassicMember(GroupMember):
             return False
         self.is_refused = False
         self.member_id, self.epoch, self._protocol = answer.member_id, answer.generation_id, answer.protocol_name or ""
-        self._is_leader = answer.leader == answer.member_id
-        self._roster = tuple(answer.members) if self._is_leader and not answer.skip_assignment else ()
+        self.is_leader = answer.leader == answer.member_id
+        self._roster = tuple(answer.members) if self.is_leader and not answer.skip_assignment else ()
         return True
 
     async def _sync(self) -> bool:
         # A static leader that came back does not know what was divided.
-        self._divided = dict(self.surroundings.counts()) if self._roster else {} if self._is_leader else None
+        self._divided = dict(self.surroundings.counts()) if self._roster else {} if self.is_leader else None
         request = SyncGroupRequest(
             self.group_id, self.epoch, self.member_id, self.instance_id, PROTOCOL_TYPE, self._protocol, self._assignments()
         )
@@ -126,7 +126,9 @@ class ClassicMember(GroupMember):
             return frozenset()
         found = decode(ConsumerProtocolAssignment, int.from_bytes(assignment[:2]), assignment[2:])
         lasting = self.surroundings.lasting
-        return frozenset((lasting[topic.topic], each) for topic in found.assigned_partitions for each in topic.partitions)
+        # A static member gets what the one before it had, until there is a new target.
+        subscribed = [topic for topic in found.assigned_partitions if topic.topic in self.subscription.names]
+        return frozenset((lasting[topic.topic], each) for topic in subscribed for each in topic.partitions)
 
     def _assignments(self) -> list[SyncGroupRequestAssignment]:
         if not self._roster:

@@ -81,6 +81,8 @@ class Seat:
         self.group_id = group_id
         self.instance_id = instance_id
         self.subscriptions = subscriptions
+        # What a static member of the classic protocol subscribes to.
+        self.as_classic: Subscription | None = None
         self.member: GroupMember | None = None
 
     @property
@@ -190,6 +192,9 @@ class ConsumersPlay(LoopsPlay):
         member: GroupMember
         if not has_regex and rng.random() < self._mixed[seat.group_id]:
             subscription = rng.choice((NAMES[0], NAMES[0], NAMES[2]))
+            if seat.instance_id is not None:
+                # Nobody would look at a new one: a classic group does not rebalance when a static member comes back.
+                subscription = seat.as_classic = seat.as_classic or subscription
             classic = ClassicMember(self.surroundings, seat.group_id, seat.instance_id, subscription, timeouts)
             classic.is_cooperative = self._cooperative[seat.group_id]
             member = classic

@@ -85,6 +85,8 @@ class GroupMember(ABC):
     """One life of one client."""
 
     kind = ""
+    # Whether it divides the topics of its group.
+    is_leader = False
     # Errors of a commit that a member whose answers are in force never gets for what it owns.
     never: Collection[ErrorCode] = ()
 

@@ -107,13 +107,15 @@ class NativeMember(GroupMember):
             if self._target == self.life.owned:
                 ledger.has_revoked(self.life)
         if answer.assignment is not None:
+            # What it was given and has not begun with has to be given up, too.
+            has = self.life.owned | (self._target or frozenset())
             self._target = frozenset(
                 (topic.topic_id, partition) for topic in answer.assignment.topic_partitions for partition in topic.partitions
             )
             # Each assignment is acknowledged, also one that is what the member has.
             self._has_told = None
             self._reconcile_us = self.surroundings.world.now_us + self._time_to_reconcile_us()
-            if not self.life.owned <= self._target:
+            if not has <= self._target:
                 ledger.must_revoke(self.life)
         ledger.confirm(self.life, sent_us)
 

@@ -10,7 +10,7 @@ from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
 from coordinator_server.group.consumer.records import epoch_record, partition_metadata_tombstone
-from coordinator_server.group.consumer.subscriptions import is_homogeneous, regexes_after, topics_after
+from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous, regexes_after, topics_after
 from protocol.coordinator_records import CoordinatorRecord
 
 
@@ -38,6 +38,5 @@ def update_epoch(
     group.compared_epoch = epoch
     if group.has_partition_metadata:
         records.append(partition_metadata_tombstone(group.group_id))
-    is_new = change.after.member_id not in group.members and change.after.instance_id not in group.static_members
-    is_alike = is_homogeneous(regexes_after(group, old, new), topics, len(group.members) + is_new)
+    is_alike = is_homogeneous(regexes_after(group, old, new), topics, count_after(group, change.after))
     return EpochUpdate(epoch, is_alike, records)

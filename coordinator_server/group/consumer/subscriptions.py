@@ -52,6 +52,12 @@ def is_homogeneous(regexes: Mapping[str, int], topics: TopicCounts, members: int
     return all(count == (0, 1) for count in topics.values())
 
 
+def count_after(group: ConsumerGroup, member: ConsumerGroupMember) -> int:
+    """Return the number of members with a member that is new, replaces a static one, or is there already."""
+    is_new = member.member_id not in group.members and member.instance_id not in group.static_members
+    return len(group.members) + is_new
+
+
 def subscribed_names(group: ConsumerGroup, member: ConsumerGroupMember) -> Collection[str]:
     """Return the topics that a member names, and those that its regular expression is known to match."""
     names = member.metadata.subscribed_topic_names

@@ -13,7 +13,7 @@ from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.records import assignment_epoch_record, target_record
-from coordinator_server.group.consumer.subscriptions import is_homogeneous
+from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.machine.errors import CoordinatorError
@@ -39,7 +39,8 @@ def update_target(
     if group.assignment_epoch >= group_epoch or not is_due(consumer, group):
         return last_target(group, change.after), []
     if is_alike is None:
-        is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
+        # A member that subscribes to nothing joins without a new epoch. Kafka does not count it here.
+        is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, count_after(group, change.after))
     size = partial(assignment_size, consumer, group, is_alike, change.after)
     if consumer.background.take(group, group_epoch, size, partial(group.has_target, change.after)):
         return last_target(group, change.after), []

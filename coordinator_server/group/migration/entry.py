@@ -43,8 +43,8 @@ class Entry(NamedTuple):
     records: Sequence[CoordinatorRecord] = ()
     classic: ClassicGroup | None = None
     is_due: bool = False
-    """Whether a rebalance of the classic group was in progress, or somebody has to give something up: then the consumer group needs a
-    new epoch in any case."""
+    """Whether a rebalance of the classic group was in progress, somebody has to give something up, or a partition has no owner: then
+    the consumer group needs a new epoch in any case."""
 
 
 def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
@@ -62,7 +62,7 @@ def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
     consumer = groups.consumer_context
     refuse_upgrade(consumer.config, classic)
     converted = upgrade(classic, consumer.topics, consumer.hashes.of_group)
-    is_due = classic.state is not STABLE or converted.has_claims
+    is_due = classic.state is not STABLE or converted.is_due
     return Entry(converted.group, converted.records, classic, is_due)
 
 

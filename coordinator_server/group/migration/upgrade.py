@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, NoReturn
 
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.config_values import migration_policy
 from coordinator_server.group.assign.order import order_copied_partitions, order_partitions, order_timeline, order_topic_ids
@@ -54,8 +55,8 @@ class Upgrade(NamedTuple):
 
     records: list[CoordinatorRecord]
     group: ConsumerGroup
-    has_claims: bool
-    """Whether a member has more than its target."""
+    is_due: bool
+    """Whether the group needs a new target: a member has more than its target, or a partition has no owner."""
 
 
 class _Member(NamedTuple):
@@ -63,7 +64,8 @@ class _Member(NamedTuple):
     metadata: ConsumerGroupMemberMetadataValue
     target: Partitions
     claims: Partitions
-    """What the member said it owned when it joined last; empty if the group knows what it has."""
+    """What the member said it owned when it joined last, if the group does not know what it has; and partitions that it was given and
+    that are not known here (yet)."""
     generation_id: int
     """The generation in which it got that."""
 
@@ -97,9 +99,11 @@ def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgra
     """Return the conversion of a group with members. Raises CoordinatorError."""
     group_id, epoch = classic.group_id, classic.generation_id
     found = [_member(classic, classic.members[member_id], topics) for member_id in hash_map_order(classic.members)]
-    claims = _free_claims(found, _all_targets(found))
+    owned = _all_targets(found)
+    claims = _free_claims(found, owned)
     members = {each.member_id: _with_assignment(each, claims.get(each.member_id, {}), epoch) for each in found}
-    metadata_hash = hash_of({name for each in found for name in each.metadata.subscribed_topic_names})
+    subscribed = {name for each in found for name in each.metadata.subscribed_topic_names}
+    metadata_hash = hash_of(subscribed)
     of_group = [epoch_record(group_id, epoch, metadata_hash), assignment_epoch_record(group_id, epoch, 0)]
     subscriptions = {member_id: member_record(group_id, member) for member_id, member in members.items()}
     targets = {each.member_id: target_record(group_id, each.member_id, each.target) for each in found}
@@ -115,12 +119,13 @@ def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgra
         *(currents[member_id] for member_id in order),
     ]
     group = _group_of(group_id, [*of_group, *subscriptions.values(), *targets.values(), *currents.values()])
-    return Upgrade(records, group, bool(claims))
+    # The hash is that of the present topics, so that nothing else would tell that the leader had divided fewer partitions.
+    return Upgrade(records, group, bool(claims) or not _has_all(owned, filter(None, map(topics.topic, subscribed))))
 
 
 def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> _Member:
     """Return a member as a consumer group has it, and what it has."""
-    target = _assignment(classic, member, topics)
+    target, unknown = _assignment(classic, member, topics)
     metadata = next((each.metadata for each in member.protocols if each.name == classic.protocol_name), None)
     if metadata is None:
         # The group has no generation yet, or the member has joined again with other protocols. Kafka does not expect it.
@@ -144,6 +149,8 @@ def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImag
     # Members of other protocols have given everything up before they join.
     has_claims = classic.protocol_name == COOPERATIVE and member.held is None
     claims = partitions_by_id(topics, subscription.owned_partitions) if has_claims else {}
+    for topic_id, partitions in unknown.items():
+        claims[topic_id] = [*claims.get(topic_id, ()), *partitions]
     return _Member(member.member_id, value, target, claims, subscription.generation_id)
 
 
@@ -154,14 +161,14 @@ def _with_assignment(member: _Member, claims: Partitions, epoch: int) -> Consume
     return ConsumerGroupMember(member.member_id, member.metadata).with_current(current)
 
 
-def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> Partitions:
+def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> tuple[Partitions, Partitions]:
     """Return what a member has: what it got in its last SyncGroup, or in the consumer group that the group was before.
 
-    Topics that do not exist any more are left out.
+    Topics that do not exist any more are left out. Partitions that do not exist here come second: an assignor cannot handle them.
     """
     held = member.assignment if member.held is None else member.held
     if not held:
-        return {}
+        return {}, {}
     try:
         assignment = read_assignment(held)
     except Unreadable as unreadable:
@@ -173,12 +180,17 @@ def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: Topic
             "re-attempting the upgrade",
         )
     found: Partitions = {}
+    unknown: Partitions = {}
     for named in assignment.assigned_partitions:
         topic = topics.topic(named.topic)
         if topic is not None:
             # Of a topic that is named twice, the last entry counts.
-            found[topic.topic_id] = order_copied_partitions(named.partitions)
-    return {topic_id: found[topic_id] for topic_id in order_topic_ids(found)}
+            existing = [partition for partition in named.partitions if 0 <= partition < topic.partitions]
+            found[topic.topic_id] = order_copied_partitions(existing)
+            unknown[topic.topic_id] = sorted(set(named.partitions).difference(existing))
+    return {topic_id: found[topic_id] for topic_id in order_topic_ids(found)}, {
+        key: more for key, more in unknown.items() if more
+    }
 
 
 def _all_targets(members: Iterable[_Member]) -> set[_Position]:
@@ -211,6 +223,11 @@ def _free_claims(members: Iterable[_Member], owned: set[_Position]) -> dict[str,
                 found.setdefault(each.member_id, {})[topic_id] = free
                 taken.update((topic_id, partition) for partition in free)
     return found
+
+
+def _has_all(owned: set[_Position], topics: Iterable[Topic]) -> bool:
+    """Return whether every partition of the topics has an owner."""
+    return all((topic.topic_id, partition) in owned for topic in topics for partition in range(topic.partitions))
 
 
 def _positions(partitions: Partitions) -> set[_Position]:

@@ -41,7 +41,8 @@ def update_target(
     if group.assignment_epoch >= group_epoch or not _is_due(share, group):
         return _last_target(group, member), []
     if is_alike is None:
-        is_alike = is_homogeneous(group.subscribed_topics, len(group.members))
+        # A member that subscribes to nothing joins without a new epoch. Kafka does not count it here.
+        is_alike = is_homogeneous(group.subscribed_topics, len(group.members) + (member.member_id not in group.members))
     size = partial(_assignment_size, share, group, is_alike, member)
     if share.background.take(group, group_epoch, size, lambda: member.member_id in group.targets):
         return _last_target(group, member), []

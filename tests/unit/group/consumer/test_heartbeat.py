@@ -641,6 +641,22 @@ def test_a_target_waits_for_the_interval() -> None:
     assert beats.group.assignment_epoch == 3
 
 
+@pytest.mark.parametrize("name", ["b", "y"])
+def test_a_member_that_subscribes_to_nothing_takes_nothing_away(name: str) -> None:
+    """Its join makes no new epoch, and may be the request that computes the target. Kafka does not count it then."""
+    beats = Beats(config_of(group_consumer_assignment_interval_ms="1000"), t=2)
+    member, passing = beats.member("m"), beats.member("p")
+    member.join()
+    passing.join()
+    passing.leave()
+    beats.log.advance(1000)
+
+    beats.member(name).join(subscribed_topic_names=[])
+
+    assert beats.group.assignment_epoch == beats.group.group_epoch == 4
+    assert [list(each) for each in beats.group.target("m").values()] == [[0, 1]]
+
+
 def test_a_clock_that_is_set_back_stalls_no_group() -> None:
     """Kafka would wait until the clock is again where it was."""
     beats = Beats(config_of(group_consumer_assignment_interval_ms="1000"), t=2)

@@ -361,6 +361,29 @@ def test_the_join_of_a_static_member_replaces_it_at_once() -> None:
     assert old.heartbeat() is ErrorCode.FENCED_INSTANCE_ID
 
 
+def test_partitions_that_the_leader_did_not_know_get_an_owner() -> None:
+    """Also if the member that joins changes nothing: the group's hash is that of the present topics, so nobody would notice."""
+    beats = Beats(t=2)
+    stable(beats, {"t": [0]}, instance_id="i")
+
+    assert beats.member("m", instance_id="i").join().response.member_epoch == 2
+
+    assert beats.members["m"].assigned == {"t": [0, 1]}
+
+
+def test_partitions_that_are_not_known_here_stay_with_their_member() -> None:
+    """The leader has learned of them from elsewhere. They are in no target, and nobody else's before the member gives them up."""
+    beats = Beats(t=2, u=1)
+    [classic] = stable(beats, {"t": [0, 1, 2, 3]})
+
+    assert beats.member("m").join(subscribed_topic_names=["t", "u"]).error is None
+
+    member = beats.group.members[classic.member_id]
+    assert [list(each) for each in member.assigned.values()] == [[0, 1, 2, 3]]
+    assert [list(each) for each in beats.group.target(classic.member_id).values()] <= [[0, 1]]
+    assert classic.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
+
+
 def test_a_rebalance_that_was_in_progress_is_done() -> None:
     """Also if the member that joins changes nothing: who has joined the classic group meanwhile gets its share."""
     beats = Beats(t=4)
