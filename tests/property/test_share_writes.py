@@ -83,7 +83,11 @@ def test_rows_combine_as_their_batches_do(
     for one, new in ((before, after), (after, before), ([], before), (before, after[::-1]), (before, [])):
         assert batches_of(rows_of(one)) == tuple(one)
         assert batches_of(combine_rows(rows_of(one), start_offset)) == combine(one, start_offset)
-        assert batches_of(merge_rows(rows_of(one), rows_of(new), start_offset)) == combine([*one, *new], start_offset)
+        merged, combined = merge_rows(rows_of(one), rows_of(new), NO_START_OFFSET), combine([*one, *new], NO_START_OFFSET)
+        assert batches_of(merged) == combined
+        for later in (after, before):
+            merged, combined = merge_rows(merged, rows_of(later), start_offset), combine([*combined, *later], start_offset)
+            assert batches_of(merged) == combined
 
 
 class Step(NamedTuple):

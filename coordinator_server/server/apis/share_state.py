@@ -38,6 +38,9 @@ BATCHES_PER_STEP: Final = 1_000
 """A step handles share partitions with this many batches; a share partition counts as BATCHES_PER_PARTITION more."""
 BATCHES_PER_PARTITION: Final = 10
 
+# Made once: isinstance would make the same of ``Write | Read`` for each request.
+_PLAIN: Final = (Write, Read)
+
 # A share partition's own refusal is answered as it is; the table has no answer of the log with this code.
 STATE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
     error: answer for error, answer in OPERATION_ERRORS.items() if error is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -114,7 +117,7 @@ def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None
     """Return the row of an API. ``short_way`` reads plain requests, which are an operation's own, and encodes its response to one."""
 
     def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
-        if isinstance(request, Write | Read):
+        if isinstance(request, _PLAIN):
             node.share_states.write(node.share_shard(*request.key), api.operation, context, request, reply)
             return
         topics, group_id = request.topics, request.group_id
@@ -128,7 +131,7 @@ def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None
             at_once(work)
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> Any:
-        if isinstance(request, Write | Read):
+        if isinstance(request, _PLAIN):
             key = request.key
             return api.response([api.topic_result(key.topic_id, [_refused(api, key.partition, error, message)])])
         results = [
