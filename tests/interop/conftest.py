@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.clients import CONSUMERS, ConfluentAdmin
-from tests.interop.contract_table import CONTRACT, LACKS, contract_table
+from tests.interop.contract_table import CONTRACT, LACKS, LACKS_OF_CONSUMERS, contract_table
 from tests.interop.crew import Crew
 from tests.interop.programs import FOREIGN
 from tests.support.server import Server
@@ -40,13 +40,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A scenario of the contract runs with each named client that can take part in it; those of KIP-848, with the clients that have it."""
+    scenario = metafunc.definition.originalname.removeprefix("test_")
     able = WITH_BOTH_PROTOCOLS.get(Path(metafunc.module.__file__ or "").name)
     if able is not None:
-        metafunc.parametrize("client", [client for client in _named_clients(metafunc.config) if client in able])
+        named = [client for client in _named_clients(metafunc.config) if client in able]
+        metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS_OF_CONSUMERS])
         return
     if "client" not in metafunc.fixturenames or Path(metafunc.module.__file__ or "").name != CONTRACT:
         return
-    scenario = metafunc.definition.originalname.removeprefix("test_")
     named = _named_clients(metafunc.config)
     metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS])
 

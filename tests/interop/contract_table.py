@@ -15,6 +15,10 @@ LACKS = {
     ("kafkajs", "static_restart"): "no static membership",
     ("aiokafka", "admin_alters_and_deletes"): "its admin has no such calls",
 }
+# The same of the scenarios of KIP-848.
+LACKS_OF_CONSUMERS = {
+    ("franz-go", "static_restart"): "1.22.2 leaves without its instance id, which is refused: its place is free after its session only",
+}
 
 
 def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) -> Iterator[str]:

@@ -56,12 +56,8 @@ def test_join_rebalance_and_takeover(group: Crew) -> None:
     assert sorted(group.settle()) == [0, 1, 2, 3, 4, 5]
 
 
-def test_static_restart(client: str, group: Crew) -> None:
+def test_static_restart(group: Crew) -> None:
     """A static member that ends and starts again within its session has what it had, and nobody else notices."""
-    if client == "franz-go":
-        pytest.skip(
-            "franz-go 1.22.2 leaves without its instance id, which is refused, so that its place is free after its session only"
-        )
     named = [CONSUMER._replace(instance_id=f"instance-{number}") for number in range(2)]
     for options in named:
         group.join(1, options)
