@@ -36,6 +36,8 @@ COMMANDS = {
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "configs": ("configs", "list, describe and change settings of topics and groups"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
+    "health": ("health", "say whether each server answers"),
+    "doctor": ("doctor", "find what is wrong, and say what to do"),
     "config": ("show_config", "list all properties and their values"),
 }
 

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     """Check, salvage if requested, and return the exit code."""
     create_private_files()
     try:
-        report = check(str(options.data_dir), _progress())
+        report = check(str(options.data_dir), show_progress())
         saved = _salvage(options.data_dir, options.salvage) if options.salvage else None
     except OSError as error:
         return complain(error, 1)
@@ -106,8 +106,8 @@ def _finding(finding: Finding) -> dict[str, object]:
     return msgspec.structs.asdict(finding) | {"means": finding.means, "action": finding.action}
 
 
-def _progress() -> Progress:
-    """Show the progress on one line of a terminal."""
+def show_progress() -> Progress:
+    """Return what shows the progress of a check on one line of a terminal."""
     if not sys.stderr.isatty():
         return lambda _done, _all: None
     shown = 0

@@ -9,6 +9,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.testing import Coordinator
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.cluster_commands import Command, join_consumer, join_share
@@ -157,6 +158,37 @@ def test_a_server_and_topics_have_settings(ask: Command) -> None:
     assert {"kind": "topic", "name": "settled"} in listed
     assert {"kind": "broker", "name": "1"} in listed
     assert ask("configs", "describe", "topic", "nothing").code == 1
+
+
+def test_health_is_a_row_for_each_server(ask: Command, server: Coordinator) -> None:
+    [row] = ask.rows("health")
+
+    assert (row["node"], row["address"], row["state"], row["is_controller"]) == (1, server.bootstrap_servers, "serving", True)
+
+
+def test_the_doctor_explains_a_group_that_is_stuck(ask: Command, client: Client) -> None:
+    """Who has not given up what; the group is in order again when that member is gone."""
+    join_consumer(client, "stuck", "holder", "orders", range(3))
+    first = ConsumerGroupHeartbeatRequest("stuck", "late", 0, subscribed_topic_names=["orders"], rebalance_timeout_ms=60_000)
+    first.topic_partitions = []
+    client.ask(first, 1, ConsumerGroupHeartbeatResponse)
+
+    stuck = ask("doctor", "--watch", "0.1", "-o", "json")
+    ask("groups", "evict", "stuck", "--all", "--execute")
+    after = ask("doctor", "--watch", "0.1", "--all")
+
+    [finding] = stuck.rows
+    assert (stuck.code, finding["severity"], finding["check"]) == (1, "problem", "groups")
+    assert "group stuck does not settle: holder of tests at 127.0.0.1 has not given up orders" in finding["what"]
+    assert "groups evict stuck --member ID" in finding["action"]
+    assert (after.code, "ok: groups: " in after.out) == (0, True)
+
+
+def test_the_doctor_says_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--bootstrap", f"127.0.0.1:{free_port()}"]
+
+    assert main(["doctor", *words]) == main(["health", *words]) == 1
+    assert "problem: servers: no server could be reached" in capsys.readouterr().out
 
 
 def test_lines_of_json_are_one_row_each(ask: Command, client: Client) -> None:

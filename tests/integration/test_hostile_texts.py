@@ -119,6 +119,8 @@ COMMAND_LINES = [
     "groups clone {simple} {missing} --bootstrap {bootstrap}",
     "groups delete {group} {missing} --bootstrap {bootstrap}",
     "groups evict {group} --all --bootstrap {bootstrap}",
+    "health --bootstrap {bootstrap}",
+    "doctor --all --watch 0.1 --data-dir {data} --bootstrap {bootstrap}",
     "configs list --bootstrap {bootstrap}",
     "configs describe group {group} --all --bootstrap {bootstrap}",
     "kafka-consumer-groups --bootstrap-server {bootstrap} --describe --all-groups --members --verbose",

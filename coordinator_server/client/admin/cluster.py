@@ -82,7 +82,14 @@ class Cluster:
         """Ask the server of a node id. Raises ClientError."""
         if not self.servers:
             await self.learn()
-        return await self.retried(lambda: self._ask(node_id, message, response))
+        return await self.retried(lambda: self.ask_once(node_id, message, response))
+
+    async def ask_once(self, node_id: int, message: Message, response: type[R]) -> R:
+        """Ask the server of a node id, and do not ask again. Raises ClientError."""
+        if node_id not in self.servers:
+            raise Unavailable(f"the cluster has no server {node_id}")
+        connection = await self._connection(self.servers[node_id])
+        return await connection.request(message, response, self.settings.request_timeout_s)
 
     async def ask_all(self, message: Message, response: type[R]) -> dict[int, R]:
         """Ask every server of the cluster. Raises ClientError if one of them does not answer."""
@@ -107,7 +114,7 @@ class Cluster:
 
         async def ask(some: list[str]) -> list[tuple[int, R]]:
             found = await self._find(some, key_type)
-            asked = [(node_id, self._ask(node_id, request_of(of_node), response)) for node_id, of_node in found.items()]
+            asked = [(node_id, self.ask_once(node_id, request_of(of_node), response)) for node_id, of_node in found.items()]
             answers = await asyncio.gather(*(answer for _, answer in asked))
             for answer in answers:
                 for code in codes_of(answer):
@@ -167,12 +174,6 @@ class Cluster:
 
     async def _ask_any(self, message: Message, response: type[R]) -> R:
         connection = await self._any()
-        return await connection.request(message, response, self.settings.request_timeout_s)
-
-    async def _ask(self, node_id: int, message: Message, response: type[R]) -> R:
-        if node_id not in self.servers:
-            raise Unavailable(f"the cluster has no server {node_id}")
-        connection = await self._connection(self.servers[node_id])
         return await connection.request(message, response, self.settings.request_timeout_s)
 
     async def _any(self) -> Connection:

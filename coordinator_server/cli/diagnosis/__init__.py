@@ -1,0 +1,1 @@
+"""What ``doctor`` looks at: each module has checks, and a check yields findings."""

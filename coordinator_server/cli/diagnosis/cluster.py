@@ -1,0 +1,175 @@
+"""Running servers: whether each answers, groups that do not settle, and transactions that do not end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
+from coordinator_server.cli.output import counted
+from coordinator_server.client.admin.cluster import Cluster
+from coordinator_server.client.admin.groups import CONSUMER, Description, Listed, Member, describe_groups, list_groups
+from coordinator_server.client.admin.transactions import ONGOING, describe_transactions, list_transactions
+from coordinator_server.client.errors import ClientError, UnsupportedVersion, known_code
+from protocol.error_codes import ErrorCode
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+
+SETTLED: Final = ("Stable", "Empty", "Dead", "")
+MOST_GROUPS: Final = 20
+"""The number of groups that are explained one by one."""
+SERVING: Final = "serving"
+LOADING: Final = "loading"
+UNREACHABLE: Final = "unreachable"
+_LATE_MS: Final = 60_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A server as it answers. ``error`` says why it does not."""
+
+    node_id: int
+    address: str
+    state: str
+    milliseconds: float | None
+    is_controller: bool
+    error: str | None
+
+
+async def see_servers(cluster: Cluster) -> list[Seen]:
+    """Ask every server of the cluster once. Raises ClientError if none answers."""
+    await cluster.learn()
+    return list(await asyncio.gather(*(_see(cluster, node_id) for node_id in sorted(cluster.servers))))
+
+
+async def _see(cluster: Cluster, node_id: int) -> Seen:
+    about = node_id, str(cluster.servers[node_id])
+    is_controller = node_id == cluster.controller_id
+    try:
+        # The first request opens the connection.
+        await cluster.ask_once(node_id, ListGroupsRequest(["none"]), ListGroupsResponse)
+        begun = time.monotonic()
+        answer = await cluster.ask_once(node_id, ListGroupsRequest(), ListGroupsResponse)
+        took_ms = round((time.monotonic() - begun) * 1000, 1)
+    except ClientError as error:
+        return Seen(*about, UNREACHABLE, None, is_controller, str(error))
+    if answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return Seen(*about, LOADING, took_ms, is_controller, None)
+    error_code = known_code(answer.error_code)
+    return Seen(*about, SERVING, took_ms, is_controller, error_code.name if error_code else None)
+
+
+async def check_cluster(cluster: Cluster, watch_s: float) -> list[Finding]:
+    """Check the servers, then groups and transactions. Raises ClientError."""
+    servers = await see_servers(cluster)
+    findings = [each for seen in servers for each in _judge(seen)]
+    if cluster.controller_id not in cluster.servers:
+        findings.append(
+            Finding(PROBLEM, "servers", "there is no controller: topics and settings cannot be changed", "start loop 0")
+        )
+    if all(each.state == SERVING for each in servers):
+        findings += await _check_groups(cluster, watch_s)
+        findings += await _check_transactions(cluster)
+    return findings
+
+
+def _judge(seen: Seen) -> Iterator[Finding]:
+    name = f"node {seen.node_id} at {seen.address}"
+    if seen.state == UNREACHABLE:
+        action = "is the port open in the firewall, published by the container, and named in advertised.listeners?"
+        yield Finding(PROBLEM, "servers", f"{name}: {seen.error}", action)
+    elif seen.state == LOADING:
+        yield Finding(WARNING, "servers", f"{name} is loading its groups", "wait; clients try again by themselves")
+    elif seen.error is not None:
+        yield Finding(PROBLEM, "servers", f"{name} refuses to list its groups: {seen.error}", "look at its log")
+    else:
+        yield Finding(OK, "servers", f"{name} answers in {seen.milliseconds} ms")
+
+
+async def _check_groups(cluster: Cluster, watch_s: float) -> list[Finding]:
+    """Look at groups that are not settled, and again after a while: those that stand still are stuck."""
+    listed = await list_groups(cluster)
+    unsettled = [each for each in listed if each.state not in SETTLED]
+    if unsettled:
+        before = await describe_groups(cluster, [each.group_id for each in unsettled])
+        await asyncio.sleep(watch_s)
+        after = await describe_groups(cluster, before)
+        stuck = [
+            group for name, group in after.items() if group.state not in SETTLED and _standing(before[name]) == _standing(group)
+        ]
+    else:
+        stuck = []
+    if not stuck:
+        return [_quiet(listed, unsettled)]
+    findings = [Finding(PROBLEM, "groups", *explain(each)) for each in stuck[:MOST_GROUPS]]
+    if len(stuck) > MOST_GROUPS:
+        text = f"{counted(len(stuck) - MOST_GROUPS, 'more group')} did not settle within {watch_s:g} s"
+        findings.append(Finding(PROBLEM, "groups", text, "coordinator-server groups list --state preparingrebalance …"))
+    return findings
+
+
+def _quiet(listed: list[Listed], unsettled: list[Listed]) -> Finding:
+    more = f", {len(unsettled)} of them were rebalancing and have gone on" if unsettled else ""
+    return Finding(OK, "groups", f"{counted(len(listed), 'group')}{more}")
+
+
+def _standing(group: Description) -> object:
+    """Return what changes when a group gets anywhere."""
+    return (
+        group.state,
+        group.epoch,
+        group.assignment_epoch,
+        [(each.member_id, each.epoch, each.assignment) for each in group.members],
+    )
+
+
+def explain(group: Description) -> tuple[str, str]:
+    """Return why a group is not settled, and what to do."""
+    why = f"'coordinator-server groups why {group.group_id} --data-dir DIR' says what began it"
+    if group.type == CONSUMER and group.state == "Reconciling":
+        slow = [(each, _difference(each.assignment, each.target)) for each in group.members]
+        holding = [f"{_who(member)} has not given up {left}" for member, left in slow if left]
+        if holding:
+            action = f"stop that client, or 'coordinator-server groups evict {group.group_id} --member ID --execute'; {why}"
+            return f"group {group.group_id} does not settle: {'; '.join(holding[:3])}", action
+        behind = [_who(each) for each in group.members if each.epoch != group.epoch]
+        return (
+            f"group {group.group_id} does not settle: {', '.join(behind[:3]) or 'a member'} has not confirmed epoch {group.epoch}",
+            why,
+        )
+    if group.state == "CompletingRebalance":
+        members = ", ".join(_who(each) for each in group.members[:3])
+        return f"group {group.group_id} waits for the leader's assignment; its members: {members}", why
+    if group.state == "PreparingRebalance":
+        members = ", ".join(_who(each) for each in group.members[:3])
+        action = f"a member that does not poll delays the others until its max.poll.interval.ms; {why}"
+        return f"group {group.group_id} waits for {counted(len(group.members), 'member')} to join again: {members}", action
+    return f"group {group.group_id} stays in {group.state}", why
+
+
+def _who(member: Member) -> str:
+    return f"{member.member_id} of {member.client_id} at {member.client_host.removeprefix('/')}"
+
+
+def _difference(first: dict[str, list[int]] | None, second: dict[str, list[int]] | None) -> str:
+    left = {topic: sorted(set(some) - set((second or {}).get(topic, ()))) for topic, some in (first or {}).items()}
+    return "; ".join(f"{topic} {','.join(map(str, some))}" for topic, some in left.items() if some)
+
+
+async def _check_transactions(cluster: Cluster) -> list[Finding]:
+    """Find transactions that are open for longer than their producer allowed."""
+    try:
+        listed = await list_transactions(cluster, [ONGOING])
+    except UnsupportedVersion:
+        return [Finding(NOTE, "transactions", "the server does not list transactions")]
+    now_ms = round(time.time() * 1000)
+    found = []
+    for each in (await describe_transactions(cluster, [each.transactional_id for each in listed])).values():
+        late_ms = now_ms - each.start_ms - each.timeout_ms if each.start_ms is not None else 0
+        if late_ms > _LATE_MS:
+            text = f"transaction {each.transactional_id} is open {late_ms // 1000:,} s longer than its timeout"
+            action = f"'coordinator-server transactions abort {each.transactional_id} --execute'; groups wait for it"
+            found.append(Finding(PROBLEM, "transactions", text, action))
+    return found or [Finding(OK, "transactions", f"{counted(len(listed), 'open transaction')}")]

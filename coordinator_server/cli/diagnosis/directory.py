@@ -1,0 +1,127 @@
+"""A data directory: whose it is, whether a server runs on it, what that says of itself, and damage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
+from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
+from coordinator_server.cli.output import counted
+from coordinator_server.log.errors import WrongDirectory
+from coordinator_server.log.file_locks import Holder, holder
+from coordinator_server.log.file_names import LOCK
+from coordinator_server.log.meta import NAME
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.repair.findings import Progress
+from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.input.sealing import ask_server
+
+QUICK_BYTES: Final = 1 << 30
+"""A log up to this size is read for damage without being asked to."""
+SOON_DAYS: Final = 14
+INCIDENTS: Final[Mapping[str, str]] = {
+    "connection-limit-reached": "raise max.connections, or max.connections.per.ip, or find the client that opens so many",
+    "connection-rate-reached": "raise max.connection.creation.rate, or find the client that connects over and over",
+    "connections-not-accepted": "raise the limit of open files (LimitNOFILE= of the unit)",
+    "connection-refused": "look at the server's log: a client sends what this server does not read",
+    "request-stalled": "look at the server's log: a client sends a request too slowly",
+    "request-shed": "raise queued.max.request.bytes, or find the clients that send so much",
+    "tls-handshake-failed": "look at the server's log: certificates of clients, or their protocol versions, do not fit",
+}
+"""What to do about what a server counts (server/incidents.py)."""
+
+
+def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:
+    """Check a directory and the server that runs on it."""
+    if not (data_dir / NAME).is_file():
+        yield Finding(PROBLEM, "directory", f"{data_dir} is no data directory of coordinator-server", "check --data-dir")
+        return
+    yield from _check_permissions(data_dir)
+    yield from check_disk(data_dir)
+    yield from check_clock(data_dir)
+    yield from _check_server(data_dir, holder(f"{data_dir}/{LOCK}"))
+    yield from _check_damage(data_dir, is_full=is_full, progress=progress)
+
+
+def _check_permissions(data_dir: Path) -> Iterator[Finding]:
+    found = data_dir.stat()
+    if found.st_mode & 0o077:
+        action = f"chmod 700 {data_dir}: the log has ids, addresses and offsets of clients"
+        yield Finding(WARNING, "directory", f"others than its owner can open it (mode {found.st_mode & 0o777:o})", action)
+    elif not os.access(data_dir, os.R_OK | os.W_OK | os.X_OK):
+        yield Finding(NOTE, "directory", "it belongs to a different user", "run this as the server's user")
+    else:
+        yield Finding(OK, "directory", str(data_dir))
+
+
+def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
+    if found is None:
+        yield Finding(NOTE, "server", f"no server runs on {data_dir}", f"coordinator-server serve --data-dir {data_dir}")
+        return
+    if found.job:
+        yield Finding(NOTE, "server", f"{found} has the directory", "a server that starts now waits for it")
+        return
+    try:
+        answer = ask_server(data_dir, {"op": "status"})
+    except (PipelineError, OSError) as error:
+        yield Finding(PROBLEM, "server", str(error), "look at the server's log")
+        return
+    if answer is None:
+        action = "it is starting or stopping: try again; if it stays so, look at its log"
+        yield Finding(WARNING, "server", f"{found} has the directory, and does not listen on control.sock", action)
+        return
+    status: Sequence[Mapping[str, Any]] = answer["status"]
+    for each in status:
+        yield from _check_loop(each)
+        yield from check_process(each["pid"])
+    yield from _check_certificates(status)
+
+
+def _check_loop(status: Mapping[str, Any]) -> Iterator[Finding]:
+    name = f"node {status['node_id']}"
+    if status["log_failure"] is not None:
+        action = "look at the disk and at the server's log; it takes changes again after a restart on a disk that works"
+        yield Finding(PROBLEM, "server", f"{name} refuses changes: {status['log_failure']}", action)
+    elif not status["is_loaded"]:
+        shards = ", ".join(f"{count} {state}" for state, count in sorted(status["shards"].items()))
+        yield Finding(WARNING, "server", f"{name} is loading: shards {shards}", "wait; clients try again by themselves")
+    else:
+        groups = sum(status["groups"].values())
+        counts = counted(groups, "group"), counted(status["connections"], "connection")
+        yield Finding(OK, "server", f"{name} serves {counts[0]} over {counts[1]} since {status['uptime_ms'] // 1000:,} s")
+    for incident, count in sorted(status["incidents"].items()):
+        if incident in INCIDENTS:
+            text = f"{name} has counted {counted(count, 'case')} of {incident} since its start"
+            yield Finding(WARNING, "clients", text, INCIDENTS[incident])
+
+
+def _check_certificates(status: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    days = {each["listener"]: each["days_left"] for loop in status for each in loop["certificates"]}
+    for listener, left in sorted(days.items()):
+        action = "write the new certificate to the same file, and send the server SIGHUP"
+        if left < 0:
+            yield Finding(PROBLEM, "certificates", f"the certificate of {listener} has expired", action)
+        elif left < SOON_DAYS:
+            yield Finding(WARNING, "certificates", f"the certificate of {listener} expires in {counted(left, 'day')}", action)
+        else:
+            yield Finding(OK, "certificates", f"the certificate of {listener} is good for {counted(left, 'day')}")
+
+
+def _check_damage(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:
+    size = sum(each.stat().st_size for each in data_dir.rglob("*") if each.is_file())
+    if size > QUICK_BYTES and not is_full:
+        text = f"the log has {size >> 20:,} MiB, and was not read for damage"
+        yield Finding(NOTE, "damage", text, f"--full reads it; so does 'coordinator-server log verify --data-dir {data_dir}'")
+        return
+    try:
+        report = check(str(data_dir), progress)
+    except (OSError, WrongDirectory) as error:
+        yield Finding(PROBLEM, "damage", str(error), "run this as the server's user")
+        return
+    for each in report.damage:
+        yield Finding(PROBLEM, "damage", f"{each.path} at byte {each.position}: {each.why}; {each.means}", each.action)
+    if not report.damage:
+        yield Finding(OK, "damage", f"none in {counted(report.files, 'file')} and {counted(report.records, 'record')}")

@@ -1,0 +1,143 @@
+"""What ``doctor`` says of a data directory, of the server that has it, and of its own answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coordinator_server.cli import main
+from coordinator_server.cli.diagnosis import directory
+from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_directory
+from coordinator_server.log.file_locks import Holder, LocalLock
+from coordinator_server.log.file_names import LOCK
+from coordinator_server.pipeline.errors import CannotSeal
+from protocol.record_batch import Record
+from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_meta, write_segments
+
+SHARD = "__consumer_offsets-7"
+STATUS: dict[str, Any] = {
+    "node_id": 1,
+    "pid": 1,
+    "log_failure": None,
+    "is_loaded": True,
+    "shards": {"active": 51},
+    "groups": {"classic": 2},
+    "connections": 3,
+    "uptime_ms": 5000,
+    "incidents": {},
+    "certificates": [],
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    write_meta(data)
+    write_segments(data / SHARD, [Batch((Record(0, START_MS, offset_key("g", "t", 0), offset_value(5)),))])
+    return data
+
+
+def examined(data: Path, *, is_full: bool = False) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for each in check_directory(data, is_full=is_full, progress=lambda _done, _all: None):
+        found.setdefault(each.check, []).append((each.severity, each.what))
+    return found
+
+
+def test_a_directory_in_order(data: Path) -> None:
+    found = examined(data)
+
+    assert [severity for severity, _ in found["directory"]] == ["ok"]
+    assert found["server"] == [("note", f"no server runs on {data}")]
+    assert found["damage"][0][0] == "ok"
+
+
+def test_what_others_can_read_is_a_warning(data: Path) -> None:
+    data.chmod(0o755)
+
+    assert examined(data)["directory"] == [("warning", "others than its owner can open it (mode 755)")]
+
+
+def test_damage_is_a_problem(data: Path) -> None:
+    """A log that is large is read on demand only."""
+    [segment, *_] = sorted((data / SHARD).glob("*.log"))
+    read = bytearray(segment.read_bytes())
+    read[-1] ^= 1
+    segment.write_bytes(read)
+
+    [(severity, what), *_] = examined(data)["damage"]
+
+    assert severity == "problem"
+    assert segment.name in what
+
+
+def test_a_large_log_is_read_on_demand(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(directory, "QUICK_BYTES", 10)
+
+    assert examined(data)["damage"][0][0] == "note"
+    assert examined(data, is_full=True)["damage"][0][0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("status", "findings"),
+    [
+        ({}, [("server", "ok")]),
+        ({"log_failure": "no space left"}, [("server", "problem")]),
+        ({"is_loaded": False, "shards": {"loading": 7}}, [("server", "warning")]),
+        ({"incidents": {"request-shed": 4, "connection-idle": 9}}, [("server", "ok"), ("clients", "warning")]),
+        ({"certificates": [{"listener": "SSL", "days_left": -1}]}, [("server", "ok"), ("certificates", "problem")]),
+        ({"certificates": [{"listener": "SSL", "days_left": 3}]}, [("server", "ok"), ("certificates", "warning")]),
+        ({"certificates": [{"listener": "SSL", "days_left": 90}]}, [("server", "ok"), ("certificates", "ok")]),
+    ],
+)
+def test_a_server_says_how_it_is(
+    data: Path, status: dict[str, Any], findings: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, _request: {"status": [{**STATUS, **status}]})
+    monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
+    found = examined(data)
+
+    assert [
+        (check, severity) for check in ("server", "clients", "certificates") for severity, _ in found.get(check, ())
+    ] == findings
+
+
+def test_a_server_that_does_not_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = LocalLock(f"{data}/{LOCK}")
+
+    assert examined(data)["server"][0][0] == "warning"
+
+    def refuse(_dir: Path, _request: object) -> None:
+        raise CannotSeal("no permission")
+
+    monkeypatch.setattr(directory, "ask_server", refuse)
+    assert examined(data)["server"] == [("problem", "no permission")]
+    lock.close()
+    job = LocalLock(f"{data}/{LOCK}", "compact")
+    assert examined(data)["server"][0][0] == "note"
+    job.close()
+
+
+def test_every_incident_that_is_told_of_is_one_of_the_server(data: Path) -> None:
+    """Advice for a name that nobody counts would never be read."""
+    sources = "".join(path.read_text() for path in (Path(directory.__file__).parents[2] / "server").rglob("*.py"))
+
+    assert [name for name in INCIDENTS if f'"{name}"' not in sources] == []
+
+
+def test_the_worst_comes_first_and_makes_the_exit_code(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = main(["doctor", "--offline", "--data-dir", str(data)])
+    shown = capsys.readouterr().out.splitlines()
+    wrong = main(["doctor", "--offline", "--data-dir", str(data / "nothing"), "-o", "json"])
+    rows = json.loads(capsys.readouterr().out)
+    everything = main(["doctor", "--offline", "--all", "--data-dir", str(data)])
+
+    assert (good, wrong, everything) == (0, 1, 0)
+    assert shown[-1].startswith("0 problems, ")
+    assert [each["severity"] for each in rows] == ["problem"]
+    assert "ok: damage: none" in capsys.readouterr().out
