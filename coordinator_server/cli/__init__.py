@@ -30,6 +30,8 @@ COMMANDS = {
     "verify": ("verify", "prove that full log, compacted log and server have the same state"),
     "history": ("history", "add new records to the history tables"),
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
+    "backup": ("backup", "copy a data directory, of a running server, too"),
+    "restore": ("restore", "make a data directory from a backup"),
     "topics": ("topics", "list, describe, create, grow and delete topics"),
     "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),
     "kafka-consumer-groups": ("kafka_consumer_groups", "the same with the flags and the columns of Kafka's tool"),

@@ -13,7 +13,9 @@ from coordinator_server.cli.output import note
 from coordinator_server.log.errors import WrongDirectory
 
 # They seal, and recover the log of a server that was killed. Others write to new directories, or to a broker's.
-COMMANDS_OF_OWNER: Final = frozenset({"compact", "replay", "verify", "history", "pipeline", "groups", "transactions", "share"})
+COMMANDS_OF_OWNER: Final = frozenset(
+    {"backup", "compact", "replay", "verify", "history", "pipeline", "groups", "transactions", "share"}
+)
 _CACHES: Final = "XDG_CACHE_HOME"
 
 

@@ -15,6 +15,7 @@ from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
 from coordinator_server.server.builders import Builder
 from coordinator_server.server.control import Operation, Refusal
+from coordinator_server.server.cut import Cut
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.node import Node
@@ -28,6 +29,7 @@ def control_operations(
     of_the_log: dict[str, Operation] = {
         "seal": partial(_answer_seal, store),
         "digest": partial(answer_digest, hosted.runtimes.values()),
+        "cut": Cut(node.nodes.loop, hosted, node.courier, node.catalog).answer,
     }
     of_kinds: dict[str, Operation] = {
         name: partial(answer, node) for builder in builders.values() for name, answer in builder.operations.items()

@@ -17,7 +17,10 @@ LACKS = {
 }
 # The same of the scenarios of KIP-848.
 LACKS_OF_CONSUMERS = {
-    ("franz-go", "static_restart"): "1.22.2 leaves without its instance id, which is refused: its place is free after its session only",
+    (
+        "franz-go",
+        "static_restart",
+    ): "1.22.2 leaves without its instance id, which is refused: its place is free after its session only",
 }
 
 

@@ -56,6 +56,10 @@ def asked(effect: Effect[Any, Any], operation: WriteOperation[Any, Any, Any]) ->
 class OtherLoops(Protocol):
     """The transport of messages to other loops."""
 
+    @property
+    def in_flight(self) -> int:
+        """The number of messages without an answer."""
+
     def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of a different loop, under the rules of ``Carrier.carry``."""
 
@@ -80,6 +84,8 @@ class Courier:
         self._nodes = nodes
         self._context = context
         self.others: OtherLoops | None = None
+        # No message is sent to another loop (cut.py).
+        self.is_held = False
         self.begin: Callable[[str], bool] = lambda _topic: True
 
     def locate(self, topic: str, to: int | str, /) -> ShardId:
@@ -93,9 +99,16 @@ class Courier:
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif loop == self._nodes.loop:
             self.run(shard, effect.name, request, reply)
+        elif self.is_held:
+            reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the loops say for a moment where each of them is")
         else:
             assert self.others is not None, f"{shard} is another loop's, and there is none"
             self.others.ask(loop, shard, effect, request, reply)
+
+    @property
+    def in_flight(self) -> int:
+        """The number of messages to other loops that have no answer."""
+        return 0 if self.others is None else self.others.in_flight
 
     def run(self, shard: ShardId, name: str, request: Any, reply: Reply[Any]) -> None:
         """Run an operation on a shard of this loop."""

@@ -83,6 +83,11 @@ class Neighbours:
         if self._listening is not None:
             self._listening.close()
 
+    @property
+    def in_flight(self) -> int:
+        """The number of messages that have no answer."""
+        return sum(sender.unanswered for sender in self._senders.values())
+
     def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a different loop.
 
@@ -127,6 +132,11 @@ class Sender:
         self._is_welcome = False
         self._waiting: deque[Ask] = deque()
         self._asked: dict[int, _Unanswered] = {}
+
+    @property
+    def unanswered(self) -> int:
+        """The number of messages that have no answer."""
+        return len(self._asked)
 
     def ask(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R]) -> None:
         """Send a message, connecting the link first if necessary."""
