@@ -26,7 +26,6 @@ help: ## print this list
 	@echo "  e.g. make run LISTEN=127.0.0.1:19092 ARGS='--override group.initial.rebalance.delay.ms=0'"
 
 run: with-run ## install what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
-	@echo "$$($(BIN)/coordinator-server --version); compiled (make wheel) it takes up to a third less of a processor for a request"
 	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9: acknowledged commits stay"
 	@echo "next, in a second terminal: run one of the ten-line consumers of README.md three times"
 	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
@@ -96,10 +95,9 @@ format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-generate: with-run ## generate protocol/generated from the declarations in protocol/messages, and docs/properties.md and docs/metrics.md
+generate: with-run ## generate protocol/generated from the declarations in protocol/messages, and docs/properties.md from config.py
 	@$(BIN)/python -m protocol.generate
 	@env -i $(BIN)/python -m coordinator_server config --markdown >docs/properties.md
-	@$(BIN)/python -m coordinator_server.ops.metrics.page >docs/metrics.md
 
 golden: with-dev ## write the bytes that tests compare with, by Kafka's own classes (Java and Maven)
 	@$(BIN)/python -m tests.support.golden

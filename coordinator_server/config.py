@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from coordinator_server.config_share import ShareConfig
+from coordinator_server.config_sasl import SaslConfig
 from coordinator_server.properties import (
     UNLIMITED,
     Count,
@@ -32,7 +32,7 @@ class ConfigError(ValueError):
     """A property is unknown or has a bad value; the message names it."""
 
 
-class Config(ShareConfig, frozen=True, kw_only=True):
+class Config(SaslConfig, frozen=True, kw_only=True):
     """All properties. ``Config()`` has the defaults."""
 
     # The server and its address.
@@ -44,8 +44,8 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         FromKafka(
             "The addresses to listen on, each with a name. A name is a security protocol, or has one in "
             "listener.security.protocol.map. An address without a host is every address of the machine, port 0 a free port. With "
-            "several loops these are the addresses of loop 0; the others use the next ports. A property of ssl.* that is given as "
-            "listener.name.NAME.ssl.* is that of one listener.",
+            "several loops these are the addresses of loop 0; the others use the next ports. A property of ssl.* or sasl.* that is given "
+            "as listener.name.NAME.ssl.* or listener.name.NAME.MECHANISM.sasl.* is that of one listener.",
             form="NAME://HOST:PORT, separated by commas, such as PLAINTEXT://127.0.0.1:9092,SSL://:9193",
             kafka_default="PLAINTEXT://:9092",
         ),
@@ -61,7 +61,7 @@ class Config(ShareConfig, frozen=True, kw_only=True):
     listener_security_protocol_map: Annotated[
         str,
         FromKafka(
-            "The security protocol of each listener's name: PLAINTEXT or SSL.",
+            "The security protocol of each listener's name: PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.",
             form="NAME:PROTOCOL, separated by commas, such as INTERNAL:PLAINTEXT,EXTERNAL:SSL",
         ),
     ] = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
@@ -86,7 +86,7 @@ class Config(ShareConfig, frozen=True, kw_only=True):
         ),
     ] = 30_000
 
-    # TLS of the listeners with the protocol SSL. SIGHUP reads the files again, also if no property has changed.
+    # TLS of the listeners with the protocol SSL or SASL_SSL. SIGHUP reads the files again, also if no property has changed.
     ssl_keystore_type: Annotated[
         str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)
     ] = "PEM"
@@ -154,25 +154,6 @@ class Config(ShareConfig, frozen=True, kw_only=True):
             is_reloadable=True,
         ),
     ] = "DEFAULT"
-
-    # Metrics and health, over HTTP.
-    metrics_listener: Annotated[
-        str,
-        Ours(
-            "The address that answers HTTP requests for /metrics (Prometheus), /livez and /readyz, in a process of its own. Without one "
-            "there is none. Everybody who reaches it can read it.",
-            form="HOST:PORT, such as 127.0.0.1:9404",
-        ),
-    ] = ""
-    metrics_commit_age_groups_max: Annotated[
-        Count,
-        Ours(
-            "The number of groups for which metrics have the time since the last commit: of each loop, those with members whose last "
-            "commits are the oldest. 0: none.",
-            unit="groups",
-            is_reloadable=True,
-        ),
-    ] = 100
 
     # Topics. They have no records; clients subscribe to them.
     auto_create_topics_enable: Annotated[
@@ -572,9 +553,9 @@ class Config(ShareConfig, frozen=True, kw_only=True):
 
 
 def property_names() -> list[str]:
-    """Return all property names, in the order of their declaration. Those of ``ShareConfig`` come last."""
-    of_share = properties_of(ShareConfig)
-    return sorted(properties_of(Config), key=of_share.__contains__)
+    """Return all property names, in the order of their declaration. Those of ``SaslConfig`` and its base come last."""
+    of_bases = properties_of(SaslConfig)
+    return sorted(properties_of(Config), key=of_bases.__contains__)
 
 
 def is_property(name: str) -> bool:

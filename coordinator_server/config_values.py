@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import LAST_PORT, MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
+from coordinator_server.config import MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
 from coordinator_server.listeners import listener_specs
@@ -50,7 +50,7 @@ def load(properties: Mapping[str, str]) -> Config:
     for name, value in of_server.items():
         _check_value(name, name, value)
     for name, value in of_listeners.items():
-        _, property_name = parts_of(name)
+        property_name = parts_of(name).name
         check_name(property_name)
         _check_value(PREFIX + name, property_name, value)
     config = msgspec.convert(_as_written(of_server), Config, strict=False)
@@ -64,10 +64,11 @@ def check(config: Config) -> None:
     declared_topics(config)
     loop_count(config)
     check_listeners(config)
+    if config.sasl_jaas_config:
+        raise ConfigError("sasl.jaas.config is that of one listener and mechanism: listener.name.NAME.plain.sasl.jaas.config")
     connection_overrides(config)
     check_order(config)
     consumer_assignors(config)
-    metrics_address(config)
 
 
 def _check_value(given: str, name: str, value: str) -> None:
@@ -83,7 +84,7 @@ def check_listeners(config: Config) -> None:
     specs = listener_specs(config, loop_count(config))
     names = [spec.name for spec in specs]
     for name in config.listener_name:
-        listener, _ = parts_of(name)
+        listener = parts_of(name).listener
         if listener not in names:
             raise ConfigError(f"{PREFIX}{name}: {listener} is none of the listeners ({', '.join(names)})")
 
@@ -125,14 +126,14 @@ def description_of(name: str) -> Property:
 
 def _own_name(name: str) -> str:
     """Return the name of a property without the listener. Raises ConfigError."""
-    return parts_of(name.removeprefix(PREFIX))[1] if name.startswith(PREFIX) else name
+    return parts_of(name.removeprefix(PREFIX)).name if name.startswith(PREFIX) else name
 
 
 def nearest_name(name: str) -> str | None:
     """Return the name itself if it is that of a property, or of a property of one listener; else the nearest one, or None."""
     if name.startswith(PREFIX):
         try:
-            _, own = parts_of(name.removeprefix(PREFIX))
+            own = parts_of(name.removeprefix(PREFIX)).name
         except ConfigError:
             return None
         near = nearest_name(own)
@@ -176,17 +177,6 @@ def connection_overrides(config: Config) -> dict[str, int]:
             raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
         overrides[host] = int(limit)
     return overrides
-
-
-def metrics_address(config: Config) -> tuple[str, int] | None:
-    """Return the ``metrics.listener`` property as host and port, or None. Raises ConfigError."""
-    text = config.metrics_listener
-    if not text:
-        return None
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > LAST_PORT:
-        raise ConfigError(f"metrics.listener={text}: not HOST:PORT, such as 127.0.0.1:9404")
-    return host.strip("[]"), int(port)
 
 
 def consumer_assignors(config: Config) -> list[str]:

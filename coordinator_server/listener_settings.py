@@ -1,13 +1,30 @@
-"""Properties that one listener may have for itself: ``listener.name.NAME.PROPERTY`` (Kafka's ``ListenerName.configPrefix``)."""
+"""Properties that one listener may have for itself: ``listener.name.NAME.PROPERTY`` (Kafka's ``ListenerName.configPrefix``).
+
+Those of SASL may be of one mechanism: ``listener.name.NAME.MECHANISM.PROPERTY`` (``saslMechanismConfigPrefix``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
+
+import msgspec
 
 from coordinator_server.config import Config, ConfigError
 
 PREFIX: Final = "listener.name."
+MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512")
+# The properties that can be given for one listener, besides those of TLS; of some, for one of its mechanisms.
+_OF_LISTENERS: Final = ("sasl.enabled.mechanisms", "sasl.server.max.receive.size", "connections.max.reauth.ms")
+_OF_MECHANISMS: Final = ("sasl.jaas.config", "connections.max.reauth.ms")
+
+
+class ListenerProperty(NamedTuple):
+    """A property of one listener, whose name is in upper case, and perhaps of one mechanism, in lower case."""
+
+    listener: str
+    name: str
+    mechanism: str = ""
 
 
 def split_listener_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -16,15 +33,28 @@ def split_listener_properties(properties: Mapping[str, str]) -> tuple[dict[str, 
     return {name: value for name, value in properties.items() if not name.startswith(PREFIX)}, own
 
 
-def parts_of(name: str) -> tuple[str, str]:
-    """Return the listener, in upper case, and the property that ``internal.ssl.client.auth`` names. Raises ConfigError."""
+def parts_of(name: str) -> ListenerProperty:
+    """Return what ``internal.ssl.client.auth`` names. Raises ConfigError."""
+    for known in _OF_MECHANISMS:
+        for mechanism in MECHANISMS:
+            end = f".{mechanism}.{known}"
+            if name.lower().endswith(end):
+                return ListenerProperty(name[: -len(end)].upper(), known, mechanism)
+    for known in _OF_LISTENERS:
+        if name.lower().endswith(f".{known}"):
+            return ListenerProperty(name[: -len(known) - 1].upper(), known)
     listener, dot, rest = name.partition(".ssl.")
     if not dot:
-        raise ConfigError(f"{PREFIX}{name}: only ssl.* properties can be given for one listener")
-    return listener.upper(), f"ssl.{rest}"
+        others = ", ".join([*_OF_LISTENERS, *(f"MECHANISM.{each}" for each in _OF_MECHANISMS)])
+        raise ConfigError(f"{PREFIX}{name}: only ssl.*, {others} can be given for one listener")
+    return ListenerProperty(listener.upper(), f"ssl.{rest}")
 
 
-def setting_of(config: Config, listener: str, name: str) -> object:
-    """Return the value of a property for a listener: its own, or that of the server."""
-    own = config.listener_name.get(f"{listener.lower()}.{name}")
-    return getattr(config, name.replace(".", "_")) if own is None else own
+def setting_of(config: Config, listener: str, name: str, mechanism: str = "") -> object:
+    """Return the value of a property for a listener: that of its mechanism, its own, or that of the server."""
+    of_server = getattr(config, name.replace(".", "_"))
+    for given in ([f"{mechanism}.{name}"] if mechanism else []) + [name]:
+        own = config.listener_name.get(f"{listener}.{given}".lower())
+        if own is not None:
+            return msgspec.convert(own, type(of_server), strict=False)
+    return of_server

@@ -29,9 +29,9 @@ class SecurityProtocol(Enum):
     def has_tls(self) -> bool:
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
-
-# SASL is not served.
-SERVED: Final = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL)
+    @property
+    def has_sasl(self) -> bool:
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class ListenerAddress(NamedTuple):
@@ -83,9 +83,6 @@ def listener_specs(config: Config, loops: int = 1) -> tuple[ListenerSpec, ...]:
                 f"listeners={config.listeners}: listener.security.protocol.map has no protocol for {address.name}, "
                 f"such as {address.name}:SSL"
             )
-        if protocol not in SERVED:
-            served = " and ".join(each.value for each in SERVED)
-            raise ConfigError(f"listeners={config.listeners}: {address.name} needs {protocol.value}; this server has {served}")
         specs.append(ListenerSpec(*address, protocol, advertised.get(address.name)))
     _check_distinct(config, specs, loops)
     return tuple(specs)

@@ -16,6 +16,10 @@ from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffs
 from protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
+from protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+)
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
@@ -35,6 +39,10 @@ from protocol.messages.describe_share_group_offsets import (
 )
 from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse
 from protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+)
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from protocol.messages.fetch import FetchRequest, FetchResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -55,6 +63,8 @@ from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRespon
 from protocol.messages.produce import ProduceRequest, ProduceResponse
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadShareGroupStateResponse
 from protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse
+from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
@@ -117,6 +127,10 @@ APIS: Final[dict[int, Api]] = {
         _api(SyncGroupRequest, SyncGroupResponse),
         _api(DescribeGroupsRequest, DescribeGroupsResponse),
         _api(ListGroupsRequest, ListGroupsResponse),
+        _api(SaslHandshakeRequest, SaslHandshakeResponse),
+        _api(SaslAuthenticateRequest, SaslAuthenticateResponse),
+        _api(DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse),
+        _api(AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse),
         _api(ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse),
         _api(ApiVersionsRequest, ApiVersionsResponse),
         _api(CreateTopicsRequest, CreateTopicsResponse),

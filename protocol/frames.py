@@ -25,12 +25,12 @@ class FrameSplitter:
     A frame is copied once out of the pieces that were collected, so at most twice its size is in memory.
     """
 
-    __slots__ = ("_max_frame_bytes", "_partial", "_wanted", "held")
+    __slots__ = ("_partial", "_wanted", "held", "max_frame_bytes")
 
     def __init__(self, max_frame_bytes: int) -> None:
         self.held = 0
         """The number of bytes received of a frame that is not complete."""
-        self._max_frame_bytes = max_frame_bytes
+        self.max_frame_bytes = max_frame_bytes
         self._partial = bytearray()
         # The size of the frame of which ``_partial`` is the beginning, with its length; 0 while that is not known.
         self._wanted = 0
@@ -38,7 +38,7 @@ class FrameSplitter:
     def feed(self, data: bytes) -> list[bytes]:
         """Return the frames that ``data`` completes, without their lengths. Raises Malformed for a length out of bounds."""
         if not self.held:
-            if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self._max_frame_bytes:
+            if len(data) > _LENGTH_SIZE and _INT32.unpack_from(data)[0] == len(data) - _LENGTH_SIZE <= self.max_frame_bytes:
                 # The common case: exactly one frame.
                 return [data[_LENGTH_SIZE:]]
             frames: list[bytes] = []
@@ -68,8 +68,8 @@ class FrameSplitter:
         self._wanted = 0
         while end - pos >= _LENGTH_SIZE:
             (size,) = _INT32.unpack_from(data, pos)
-            if not 0 <= size <= self._max_frame_bytes:
-                raise Malformed(f"a frame of {size} bytes, 0 to {self._max_frame_bytes} are allowed")
+            if not 0 <= size <= self.max_frame_bytes:
+                raise Malformed(f"a frame of {size} bytes, 0 to {self.max_frame_bytes} are allowed")
             start = pos + _LENGTH_SIZE
             if start + size > end:
                 self._wanted = _LENGTH_SIZE + size

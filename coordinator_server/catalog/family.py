@@ -80,3 +80,7 @@ class FamilyStates:
     def count(self, family: RecordFamily) -> int:
         """Return the number of keys, durable or not."""
         return len(self._records[family])
+
+    def has(self, family: RecordFamily, key: Hashable) -> bool:
+        """Return whether a record holds for a key, durable or not."""
+        return key in self._records[family]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +17,7 @@ from coordinator_server.catalog.families import FAMILIES
 from coordinator_server.catalog.family import FamilyStates, RecordFamily
 from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.producer_ids import block_after
+from coordinator_server.catalog.scram_users import SCRAM_USERS, plan_credentials
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config
@@ -37,6 +39,10 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, Timeli
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+)
 from protocol.messages.cluster_metadata import (
     ConfigRecord,
     PartitionRecord,
@@ -178,6 +184,17 @@ class CatalogShard(CoordinatorShard):
         response, records = plan_replacement(request, self._settings, self._limits)
         self._report_full(result.error_code for result in response.responses)
         return CoordinatorResult(response, [] if request.validate_only else records)
+
+    def alter_scram_users(
+        self,
+        context: RequestContext,
+        request: AlterUserScramCredentialsRequest,
+        reply: Reply[AlterUserScramCredentialsResponse],
+    ) -> CoordinatorResult[AlterUserScramCredentialsResponse]:
+        """Set and remove SCRAM credentials of users. Each user has its own answer."""
+        room = self._config.scram_credentials_max - self.families.count(SCRAM_USERS)
+        results, records = plan_credentials(request, partial(self.families.has, SCRAM_USERS), room)
+        return CoordinatorResult(AlterUserScramCredentialsResponse(results=results), records)
 
     @property
     def _limits(self) -> Limits:

@@ -59,17 +59,17 @@ from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.family_news import FamilyNews
 from coordinator_server.server.fetching import Fetches
-from coordinator_server.server.group_counts import GroupCounts
 from coordinator_server.server.group_news import GroupNews
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
-from coordinator_server.server.listener import Listener, ListenerServices
-from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
+from coordinator_server.server.listener import EntranceServices, Listener, ListenerServices
+from coordinator_server.server.login import BEFORE_LOGIN
 from coordinator_server.server.node import Node
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
+from coordinator_server.server.sasl_listeners import SaslMaterials, sasl_entrances
 from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.status import Status
@@ -162,7 +162,6 @@ class Parts(NamedTuple):
     listener: Listener
     certificates: Certificates
     reconfiguration: Reconfiguration
-    metrics: LoopMetrics
     operations: dict[str, Operation]
     control: ControlSocket | None
     cleaner: Cleaner | None
@@ -177,7 +176,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     services, executor = _services(site, store, courier)
     incidents = Incidents(services.clock.now_ms)
     producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
-    group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
+    tell = GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
     materials = Materials(
@@ -185,7 +184,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         services.clock,
         site.environment.new_uuid,
         incidents.report,
-        group_counts.tell,
+        tell,
         producer_ids.take,
         topics,
         topics.changes,
@@ -201,25 +200,34 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     deletions = TopicDeletions(runtimes, deleting, node.ourselves)
     topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
-    family_news = FamilyNews(catalog)
-    _follow_topics(catalog, topics, hosted, deletions, family_news)
+    family_news = _follow_catalog(catalog, topics, hosted, deletions)
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
     audit = Audit(services.clock.now_ms)
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
-    specs = listener_specs(config, site.loops)
-    tls = read_certificates(config, specs)
-    listener_services = _listener_services(site, services, store, incidents, [tls.get(each.name) for each in specs])
+    tls = read_certificates(config, listener_specs(config, site.loops))
+    before = Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests())
+    sasl = SaslMaterials(
+        catalog,
+        family_news,
+        turns.queue,
+        _timers(services),
+        services.clock,
+        before,
+        dispatcher,
+        partial(_not_known, incidents, audit),
+    )
+    listener_services = _listener_services(site, services, store, incidents, _entrances(site, tls, sasl))
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
     certificates = Certificates(tls, services.clock, listener_services.timers)
-    metrics = LoopMetrics(node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts), services.clock)
-    operations |= metrics.operations
     retention = _retention(site, store)
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))
     status.listener, status.certificates = listener, certificates
-    control, cleaner = _tools(site, store, operations)
+    has_tools = site.place is None and site.environment.has_tools
+    cleaner = Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None
+    tools = operations if cleaner is None else operations | PipelineReports(cleaner.report).operations
     return Parts(
         store,
         services.flusher,
@@ -238,19 +246,10 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         listener,
         certificates,
         reconfiguration,
-        metrics,
         operations,
-        control,
+        ControlSocket(site.data_dir, tools) if has_tools else None,
         cleaner,
     )
-
-
-def _tools(site: Site, store: LocalLogStore, operations: dict[str, Operation]) -> tuple[ControlSocket | None, Cleaner | None]:
-    """Return what a server with one loop has beside it."""
-    if site.place is not None or not site.environment.has_tools:
-        return None, None
-    cleaner = Cleaner(site.config, site.data_dir, partial(seal, store))
-    return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations), cleaner
 
 
 def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
@@ -305,14 +304,11 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
     return False
 
 
-def _follow_topics(
-    catalog: OwnCatalog | CatalogReplica,
-    topics: LoopTopics,
-    hosted: Hosted,
-    deletions: TopicDeletions,
-    family_news: FamilyNews,
-) -> None:
-    """Connect the catalog's notices with all that follows them."""
+def _follow_catalog(
+    catalog: OwnCatalog | CatalogReplica, topics: LoopTopics, hosted: Hosted, deletions: TopicDeletions
+) -> FamilyNews:
+    """Connect the catalog's notices with all that follows them. Return what tells of users, ACLs and quotas."""
+    family_news = FamilyNews(catalog)
 
     def changed() -> None:
         hosted.use_listed(catalog.topic)
@@ -324,6 +320,7 @@ def _follow_topics(
         topics.deleted(gone)
 
     catalog.on_changed, catalog.on_deleted = changed, deleted
+    return family_news
 
 
 def _tell_changed(
@@ -370,7 +367,7 @@ def _node(
     shared: HandlerServices,
 ) -> Node:
     meta = store.meta
-    delays: CoordinatorTimer = ShardTimers(services.timers, services.clock, _run)
+    delays = _timers(services)
     readers = _thread(site, "fetches-stopped")
     loop = asyncio.get_running_loop()
 
@@ -405,11 +402,11 @@ def _listener_services(
     services: LoopServices,
     store: LocalLogStore,
     incidents: Incidents,
-    entrances: Sequence[ListenerTls | None],
+    entrances: Sequence[EntranceServices],
 ) -> ListenerServices:
     return ListenerServices(
         services.clock,
-        ShardTimers(services.timers, services.clock, _run),
+        _timers(services),
         site.environment.make_acceptor,
         _connection_limits(site, store),
         incidents,
@@ -439,6 +436,23 @@ def _thread(site: Site, event: str) -> Worker:
     """Return a thread, which logs ``event`` if a job ends it."""
     make = site.environment.make_worker
     return make() if make is not None else ThreadWorker(lambda: log.error(event))
+
+
+def _entrances(site: Site, tls: Mapping[str, ListenerTls], sasl: SaslMaterials) -> list[EntranceServices]:
+    specs = listener_specs(site.config, site.loops)
+    logins = sasl_entrances(site.config, specs, sasl)
+    return [EntranceServices(tls.get(each.name), logins.get(each.name)) for each in specs]
+
+
+def _timers(services: LoopServices) -> CoordinatorTimer:
+    """Return timers for what is not a shard."""
+    return ShardTimers(services.timers, services.clock, _run)
+
+
+def _not_known(incidents: Incidents, audit: Audit, host: str, **fields: str) -> None:
+    """Note that a client was not authenticated."""
+    incidents.count("authentication-failed")
+    audit.authentication_failed(host, **fields)
 
 
 def _logs_requests() -> bool:

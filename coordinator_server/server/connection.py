@@ -69,14 +69,15 @@ class Connection(asyncio.Protocol):
         turns: Turns,
         background: Background,
     ) -> None:
-        self.peer_host = ""
-        self.peer_port = 0
+        self.peer_host, self.peer_port = "", 0
         self.local_address: tuple[str, int] = ("", 0)
         # The number of the listener that the client connected to.
         self.listener = 0
         self.principal = ANONYMOUS
         # Returns the principal of a connection with TLS.
         self.principal_of: Callable[[SSLObject], str] | None = None
+        # How the client proves who it is, on a listener with SASL (``login.py``).
+        self.login: object | None = None
         # The last request header by API key and version, the first four bytes of a frame.
         self.introduced: dict[bytes, Introduction] = {}
         # The requests that have started, in the order of their answers.
@@ -215,6 +216,15 @@ class Connection(asyncio.Protocol):
         """The request reads what is not durable. Later READs must see as much."""
         reply.is_behind_writes = True
         self.order = Order.ALONE
+
+    def dispatch_with(self, dispatch: Dispatch, frame_bytes: int) -> None:
+        """Let ``dispatch`` run the requests from the next pass on, and forget what earlier ones have introduced.
+
+        Requests have at most ``frame_bytes`` from now on.
+        """
+        self._dispatch = dispatch
+        self._frames.max_frame_bytes = frame_bytes
+        self.introduced.clear()
 
     def expect(self, reply: UnansweredRequest) -> None:
         """Append the next request to the order of answers."""

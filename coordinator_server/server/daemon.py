@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -50,8 +50,6 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 log = structlog.get_logger(__name__)
 
-NO_SLOW_TURNS: Final[Mapping[str, int]] = {}
-
 Q = TypeVar("Q")
 R = TypeVar("R")
 
@@ -60,20 +58,12 @@ class Daemon:
     """One server process. Call ``open``, ``finish_loading`` and ``stop`` on its loop.
 
     ``fatal`` is called when the log cannot be trusted, and the process must end. For one of several loops pass its ``place``, and
-    call ``adopt``, ``prepare`` and ``listen`` instead of ``open``. ``slow_turns`` has the number of slow turns by API.
+    call ``adopt``, ``prepare`` and ``listen`` instead of ``open``.
     """
 
     def __init__(
-        self,
-        config: Config,
-        data_dir: Path,
-        fatal: Fatal,
-        place: Place | None = None,
-        environment: Environment | None = None,
-        *,
-        slow_turns: Mapping[str, int] = NO_SLOW_TURNS,
+        self, config: Config, data_dir: Path, fatal: Fatal, place: Place | None = None, environment: Environment | None = None
     ) -> None:
-        self._slow_turns = slow_turns
         self._site = Site(config, data_dir, place, environment or Environment(), fatal)
         self._parts: Parts | None = None
         # Creates the topics that a reload has declared.
@@ -178,7 +168,6 @@ class Daemon:
         if parts is None:
             return
         parts.certificates.close()
-        parts.metrics.close()
         parts.listener.stop_reading()
         if parts.control is not None:
             await parts.control.stop()
@@ -226,7 +215,6 @@ class Daemon:
             store = LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
         store.when_failed(fatal)
         self._parts = parts = compose(self._site, store)
-        parts.metrics.slow_turns = self._slow_turns
         return parts
 
     async def _load_permanent_kinds(self) -> None:

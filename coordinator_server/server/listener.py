@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,24 +30,31 @@ SWEEPS_PER_DEADLINE = 6
 CONNECTIONS_PER_STEP = 2_000
 
 
+class EntranceServices(NamedTuple):
+    """What an address has that clients connect to: TLS, SASL, both or neither. ``begin_login`` lets a connection begin with SASL."""
+
+    tls: ListenerTls | None = None
+    begin_login: Callable[[Connection], None] | None = None
+
+
 class ListenerServices(NamedTuple):
-    """What a listener uses besides its event loop. ``entrances`` has the TLS of each address that clients connect to."""
+    """What a listener uses besides its event loop. ``entrances`` has an item for each address that clients connect to."""
 
     clock: Clock
     timers: CoordinatorTimer
     make_acceptor: MakeAcceptor
     limits: ConnectionLimits
     incidents: Incidents
-    entrances: Sequence[ListenerTls | None] = (None,)
+    entrances: Sequence[EntranceServices] = (EntranceServices(),)
 
 
 class Entrance:
     """One of the addresses that clients connect to (an ``AcceptPolicy``)."""
 
-    def __init__(self, listener: Listener, number: int, tls: ListenerTls | None) -> None:
+    def __init__(self, listener: Listener, number: int, services: EntranceServices) -> None:
         self._listener = listener
         self._number = number
-        self._tls = tls
+        self._tls, self._begin_login = services
 
     @property
     def tls(self) -> ssl.SSLContext | None:
@@ -63,7 +70,9 @@ class Entrance:
         connection = self._listener.admit(host)
         if connection is not None:
             connection.listener = self._number
-            if self._tls is not None:
+            if self._begin_login is not None:
+                self._begin_login(connection)
+            elif self._tls is not None:
                 connection.principal_of = self._tls.principal
         return connection
 
@@ -92,8 +101,8 @@ class Listener:
         self._timers = services.timers
         self.incidents = services.incidents
         self.acceptors = [
-            services.make_acceptor(loop, Entrance(self, number, tls), self.incidents)
-            for number, tls in enumerate(services.entrances)
+            services.make_acceptor(loop, Entrance(self, number, each), self.incidents)
+            for number, each in enumerate(services.entrances)
         ]
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
         stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms
@@ -112,11 +121,6 @@ class Listener:
     def connections(self) -> Sequence[Connection]:
         """The open connections, in order of arrival."""
         return list(self._connections)
-
-    def counts(self) -> tuple[int, int, int]:
-        """Return the number of connections, of requests that are not answered, and of connections whose requests wait."""
-        connections = self._connections
-        return len(connections), sum(len(each.unanswered) for each in connections), sum(each.has_waiting for each in connections)
 
     def stop_reading(self) -> None:
         """Stop accepting and reading. Requests already read are still answered."""

@@ -21,6 +21,8 @@ from coordinator_server.server.apis import (
     produce,
     producers,
     records,
+    sasl,
+    scram_users,
     share_acknowledge,
     share_fetch,
     share_groups,
@@ -38,6 +40,8 @@ from coordinator_server.server.served_api import ServedApi
 
 ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     brokers.API_VERSIONS_API,
+    sasl.SASL_HANDSHAKE_API,
+    sasl.SASL_AUTHENTICATE_API,
     brokers.METADATA_API,
     brokers.FIND_COORDINATOR_API,
     brokers.DESCRIBE_CLUSTER_API,
@@ -69,6 +73,8 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     configs.INCREMENTAL_ALTER_CONFIGS_API,
     configs.ALTER_CONFIGS_API,
     configs.LIST_CONFIG_RESOURCES_API,
+    scram_users.DESCRIBE_USER_SCRAM_CREDENTIALS_API,
+    scram_users.ALTER_USER_SCRAM_CREDENTIALS_API,
     produce.PRODUCE_API,
     records.LIST_OFFSETS_API,
     records.FETCH_API,

@@ -52,12 +52,9 @@ class UnansweredRequest:
         version = self.context.api_version
         if self.api.has_flexible_response_header[version]:
             out.append(0)
-        api = self.api
         try:
-            api.encode[version](response, out)
+            self.api.encode[version](response, out)
         except BaseException:
             del out[start:]
             raise
-        if api.count_errors is not None:
-            api.count_errors(response, api.tallies[version])
         _LENGTH.pack_into(out, start, len(out) - start - 4)

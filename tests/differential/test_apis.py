@@ -12,12 +12,16 @@ from tests.scenarios import player
 TESTS: Final = Path(__file__).parents[1]
 ELSEWHERE: Final = {
     "AlterConfigs": "integration/test_configs.py",
+    "AlterUserScramCredentials": "integration/test_sasl.py",
     "ApiVersions": "unit/protocol/test_api.py",
     "DescribeCluster": "integration/test_cluster.py",
     "DescribeTopicPartitions": "integration/test_topics.py",
+    "DescribeUserScramCredentials": "integration/test_sasl.py",
     "Fetch": "integration/test_internal_topics.py",
     "ListOffsets": "integration/test_internal_topics.py",
     "Produce": "integration/test_internal_topics.py",
+    "SaslAuthenticate": "integration/test_sasl.py",
+    "SaslHandshake": "integration/test_sasl.py",
 }
 
 

@@ -19,6 +19,7 @@ from protocol.messages.add_partitions_to_txn import (
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest
+from protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialDeletion
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -38,6 +39,7 @@ from protocol.messages.describe_share_group_offsets import (
 )
 from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
+from protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from protocol.messages.end_txn import EndTxnRequest
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -55,6 +57,8 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from protocol.messages.sasl_handshake import SaslHandshakeRequest
 from protocol.messages.share_acknowledge import AcknowledgeTopic, ShareAcknowledgeRequest
 from protocol.messages.share_fetch import FetchPartition as SharePartition
 from protocol.messages.share_fetch import FetchTopic as ShareTopic
@@ -89,6 +93,7 @@ _NEWEST: Final[dict[str, Message]] = {
         ),
         write_state.WriteShareGroupStateRequest("g", [write_state.WriteStateData(_TOPIC_ID, [write_state.PartitionData(0)])]),
         AlterShareGroupOffsetsRequest("g"),
+        AlterUserScramCredentialsRequest([ScramCredentialDeletion("u", 1)]),
         ApiVersionsRequest("tests", "1"),
         ConsumerGroupDescribeRequest(["g"]),
         ConsumerGroupHeartbeatRequest("g", "m", 0, None, None, 60_000, ["t"], None, None, []),
@@ -104,6 +109,7 @@ _NEWEST: Final[dict[str, Message]] = {
         DescribeShareGroupOffsetsRequest([DescribeShareGroupOffsetsRequestGroup("g")]),
         DescribeTopicPartitionsRequest([TopicRequest("t")]),
         DescribeTransactionsRequest(["p"]),
+        DescribeUserScramCredentialsRequest(),
         EndTxnRequest("p", 1, 0, True),
         FetchRequest(topics=[FetchTopic("t", partitions=[FetchPartition(0)])]),
         FindCoordinatorRequest(coordinator_keys=["g"]),
@@ -121,6 +127,8 @@ _NEWEST: Final[dict[str, Message]] = {
         OffsetDeleteRequest("g"),
         OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g")]),
         ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
+        SaslAuthenticateRequest(b"token"),
+        SaslHandshakeRequest("PLAIN"),
         ShareAcknowledgeRequest("g", "m", 1, topics=[AcknowledgeTopic(b"t" * 16)]),
         ShareFetchRequest("g", "m", 0, 100, 1, topics=[ShareTopic(b"t" * 16, [SharePartition(0)])]),
         ShareGroupDescribeRequest(["g"]),

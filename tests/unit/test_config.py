@@ -21,6 +21,7 @@ from coordinator_server.config_values import (
     with_loops,
 )
 from coordinator_server.kinds import KINDS, partition_counts
+from coordinator_server.security.sasl.mechanisms import SETTINGS
 from coordinator_server.security.tls import TlsSettings
 
 
@@ -176,8 +177,8 @@ def test_every_property_is_read() -> None:
     read = {name for source in sources for name in read_from_config(ast.parse(source.read_text()))}
     of_kinds = {kind.partitions.replace(".", "_") for kind in KINDS.values() if isinstance(kind.partitions, str)}
 
-    of_tls = {f"ssl_{name}" for name in TlsSettings._fields}
-    assert set(Config.__struct_fields__) - read - of_kinds - of_tls == set()
+    of_listeners = {f"ssl_{name}" for name in TlsSettings._fields} | {name.replace(".", "_") for name in SETTINGS}
+    assert set(Config.__struct_fields__) - read - of_kinds - of_listeners == set()
 
 
 def read_from_config(tree: ast.AST) -> Iterator[str]:

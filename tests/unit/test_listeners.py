@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import load
+from coordinator_server.config_values import HIDDEN, load, shown_values
 from coordinator_server.listener_settings import setting_of
 from coordinator_server.listeners import ListenerSpec, SecurityProtocol, is_loopback, listener_specs
 
@@ -74,7 +74,6 @@ def test_each_listener_has_its_advertised_address() -> None:
         ({"listeners": "PLAINTEXT://127.0.0.1:-1"}, "is not NAME://HOST:PORT"),
         ({"listeners": "PLAINTEXT://::1:9092"}, "is not NAME://HOST:PORT"),
         ({"listeners": "INSIDE://:9092"}, "listener.security.protocol.map has no protocol for INSIDE, such as INSIDE:SSL"),
-        ({"listeners": "SASL_SSL://:9092"}, "SASL_SSL needs SASL_SSL; this server has PLAINTEXT and SSL"),
         ({"listeners": "SSL://:1,ssl://:2"}, "SSL is named twice"),
         ({"listeners": "SSL://:9092,PLAINTEXT://:9092"}, "SSL and PLAINTEXT need the same port$"),
         ({"listeners": "SSL://:9092,PLAINTEXT://:9093", "loops": "2"}, "need the same port: 2 loops take 2 ports of each"),
@@ -96,7 +95,12 @@ def test_each_listener_has_its_advertised_address() -> None:
             {"listener.name.other.ssl.client.auth": "required"},
             "listener.name.other.ssl.client.auth: OTHER is none of the listeners",
         ),
-        ({"listener.name.plaintext.num.partitions": "1"}, "only ssl.* properties can be given for one listener"),
+        ({"sasl.jaas.config": "users"}, "sasl.jaas.config is that of one listener and mechanism"),
+        ({"listener.name.plaintext.plain.connections.max.reauth.ms": "soon"}, "takes a whole number of milliseconds"),
+        (
+            {"listener.name.plaintext.num.partitions": "1"},
+            "only ssl.*, sasl.enabled.mechanisms, .* can be given for one listener",
+        ),
         ({"listener.name.plaintext.ssl.client.atuh": "none"}, "unknown property ssl.client.atuh; did you mean ssl.client.auth"),
         (
             {"listener.name.plaintext.ssl.client.auth": "no"},
@@ -107,6 +111,25 @@ def test_each_listener_has_its_advertised_address() -> None:
 def test_other_texts_are_refused(settings: dict[str, str], problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         load(settings)
+
+
+def test_a_mechanism_of_a_listener_may_have_settings_of_its_own() -> None:
+    """Its own, else the listener's, else the server's; names are Kafka's, in any case."""
+    config = load(
+        {
+            "listeners": "SASL_SSL://:1,SASL_PLAINTEXT://:2,PLAINTEXT://:3",
+            "connections.max.reauth.ms": "1",
+            "listener.name.SASL_SSL.connections.max.reauth.ms": "2",
+            "listener.name.sasl_ssl.SCRAM-SHA-256.connections.max.reauth.ms": "3",
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": "users",
+        }
+    )
+    name = "connections.max.reauth.ms"
+
+    found = [setting_of(config, "SASL_SSL", name, mechanism) for mechanism in ("SCRAM-SHA-256", "PLAIN", "")]
+    assert [*found, setting_of(config, "PLAINTEXT", name, "PLAIN")] == [3, 2, 2, 1]
+    assert setting_of(config, "SASL_PLAINTEXT", "sasl.jaas.config", "PLAIN") == "users"
+    assert shown_values(config)["listener.name.sasl_plaintext.plain.sasl.jaas.config"] == HIDDEN
 
 
 def test_a_listener_may_have_settings_of_its_own() -> None:

@@ -13,7 +13,7 @@ from coordinator_server.properties import FromKafka, Ours, properties_of
 from tests.support.oracle import facts
 
 UNITS = {
-    "bytes", "connections", "connections per second", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
+    "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
     "requests", "share sessions", "topics",
     "records",
 }  # fmt: skip

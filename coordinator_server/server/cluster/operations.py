@@ -9,6 +9,10 @@ from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+)
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
@@ -23,6 +27,7 @@ REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_
 CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
 CREATE_INTERNAL_TOPIC: Final = WriteOperation("create-internal-topic", CatalogShard.create_internal_topic)
 ALLOCATE_PRODUCER_IDS: Final = WriteOperation("allocate-producer-ids", CatalogShard.allocate_producer_ids)
+ALTER_SCRAM_USERS: Final = WriteOperation("alter-scram-users", CatalogShard.alter_scram_users)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
@@ -61,5 +66,6 @@ FORWARDED: Final[dict[str, Forwarded]] = {
         Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),
         Forwarded(ALLOCATE_PRODUCER_IDS, ProducerIdsRecord, ProducerIdsRecord),
         Forwarded(CREATE_PARTITIONS, CreatePartitionsRequest, CreatePartitionsResponse),
+        Forwarded(ALTER_SCRAM_USERS, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse),
     )
 }

@@ -58,13 +58,14 @@ def test_what_waits_for_others_or_is_sent_to_another_loop_is_alone() -> None:
 
     ShareFetch waits, and the next request of its session may not come in between.
 
-    Changes of the catalog are loop 0's.
+    Changes of the catalog are loop 0's. A login lets nothing else happen beside it.
     """
     waiting, spread, transactions, sessions = {11, 14}, {42, 90, 91, 92}, {22, 24, 25, 26, 27, 28}, {78, 79}
+    login = {17, 36}
     forwarded = {row.request.kafka.key for row in FORWARDED.values() if row.request.kafka.kind is Kind.REQUEST}
 
     assert {key for key, order in ORDER.items() if order is Order.ALONE} == (
-        waiting | spread | transactions | sessions | forwarded
+        waiting | spread | transactions | sessions | login | forwarded
     )
 
 

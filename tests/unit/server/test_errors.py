@@ -64,6 +64,7 @@ OPERATIONS: Final[dict[str, Any]] = {
     "AlterConfigs": CONTROLLER_ERRORS,
     "IncrementalAlterConfigs": CONTROLLER_ERRORS,
     "CreatePartitions": CONTROLLER_ERRORS,
+    "AlterUserScramCredentials": CONTROLLER_ERRORS,
 }
 # Errors depend on the version, or on the partition; tests of their own say how.
 VERSIONED: Final = {"TxnOffsetCommit", "WriteTxnMarkers"}
@@ -82,6 +83,9 @@ READERS: Final = {
     "ListConfigResources",
     "ShareFetch",
     "ShareAcknowledge",
+    "SaslHandshake",
+    "SaslAuthenticate",
+    "DescribeUserScramCredentials",
 }
 
 RAW: Final = sorted(
@@ -136,6 +140,7 @@ def test_every_api_can_refuse_a_request(api: str) -> None:
     "api",
     [
         "AlterConfigs",
+        "AlterUserScramCredentials",
         "CreatePartitions",
         "CreateTopics",
         "DeleteTopics",

@@ -1,0 +1,1 @@
+"""SASL of a listener: the mechanisms, as conversations without I/O, and Kafka's properties for them."""

@@ -1,0 +1,44 @@
+"""The conversation of a mechanism: what the client sends in SaslAuthenticate, and what it gets.
+
+A mechanism is a function that begins an exchange (``mechanisms.py`` has the table). To add one, such as OAUTHBEARER, write its
+exchange, and give it a row; ``expires_ms`` is there for tokens that end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Protocol
+
+
+class Refused(Exception):
+    """The client is not who it says. The message is for the client: None if it is told no more than that."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Exchange(Protocol):
+    """One authentication."""
+
+    @property
+    def user(self) -> str | None:
+        """The user, once it is proved."""
+
+    @property
+    def claimed(self) -> str:
+        """The user whom the client says it is, for log lines."""
+
+    @property
+    def expires_ms(self) -> int | None:
+        """When the proof ends, in milliseconds since the epoch; None: it does not."""
+
+    @property
+    def credential(self) -> Hashable | None:
+        """The credential of the catalog that proved it, because the connection ends when it is removed; None: there is none."""
+
+    def answer(self, token: bytes, /) -> bytes:
+        """Return the answer to a token of the client. Raises Refused."""
+
+
+Begin = Callable[[], Exchange]

@@ -1,0 +1,74 @@
+"""The mechanisms of a listener, from Kafka's properties: ``sasl.enabled.mechanisms``, and those of each mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from coordinator_server.catalog.scram_users import ScramMechanism
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.listener_settings import PREFIX, setting_of
+from coordinator_server.security.sasl.exchange import Begin
+from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
+from coordinator_server.security.sasl.plain import plain
+from coordinator_server.security.sasl.scram import Credentials, scram
+
+_MECHANISMS_ENABLED: Final = "sasl.enabled.mechanisms"
+_JAAS: Final = "sasl.jaas.config"
+_MAX_REAUTH: Final = "connections.max.reauth.ms"
+_MAX_RECEIVE: Final = "sasl.server.max.receive.size"
+SETTINGS: Final = (_MECHANISMS_ENABLED, _JAAS, _MAX_REAUTH, _MAX_RECEIVE)
+"""The properties that a listener has for itself, or a mechanism of it."""
+
+# From the options of the mechanism's JAAS entry, and the credentials of the catalog.
+_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], Credentials], Begin]]] = {
+    "PLAIN": lambda options, _credentials: plain(options),
+    "SCRAM-SHA-256": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_256, credentials),
+    "SCRAM-SHA-512": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_512, credentials),
+}
+# Those whose users are in the JAAS entry, which they cannot do without.
+_WITH_USERS: Final = frozenset({"PLAIN"})
+
+
+class Mechanism(NamedTuple):
+    """A mechanism of a listener. ``max_reauth_ms`` is the longest time until a client must authenticate again, 0 if it need not."""
+
+    begin: Begin
+    max_reauth_ms: int
+
+
+def mechanisms_of(config: Config, listener: str, credentials: Credentials) -> dict[str, Mechanism]:
+    """Return the mechanisms of a listener with SASL, by name, in the order of the property. Raises ConfigError."""
+    text = str(setting_of(config, listener, _MECHANISMS_ENABLED))
+    names = [name.strip().upper() for name in text.split(",") if name.strip()]
+    served = ", ".join(_MECHANISMS)
+    if not names:
+        raise ConfigError(f"{listener}: sasl.enabled.mechanisms is required: one or more of {served}")
+    for name in names:
+        if name not in _MECHANISMS:
+            raise ConfigError(f"{listener}: sasl.enabled.mechanisms={text}: {name} is not one of {served}")
+    return {name: _mechanism(config, listener, name, credentials) for name in names}
+
+
+def max_receive_bytes(config: Config, listener: str) -> int:
+    """Return the size of the largest request of a client that is not known yet."""
+    size = setting_of(config, listener, _MAX_RECEIVE)
+    assert isinstance(size, int)
+    return size
+
+
+def _mechanism(config: Config, listener: str, name: str, credentials: Credentials) -> Mechanism:
+    text = str(setting_of(config, listener, _JAAS, name))
+    options: Mapping[str, str] = {}
+    given = f"{PREFIX}{listener.lower()}.{name.lower()}.{_JAAS}"
+    if text:
+        try:
+            options = parse_jaas(text).options
+        except BadJaas as bad:
+            raise ConfigError(f"{given} {bad}") from None
+    elif name in _WITH_USERS:
+        example = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_NAME="PASSWORD";'
+        raise ConfigError(f"{given} is required: it has the users, as in {example}")
+    max_reauth_ms = setting_of(config, listener, _MAX_REAUTH, name)
+    assert isinstance(max_reauth_ms, int)
+    return Mechanism(_MECHANISMS[name](options, credentials), max_reauth_ms)

@@ -1,0 +1,71 @@
+"""Who is logged in with a credential of the catalog. When the credential is removed, their connections end.
+
+A credential that is replaced, because of a new password, ends no connection: as in Kafka, it counts from the next login on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from coordinator_server.catalog.scram_users import MIN_ITERATIONS, SCRAM_USERS, CredentialKey
+from coordinator_server.server.cluster.catalog import Catalog
+from coordinator_server.server.connection import Connection
+from coordinator_server.server.family_news import FamilyNews
+from protocol.messages.cluster_metadata import UserScramCredentialRecord
+
+CLOSED_PER_STEP: Final = 500
+
+
+class Logins:
+    """The users of one loop, and their connections. ``later`` runs a step of work in a later turn."""
+
+    def __init__(self, catalog: Catalog, news: FamilyNews, later: Callable[[Callable[[], None]], None]) -> None:
+        self._catalog = catalog
+        self._later = later
+        self._connections: dict[Any, dict[Connection, None]] = {}
+        self._usual: dict[int, int] = {}
+        news.follow(SCRAM_USERS, self._changed)
+
+    def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
+        """Return the credential of a user for a mechanism, or None."""
+        record: UserScramCredentialRecord | None = self._catalog.record(SCRAM_USERS, key)
+        return record
+
+    def usual_iterations(self, mechanism: int, /) -> int:
+        """Return the number of iterations that most credentials of a mechanism have."""
+        return self._usual.get(mechanism, MIN_ITERATIONS)
+
+    def note(self, connection: Connection, key: Any) -> None:
+        """A connection was let in by a credential, or by None."""
+        if key is not None:
+            self._connections.setdefault(key, {})[connection] = None
+
+    def forget(self, connection: Connection, key: Any) -> None:
+        """The connection has ended, or has authenticated again."""
+        there = self._connections.get(key)
+        if there is not None:
+            there.pop(connection, None)
+            if not there:
+                del self._connections[key]
+
+    def _changed(self) -> None:
+        counts: dict[int, Counter[int]] = {}
+        for record in self._catalog.records(SCRAM_USERS):
+            counts.setdefault(record.mechanism, Counter())[record.iterations] += 1
+        self._usual = {mechanism: each.most_common(1)[0][0] for mechanism, each in counts.items()}
+        removed = [key for key in self._connections if self.credential(key) is None]
+        self._end([connection for key in removed for connection in self._connections[key]])
+
+    def _end(self, connections: Sequence[Connection]) -> None:
+        """Close connections of removed users, in steps."""
+        for connection in connections[:CLOSED_PER_STEP]:
+            connection.report(
+                "user-removed", peer=connection.peer, principal=connection.principal, action="closed: its credential was removed"
+            )
+            connection.abort()
+        left = connections[CLOSED_PER_STEP:]
+        if left:
+            self._later(partial(self._end, left))

@@ -1,0 +1,210 @@
+"""Listeners with SASL of a running server: users of the catalog and of the properties, strangers, and users who are removed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import socket
+import ssl
+import time
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.client.sasl import exchange
+from coordinator_server.client.settings import Sasl
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
+from protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+)
+from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.support.asking import must_commit
+from tests.support.certificates import Authority
+from tests.support.client import Client, Closed
+from tests.support.eventually import eventually
+from tests.support.server import Server
+
+AUTHORITY = Authority()
+SECRET = "bob's secret"
+MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+STRANGERS = 500
+IDLE_S = 2
+
+
+class Guarded(Server):
+    """Two loops with a listener for each of SASL_PLAINTEXT and SASL_SSL, and one for administrators of this machine."""
+
+    def __init__(self, directory: Path) -> None:
+        keystore = AUTHORITY.issue("server").write(directory / "server.pem")
+        overrides = {
+            "listeners": "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
+            "ssl.keystore.location": keystore,
+            "sasl.enabled.mechanisms": ",".join(["PLAIN", *MECHANISMS]),
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": "${env:JAAS}",
+            "listener.name.sasl_ssl.sasl.enabled.mechanisms": ",".join(MECHANISMS),
+            "sasl.login.timeout.ms": 1000 * IDLE_S,
+            "topics": "orders:1",
+        }
+        super().__init__(directory, overrides, 2)
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        self.environment = {"JAAS": f'{module} required user_bob="{SECRET}";'}
+
+    def client(self, listener: str = "SASL_PLAINTEXT", loop: int = 0) -> Client:
+        address = ("127.0.0.1", self.listeners[listener][loop])
+        if listener != "SASL_SSL":
+            return Client(address)
+        return Client.over_tls(address, ssl.create_default_context(cadata=AUTHORITY.pem))
+
+    def alter(self, *changes: ScramCredentialUpsertion | ScramCredentialDeletion, loop: int = 0) -> list[int]:
+        deletions = [each for each in changes if isinstance(each, ScramCredentialDeletion)]
+        upsertions = [each for each in changes if isinstance(each, ScramCredentialUpsertion)]
+        request = AlterUserScramCredentialsRequest(deletions, upsertions)
+        with self.client("PLAINTEXT", loop) as client:
+            answer = client.ask(request, 0, AlterUserScramCredentialsResponse)
+        return [each.error_code for each in answer.results]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
+    with Guarded(tmp_path_factory.mktemp("sasl")) as started:
+        yield started
+
+
+def credential(user: str, password: str, mechanism: str = MECHANISMS[1]) -> ScramCredentialUpsertion:
+    salt, number = os.urandom(16), MECHANISMS.index(mechanism) + 1
+    salted = hashlib.pbkdf2_hmac(mechanism.removeprefix("SCRAM-").replace("-", ""), password.encode(), salt, 4096)
+    return ScramCredentialUpsertion(user, number, 4096, salt, salted)
+
+
+def log_in(client: Client, user: str, password: str, mechanism: str = MECHANISMS[1]) -> SaslAuthenticateResponse:
+    """Return the last answer."""
+    assert client.ask(SaslHandshakeRequest(mechanism), 1, SaslHandshakeResponse).error_code == ErrorCode.NONE
+    conversation = exchange(Sasl(user, password, mechanism))
+    token = next(conversation)
+    while True:
+        answer = client.ask(SaslAuthenticateRequest(token), 2, SaslAuthenticateResponse)
+        if answer.error_code:
+            return answer
+        try:
+            token = conversation.send(answer.auth_bytes)
+        except StopIteration:
+            return answer
+
+
+def group_of(loop: int, name: str = "group") -> str:
+    """A group that a loop has."""
+    return next(each for each in (f"{name}-{number}" for number in count()) if partition_for(each, 50) % 2 == loop)
+
+
+def is_served(client: Client) -> bool:
+    try:
+        return client.ask(DescribeClusterRequest(), 1, DescribeClusterResponse).error_code == ErrorCode.NONE
+    except (Closed, ConnectionError):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("listener", "mechanism"), [("SASL_PLAINTEXT", "SCRAM-SHA-256"), ("SASL_PLAINTEXT", "PLAIN"), ("SASL_SSL", "SCRAM-SHA-512")]
+)
+def test_users_are_served_on_every_loop(server: Guarded, listener: str, mechanism: str) -> None:
+    """As soon as the change is answered; what they write has their names."""
+    user, password = ("bob", SECRET) if mechanism == "PLAIN" else (f"alice-{mechanism}", "a password")
+    if mechanism != "PLAIN":
+        assert server.alter(credential(user, password, mechanism), loop=1) == [ErrorCode.NONE]
+
+    for loop in (0, 1):
+        with server.client(listener, loop) as client:
+            assert log_in(client, user, password, mechanism).error_code == ErrorCode.NONE
+            assert is_served(client)
+            must_commit(client, group_of(loop, user), "orders", {0: 1})
+    written = [path.read_bytes().decode("latin-1") for path in server.data_dir.rglob("*") if path.is_file()]
+    assert any(f"User:{user}" in each for each in written)
+
+
+def test_wrong_passwords_take_time(server: Guarded) -> None:
+    """A tenth of a second each; others do not wait, and there is a line about each."""
+    server.alter(credential("carol", "right"))
+    for user, password in (("carol", "wrong"), ("nobody", "right")):
+        with server.client() as client:
+            began = time.monotonic()
+            assert log_in(client, user, password).error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+            assert time.monotonic() - began >= 0.1
+            assert not is_served(client)
+
+    lines = [line for line in server.log().splitlines() if '"authentication-failed"' in line]
+    assert [name for name in ("carol", "nobody") if not any(f'"user": "{name}"' in line for line in lines)] == []
+
+
+def test_a_removed_user_is_out_when_the_change_is_answered(server: Guarded) -> None:
+    """On every loop. A user whose password is changed stays in, and needs the new one next time."""
+    server.alter(credential("dave", "first"), credential("erin", "first"))
+    with contextlib.ExitStack() as closing:
+        clients = [closing.enter_context(server.client(loop=loop)) for loop in (0, 1, 0, 1)]
+        for client, user in zip(clients, ("dave", "dave", "erin", "erin"), strict=True):
+            assert log_in(client, user, "first").error_code == ErrorCode.NONE
+        assert server.alter(ScramCredentialDeletion("dave", 2), credential("erin", "second")) == [0, 0]
+        assert [is_served(client) for client in clients] == [False, False, True, True]
+    for user, password, error in (("dave", "first", 58), ("erin", "first", 58), ("erin", "second", 0)):
+        with server.client() as client:
+            assert log_in(client, user, password).error_code == error
+
+
+def test_users_outlive_a_restart_and_secrets_are_shown_to_nobody(server: Guarded) -> None:
+    """Neither in the log of the server, nor in its properties; the password itself is not on the disk."""
+    server.alter(credential("frank", "franks-password"))
+    with server.client("PLAINTEXT") as client:
+        request = DescribeConfigsRequest([DescribeConfigsResource(4, "1", None)])
+        properties = client.ask(request, 4, DescribeConfigsResponse).results[0].configs
+    values = {each.name: each.value for each in properties}
+    server.stop()
+    server.start()
+
+    with server.client("PLAINTEXT") as client:
+        described = client.ask(DescribeUserScramCredentialsRequest(), 0, DescribeUserScramCredentialsResponse)
+    with server.client() as client:
+        assert log_in(client, "frank", "franks-password").error_code == ErrorCode.NONE
+    assert "frank" in [each.user for each in described.results]
+    assert values["listener.name.sasl_plaintext.plain.sasl.jaas.config"] is None
+    written = b"".join(path.read_bytes() for path in server.data_dir.rglob("*") if path.is_file())
+    assert SECRET not in server.log() + str(values)
+    assert SECRET.encode() not in written and b"franks-password" not in written  # noqa: PT018 - one claim
+
+
+def test_strangers_hold_nobody_up(server: Guarded) -> None:
+    """Hundreds that send nothing, half a handshake or rubbish: users are served meanwhile, and in the end all are closed."""
+    server.alter(credential("grace", "hers"))
+    ports = [server.listeners[name][0] for name in ("SASL_PLAINTEXT", "SASL_SSL")]
+    beginnings = (b"", b"\0\0\0", b"\0\0\x0f\xff" + bytes(100), b"\x16\x03\x01\x02\0\1", b"\0\0\0\x08\0\x12")
+    with contextlib.ExitStack() as closing:
+        strangers = []
+        for number in range(STRANGERS):
+            stranger = closing.enter_context(socket.create_connection(("127.0.0.1", ports[number % 2])))
+            stranger.sendall(beginnings[number % len(beginnings)])
+            strangers.append(stranger)
+        waits = []
+        for _ in range(5):
+            began = time.monotonic()
+            with server.client() as client:
+                assert log_in(client, "grace", "hers").error_code == ErrorCode.NONE
+                must_commit(client, group_of(0), "orders", {0: 1})
+            waits.append(time.monotonic() - began)
+        assert min(waits) < 1
+        for stranger in strangers[::2]:  # those of TLS have the deadline of its handshake
+            stranger.settimeout(10 * IDLE_S)
+            with contextlib.suppress(ConnectionResetError):
+                assert stranger.recv(1) == b""
+    eventually(lambda: sum(each["connections"] for each in server.control(op="status")["status"]) == 0)

@@ -1,0 +1,42 @@
+"""PLAIN: one token, with Kafka's answers to wrong ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.security.sasl.exchange import Refused
+from coordinator_server.security.sasl.plain import plain
+
+PLAIN = plain({"user_alice": "secret", "user_": "nameless", "user_bob": "pässword", "username": "x", "password": "y"})
+
+
+@pytest.mark.parametrize(
+    ("token", "user"), [(b"\0alice\0secret", "alice"), (b"alice\0alice\0secret", "alice"), ("\0bob\0pässword".encode(), "bob")]
+)
+def test_a_password_is_right(token: bytes, user: str) -> None:
+    exchange = PLAIN()
+
+    assert (exchange.answer(token), exchange.user, exchange.expires_ms, exchange.credential) == (b"", user, None, None)
+
+
+@pytest.mark.parametrize(
+    ("token", "problem"),
+    [
+        (b"", "expected 3 tokens, got 1"),
+        (b"alice\0secret", "expected 3 tokens, got 2"),
+        (b"\0" * 100, "expected 3 tokens, got 4"),
+        (b"\0\0nameless", "username not specified"),
+        (b"\0alice\0", "password not specified"),
+        (b"\0alice\0Secret", "Invalid username or password"),
+        (b"\0alice\0secret ", "Invalid username or password"),
+        (b"\0x\0y", "Invalid username or password"),
+        (b"\0\xff\0\xff", "Invalid username or password"),
+        (b"bob\0alice\0secret", "authorization id that is different"),
+    ],
+)
+def test_others_are_refused(token: bytes, problem: str) -> None:
+    exchange = PLAIN()
+    with pytest.raises(Refused, match=problem):
+        exchange.answer(token)
+
+    assert exchange.user is None
