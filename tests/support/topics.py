@@ -15,17 +15,19 @@ class FakeTopics:
         self.is_current = True
         self.version = 0
         self.version_of_newest = 0
+        # Topics that exist, and that this loop has not learned of.
+        self.unknown: set[str] = set()
         self._by_name: dict[str, Topic] = {}
         self._ids = 0
 
     def topic(self, name: str, /) -> Topic | None:
-        return self._by_name.get(name)
+        return None if name in self.unknown else self._by_name.get(name)
 
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
-        return next((topic for topic in self._by_name.values() if topic.topic_id == topic_id), None)
+        return next((topic for topic in self.all_topics() if topic.topic_id == topic_id), None)
 
     def all_topics(self) -> list[Topic]:
-        return [self._by_name[name] for name in sorted(self._by_name)]
+        return [self._by_name[name] for name in sorted(self._by_name.keys() - self.unknown)]
 
     def create(self, **topics: int) -> None:
         """Create topics with so many partitions, in one version. Their ids are 1, 2, 3 …"""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
@@ -19,6 +19,9 @@ from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+
+RETRY_MS: Final = 100
+_KEY: Final = ("deletions-of-share-states",)
 
 
 def delete_states(share: ShareContext, group_id: str, topics: Partitions, finish: Finish) -> None:
@@ -35,13 +38,29 @@ def deleted_record(share: ShareContext, group: ShareGroup, topic_ids: Collection
 
 
 def resume_deletions(share: ShareContext) -> None:
-    """Send the messages of all open intents again, after a load. Of topics that do not exist any longer no state is left."""
-    for group_id, group in share.groups.by_id.items():
-        topic_ids = group.state_topics.value.deleting
+    """Send the messages of all open intents again, after a load."""
+    _resume(share, [group_id for group_id, group in share.groups.by_id.items() if group.state_topics.value.deleting])
+
+
+def _resume(share: ShareContext, group_ids: Collection[str]) -> CoordinatorResult[Any]:
+    """Send the messages of these groups. Of topics that do not exist any longer no state is left; those of unknown ones wait.
+
+    The record has no partitions: the topics have. A loop that has just started may not know any.
+    """
+    unsure: list[str] = []
+    for group_id in group_ids:
+        group = share.groups.by_id.get(group_id)
+        topic_ids = () if group is None else group.state_topics.value.deleting
         topics = [topic for topic_id in topic_ids if (topic := share.topics.topic_by_id(topic_id)) is not None]
+        if len(topics) < len(topic_ids) and not share.topics.is_current:
+            unsure.append(group_id)
+            continue
         partitions: Partitions = {topic.topic_id: list(range(topic.partitions)) for topic in topics}
         if partitions:
             delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
+    if unsure:
+        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, unsure), RETRY_MS)
+    return CoordinatorResult(None)
 
 
 def _finish(

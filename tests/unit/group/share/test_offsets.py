@@ -264,6 +264,38 @@ def test_a_deletion_that_failed_is_tried_again(world: ShareWorld) -> None:
     world.assert_settled()
 
 
+def test_a_deletion_goes_on_after_a_load_when_its_topics_are_known(world: ShareWorld) -> None:
+    """A loop that has just started may not know any. Until then the group is not deleted either."""
+    world.alter(t={0: 5, 1: 6}, u={0: 7})
+    world.work()
+    world.delete_offsets("t")
+    world.log.topics.unknown, world.log.topics.is_current = {"t"}, False
+    world.log.restart()
+    world.log.advance(1_000)
+    assert not world.log.outbox.messages
+    assert results(world.delete_groups("g")) == {"g": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+
+    world.log.topics.unknown, world.log.topics.is_current = set(), True
+    world.log.advance(100)
+    world.work()
+    assert world.starts() == {"u": {0: 7}}
+    world.assert_settled()
+
+
+def test_a_deletion_whose_topic_has_gone_is_over(world: ShareWorld) -> None:
+    """No state of it is left: nothing is sent, and nobody waits."""
+    world.alter(t={0: 5}, u={0: 7})
+    world.work()
+    world.delete_offsets("t")
+    world.log.topics.delete("t")
+    world.log.restart()
+
+    assert not world.log.outbox.messages
+    world.log.advance(2_000)
+    assert world.group.state_topics.value.deleting == ()
+    assert world.state_topics() == {"initializing": {}, "initialized": {"u": [0]}}
+
+
 # Groups.
 
 
