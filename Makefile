@@ -42,7 +42,7 @@ test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses, strange requests
 	@RUNTIME_EXAMPLES=4000 SHARE_EXAMPLES=100000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
-	    tests/property/test_import_syscalls.py tests/property/test_transaction_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
+	    tests/property/test_import_syscalls.py tests/property/test_transaction_syscalls.py tests/property/test_share_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/property/test_share_layers.py tests/property/test_share_writes.py tests/property/test_layers_over_time.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@$(BIN)/python -m pytest -rP -o faulthandler_timeout=0 tests/integration/test_exactly_once.py tests/interop/test_exactly_once.py \
@@ -61,9 +61,10 @@ CLIENTS ?= all
 interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
 	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_tools.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py --clients $(CLIENTS) $(ARGS)
 
-storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups; ARGS='--seconds 60 --seed 7' for a different run
+storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, and 200 in share groups; ARGS='--seconds 60 --seed 7' for a different run
 	@$(BIN)/python -m tests.storm $(ARGS)
-	@$(if $(findstring --consumers,$(ARGS)),,$(BIN)/python -m tests.storm --consumers $(ARGS))
+	@$(if $(findstring --consumers,$(ARGS))$(findstring --shares,$(ARGS)),,$(BIN)/python -m tests.storm --consumers $(ARGS))
+	@$(if $(findstring --consumers,$(ARGS))$(findstring --shares,$(ARGS)),,$(BIN)/python -m tests.storm --shares $(ARGS))
 
 SERVERS ?= ours,kafka,kfake
 
@@ -73,11 +74,12 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, and share state that moves to this server and back; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, and with programs that use the client library, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, and with share groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --transactions --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --clients --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --shares --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --consumers --seeds $(or $(SEEDS),10000))
 
 mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more

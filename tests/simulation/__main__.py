@@ -6,6 +6,7 @@ python -m tests.simulation --effects --seeds 10000   the same of several loops w
 python -m tests.simulation --transactions --seeds 10000   the same of several loops and producers with transactions (transactions.py)
 python -m tests.simulation --clients --seeds 10000   the same of programs that use the client library (clients.py)
 python -m tests.simulation --consumers --seeds 10000  the same of members of consumer groups, of both protocols (consumers.py)
+python -m tests.simulation --shares --seeds 10000     the same of members of share groups, and leaders of share partitions (shares.py)
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import argparse
 import multiprocessing
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.simulation import clients, consumers, purses, transactions
+from tests.simulation import clients, consumers, purses, shares, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
@@ -39,6 +40,7 @@ def main() -> int:
     parser.add_argument("--transactions", action="store_true", help="play with producers and several loops")
     parser.add_argument("--clients", action="store_true", help="play with programs that use the client library")
     parser.add_argument("--consumers", action="store_true", help="play with members of consumer groups")
+    parser.add_argument("--shares", action="store_true", help="play with members of share groups")
     parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
     options = parser.parse_args()
@@ -50,7 +52,9 @@ def main() -> int:
     if options.clients:
         return _play(seeds, options, wrong_with_clients, clients_command)
     if options.consumers:
-        return _consumers(seeds, options)
+        return _play_groups(seeds, options, consumers.told, wrong_with_consumers, consumers_command)
+    if options.shares:
+        return _play_groups(seeds, options, shares.told, wrong_with_shares, shares_command)
     if options.history:
         for seed in seeds:
             for line in run(seed, options.storm).history.lines():
@@ -127,11 +131,30 @@ def wrong_with_consumers(seed: int) -> tuple[int, list[str]]:
         return seed, [traceback.format_exc()]
 
 
-def _consumers(seeds: list[int], options: argparse.Namespace) -> int:
+def shares_command(seed: int) -> str:
+    """How to see a failure of share groups again."""
+    return f".venv/bin/python -m tests.simulation --shares {seed} --history"
+
+
+def wrong_with_shares(seed: int) -> tuple[int, list[str]]:
+    """The same for a seed of members of share groups."""
+    try:
+        return seed, shares.run(seed)
+    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
+        return seed, [traceback.format_exc()]
+
+
+def _play_groups(
+    seeds: list[int],
+    options: argparse.Namespace,
+    told: Callable[[int], Iterator[str]],
+    judged: Callable[[int], tuple[int, list[str]]],
+    command: Callable[[int], str],
+) -> int:
     for seed in seeds if options.history else ():
-        for line in consumers.told(seed):
+        for line in told(seed):
             print(line)
-    return _play(seeds, options, wrong_with_consumers, consumers_command)
+    return _play(seeds, options, judged, command)
 
 
 def _play(

@@ -89,6 +89,8 @@ class GroupMember(ABC):
     is_leader = False
     # Errors of a commit that a member whose answers are in force never gets for what it owns.
     never: Collection[ErrorCode] = ()
+    # Whether it leaves in order to be started again.
+    is_coming_back = False
 
     def __init__(
         self,

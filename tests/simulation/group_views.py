@@ -136,21 +136,22 @@ def check_log(written: Iterable[Written]) -> Iterator[str]:
                 else:
                     has_members = is_consumer or bool(value.members)
                     groups.setdefault(group_id, before.get(group_id, 0) if has_members else 0)
-                    yield from _rises(groups, group_id, value.epoch if is_consumer else value.generation, each)
+                    yield from rises(groups, group_id, value.epoch if is_consumer else value.generation, each)
                     if not has_members:
                         # A group of the other protocol that takes its place begins anew.
                         groups.pop(group_id)
             case ConsumerGroupTargetAssignmentMetadataKey():
-                yield from _rises(assignments, key.group_id, None if value is None else value.assignment_epoch, each)
+                yield from rises(assignments, key.group_id, None if value is None else value.assignment_epoch, each)
             case ConsumerGroupCurrentMemberAssignmentKey():
                 # A static member that is away is in no epoch.
                 if value is None or value.member_epoch >= 0:
-                    yield from _rises(members, (key.group_id, key.member_id), None if value is None else value.member_epoch, each)
+                    yield from rises(members, (key.group_id, key.member_id), None if value is None else value.member_epoch, each)
             case _:
                 pass
 
 
-def _rises(epochs: dict[Any, int], key: Any, epoch: int | None, written: Written) -> Iterator[str]:
+def rises(epochs: dict[Any, int], key: Any, epoch: int | None, written: Written) -> Iterator[str]:
+    """Yield a fault if an epoch is lower than the last one of its key. None: what had the epoch is gone."""
     if epoch is None:
         epochs.pop(key, None)
         return

@@ -30,7 +30,6 @@ class NativeMember(GroupMember):
     kind = "native"
     never = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.STALE_MEMBER_EPOCH})
     wishes: tuple[Subscription, ...] = ()
-    is_coming_back = False
 
     # The answer that it is on its way to; None when there was none since it joined.
     _target: frozenset[Position] | None = None

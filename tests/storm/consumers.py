@@ -6,38 +6,20 @@ has two owners (``simulation/ownership.py``). Topics grow. Then it is quiet, and
 
 from __future__ import annotations
 
-import asyncio
-import random
-import time
-from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 from protocol.error_codes import ErrorCode
-from protocol.fields import Message
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
-from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
-from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from tests.simulation.classic_member import ClassicMember
-from tests.simulation.client import Client
-from tests.simulation.group_member import GroupMember, Subscription, Surroundings
+from tests.simulation.group_member import GroupMember, Subscription
 from tests.simulation.group_views import GroupView, MemberView, unsettled
-from tests.simulation.history import Op
 from tests.simulation.native_member import NativeMember
-from tests.storm.real_time import RealTime, Tcp
-from tests.storm.weather import LOOK_EVERY_S, ROUND_S, Report
-from tests.storm.wire import Wire
+from tests.storm.group_weather import SESSION_MS, SIZES, GroupWeather, Seat, topic_overrides
+from tests.storm.weather import Report
 
-M = TypeVar("M", bound=Message)
-
-SIZES: Final = (60, 40, 30, 20, 16, 12, 8, 6, 4, 3, 1)
-SESSION_MS: Final = 3000
 REBALANCE_MS: Final = 4000
-EVENT_EVERY_S: Final = 0.06
-GROWN_EVERY_S: Final = 2.0
-MOST_TIMES: Final = 3
-"""How many times as many partitions a topic has in the end."""
 STATIC_SHARE: Final = 0.4
 CLASSIC_SHARE: Final = 0.4
 REGEX_SHARE: Final = 0.2
@@ -47,8 +29,7 @@ POLICY: Final = "bidirectional"
 def overrides(sizes: Sequence[int]) -> dict[str, str]:
     """What a server needs to know. The assignment interval has its default; a child process computes every target."""
     return {
-        "topics": ",".join(f"{_topic(size)}" for size in sizes),
-        "num.partitions": "4",
+        **topic_overrides(sizes),
         "group.min.session.timeout.ms": "1000",
         "group.initial.rebalance.delay.ms": "0",
         "group.consumer.session.timeout.ms": str(SESSION_MS),
@@ -64,156 +45,41 @@ async def storm(
     address: tuple[str, int], seed: int, seconds: float, settle_within_s: float, sizes: Sequence[int] = SIZES
 ) -> Report:
     """Rounds of weather and quiet until ``seconds`` of weather have passed, or a rule was broken."""
-    weather = ConsumerWeather(address, seed, sizes)
-    await weather.begin()
-    quiet_s: list[float] = []
-    left = seconds
-    while left > 0 and not weather.broken:
-        await weather.blow(min(left, ROUND_S))
-        left -= ROUND_S
-        quiet_s.append(await weather.settle(settle_within_s))
-    weather.end()
-    return Report(seed, weather.happened, quiet_s, weather.broken)
+    return await ConsumerWeather(address, seed, sizes).storm(seed, seconds, settle_within_s)
 
 
-class Seat:
-    """A place in a group."""
-
-    def __init__(self, size: int, place: int, rng: random.Random) -> None:
-        self.group_id = f"storm-{size}"
-        self.instance_id = f"{size}-{place}" if rng.random() < STATIC_SHARE else None
-        self.topic = _topic(size)
-        self.is_cooperative = size % 4 == 0
-        self.has_regex = rng.random() < REGEX_SHARE
-        self.member: GroupMember | None = None
-
-    @property
-    def living(self) -> GroupMember | None:
-        return self.member if self.member is not None and self.member.is_alive else None
-
-
-class ConsumerWeather:
-    """The seats of all groups, and who sits there."""
+class ConsumerWeather(GroupWeather):
+    """Seats of consumer groups. Some have an instance id, and some a regular expression."""
 
     def __init__(self, address: tuple[str, int], seed: int, sizes: Sequence[int]) -> None:
-        self.happened: Counter[str] = Counter()
-        self._rng = random.Random(seed)
-        self._address = address
-        self._sizes = sizes
-        self._seats = [Seat(size, place, self._rng) for size in sizes for place in range(size)]
-        self._topics: dict[str, tuple[bytes, int]] = {}
-        self._wire: Wire
-        self._surroundings: Surroundings
-        self._events: dict[str, Callable[[Seat, GroupMember], None]] = {
-            "left": lambda _, member: member.leave(),
-            "died": lambda _, member: member.die(),
-            "restarted": self._restart,
-            "froze": lambda _, member: member.freeze(self._rng.randint(SESSION_MS // 3, 2 * SESSION_MS)),
-            "was cut off": lambda _, member: member.client.cut(),
-            "did not read": lambda _, member: member.client.stall(self._rng.randint(100, 2000)),
-        }
-
-    @property
-    def broken(self) -> list[str]:
-        return self._surroundings.ledger.wrong
-
-    async def begin(self) -> None:
-        """Everybody comes at once."""
-        world = RealTime(self._rng)
-        self._network = Tcp(world, self._address)
-        self._wire = await Wire.open(self._address, "onlooker")
-        self._surroundings = Surroundings(world, self._client)
-        self._surroundings.counts = lambda: {name: count for name, (_, count) in self._topics.items()}
-        request = MetadataRequest([MetadataRequestTopic(name=_topic(size)) for size in self._sizes])
-        answer = await self._ask(request, 12, MetadataResponse)
-        self._topics = {each.name or "": (each.topic_id, len(each.partitions)) for each in answer.topics}
-        self._surroundings.lasting = {name: topic_id for name, (topic_id, _) in self._topics.items()}
-        for seat in self._seats:
-            self._take(seat)
-
-    async def blow(self, seconds: float) -> None:
-        """Events until the time is over."""
-        self._surroundings.is_calm = False
-        now = time.monotonic()
-        ends_at, grows_at = now + seconds, now
-        while (now := time.monotonic()) < ends_at and not self.broken:
-            await asyncio.sleep(self._rng.expovariate(1 / EVENT_EVERY_S))
-            if now >= grows_at:
-                grows_at = now + GROWN_EVERY_S
-                await self._grow()
-            seat = self._rng.choice(self._seats)
-            member = seat.living
-            if member is None:
-                self.happened["came"] += 1
-                self._take(seat)
-                continue
-            [what] = self._rng.choices(list(self._events), weights=[2, 2, 5, 1, 2, 1])
-            self.happened[what] += 1
-            self._events[what](seat, member)
+        super().__init__(address, seed, sizes)
+        self._instances = {seat: f"{seat.size}-{seat.place}" for seat in self._seats if self._rng.random() < STATIC_SHARE}
+        self._with_regex = {seat for seat in self._seats if self._rng.random() < REGEX_SHARE}
 
     async def settle(self, within_s: float) -> float:
-        """Return how long it took until every group was settled; a rule is broken if that is longer than ``within_s``."""
-        self._surroundings.is_calm = True
-        for seat in self._seats:
-            if seat.living is not None:
-                seat.living.thaw()
-        began = time.monotonic()
-        while wrong := await self._wrong():
-            if time.monotonic() - began > within_s:
-                self.broken.extend(f"not settled {within_s:.0f} s after the storm: {what}" for what in wrong)
-                break
-            await asyncio.sleep(LOOK_EVERY_S)
+        took_s = await super().settle(within_s)
         ledger = self._surroundings.ledger
         self.happened["partitions acquired"], self.happened["commits"] = ledger.acquired, ledger.commits
-        return time.monotonic() - began
+        return took_s
 
-    def end(self) -> None:
-        """Everybody goes."""
-        for seat in self._seats:
-            if seat.living is not None:
-                seat.living.die()
-        self._wire.cut()
+    def _new_member(self, seat: Seat) -> GroupMember:
+        timeouts, instance_id = (SESSION_MS, REBALANCE_MS), self._instances.get(seat)
+        if seat not in self._with_regex and self._rng.random() < CLASSIC_SHARE:
+            classic = ClassicMember(self._surroundings, seat.group_id, instance_id, Subscription((seat.topic,)), timeouts)
+            classic.is_cooperative = seat.size % 4 == 0
+            return classic
+        subscription = Subscription((), seat.topic) if seat in self._with_regex else Subscription((seat.topic,))
+        return NativeMember(self._surroundings, seat.group_id, instance_id, subscription, timeouts)
 
-    def _take(self, seat: Seat) -> None:
-        member: GroupMember
-        timeouts = SESSION_MS, REBALANCE_MS
-        if not seat.has_regex and self._rng.random() < CLASSIC_SHARE:
-            classic = ClassicMember(self._surroundings, seat.group_id, seat.instance_id, Subscription((seat.topic,)), timeouts)
-            classic.is_cooperative = seat.is_cooperative
-            member = classic
-        else:
-            subscription = Subscription((), seat.topic) if seat.has_regex else Subscription((seat.topic,))
-            member = NativeMember(self._surroundings, seat.group_id, seat.instance_id, subscription, timeouts)
-        seat.member = member
-        member.start()
-
-    def _restart(self, seat: Seat, member: GroupMember) -> None:
-        """End, and come back at once, maybe in the other protocol."""
-        if isinstance(member, NativeMember):
-            member.is_coming_back = True
-        member.leave() if self._rng.random() < 0.7 else member.die()
-        self._take(seat)
-
-    async def _grow(self) -> None:
-        size = self._rng.choice(self._sizes)
-        topic_id, count = self._topics[_topic(size)]
-        if count >= MOST_TIMES * max(size, 2):
-            return
-        more = min(count + self._rng.randint(1, 1 + size // 4), MOST_TIMES * max(size, 2))
-        request = CreatePartitionsRequest([CreatePartitionsTopic(_topic(size), more, None)], 5000)
-        answer = await self._ask(request, 3, CreatePartitionsResponse)
-        assert answer.results[0].error_code == ErrorCode.NONE, answer
-        self._topics[_topic(size)] = topic_id, more
-        self.happened["topics grown"] += 1
+    def _blow(self) -> None:
+        """Members are all there is."""
 
     async def _wrong(self) -> list[str]:
-        """Return what is not yet as it has to be."""
         found = []
         for size in self._sizes:
             group_id = f"storm-{size}"
-            members = [seat.living for seat in self._seats if seat.group_id == group_id and seat.living is not None]
             view = await self._view(group_id)
-            found += [f"{group_id}: {each}" for each in unsettled(view, members, self._topics, POLICY)]
+            found += [f"{group_id}: {each}" for each in unsettled(view, self._of(group_id), self._topics, POLICY)]
         return found
 
     async def _view(self, group_id: str) -> GroupView:
@@ -230,20 +96,3 @@ class ConsumerWeather:
         epoch = max(known, default=0)
         found = {each.member_id: MemberView(epoch, True) for each in described.members}
         return GroupView(False, epoch, epoch, described.group_state in ("Stable", "Empty", "Dead"), found)
-
-    def _of(self, group_id: str) -> list[GroupMember]:
-        return [seat.living for seat in self._seats if seat.group_id == group_id and seat.living is not None]
-
-    async def _ask(self, request: Message, version: int, response: type[M]) -> M:
-        return await self._wire.ask(request, version, response)
-
-    def _client(self, _group_id: str, name: str, answered: Callable[[Op], None]) -> Client:
-        return Client(self._network, name, _forget, answered)
-
-
-def _forget(_op: Op) -> None:
-    """Requests are too many to be kept."""
-
-
-def _topic(size: int) -> str:
-    return f"s{size}s"

@@ -1,0 +1,360 @@
+"""Groups with members: what the plays of consumer groups and of share groups have in common.
+
+Members sit in seats: they join, freeze, die, and come back. Topics are created, grown and deleted; the wall clock is set back; loops are
+killed, stopped, and lose their power; disks are full. After the calm every group settles; then all members go, and no group has any.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
+from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from tests.simulation.client import Client, Script
+from tests.simulation.group_member import GroupMember, Subscription, Surroundings
+from tests.simulation.history import History, Op
+from tests.simulation.loops_play import STORM_S, LoopsPlay
+from tests.simulation.mirror import Mirror
+from tests.simulation.world import MS, SECOND
+
+PARTITIONS: Final = 4
+LASTING: Final = {"t0": 3, "t1": 2}
+PASSING: Final = ("n0", "n1")
+MOST_PARTITIONS: Final = 9
+SETTLED_WITHIN_S: Final = 20
+STEADY_S: Final = 3
+EMPTY_WITHIN_S: Final = 12
+NAMES: Final = (
+    Subscription(("t0", "t1")),
+    Subscription(("t0", "t1")),
+    Subscription(("t0",)),
+    Subscription(("t1", "n0")),
+    Subscription(("n0", "n1", "t0")),
+    Subscription(()),
+)
+
+
+class Seat:
+    """A place in a group: who sits there now."""
+
+    def __init__(self, group_id: str, instance_id: str | None, subscriptions: tuple[Subscription, ...]) -> None:
+        self.group_id = group_id
+        self.instance_id = instance_id
+        self.subscriptions = subscriptions
+        self.member: GroupMember | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        return self.member is not None and self.member.is_alive
+
+
+class GroupsPlay(LoopsPlay):
+    """A play whose actors are members of groups. ``own`` draws what there is, apart from what befalls it."""
+
+    trouble_counts = (0, 2, 8)
+
+    def __init__(self, seed: int, own: Random, session_ms: int, properties: Mapping[str, Any]) -> None:
+        super().__init__(seed, {"offsets_topic_num_partitions": PARTITIONS, **properties})
+        self.session_ms = session_ms
+        self.history = History()
+        self.surroundings = Surroundings(self.world, self._member_client)
+        self.surroundings.counts = self._counts
+        self.ledger = self.surroundings.ledger
+        self.groups = [f"g{number}" for number in range(own.choice((1, 1, 2, 3)))]
+        # Of each group, how many heartbeats a member sent between the last change of the group and the end of what followed from it.
+        self._beats: dict[str, int] = {}
+        self._own = own
+        self._topics: dict[str, int] = dict(LASTING)
+        self.seats: list[Seat] = []
+        self.mirrors = [self._mirror(loop) for loop in range(self.loops)]
+        self._scripts: list[Script] = []
+        # Members whose seats are taken by others.
+        self._doubles: list[GroupMember] = []
+        self._epochs: dict[str, int] = {}
+
+    # What a play of one kind of groups adds.
+
+    @abstractmethod
+    def _new_member(self, seat: Seat) -> GroupMember:
+        """Return who takes a seat."""
+
+    @abstractmethod
+    def _view_of(self, shard: GroupShard, offset: int, group_id: str, /) -> Any:
+        """Return the state of a group: its ``epoch``, its ``members``, and more."""
+
+    @abstractmethod
+    def _wrong_now(self, group_id: str, view: Any) -> Iterator[str]:
+        """Yield what must not be, at any moment."""
+
+    @abstractmethod
+    def _not_settled(self, group_id: str, view: Any, members: list[GroupMember]) -> Iterator[str]:
+        """Yield what is not as it has to be when nothing has happened for a while."""
+
+    @abstractmethod
+    def _most_beats(self, group_id: str) -> int:
+        """Return how many heartbeats of a member a group may take to settle after its epoch has changed."""
+
+    def _act_more(self) -> None:
+        """Draw what else somebody does in the storm."""
+
+    def _calm_more(self) -> None:
+        """End what else there was in the storm."""
+
+    def _end_groups(self) -> None:
+        """Look at groups without members, after the calm."""
+
+    def _check_logs(self) -> None:
+        """Look at all that was written."""
+
+    def lines(self) -> Iterator[str]:
+        """Yield one line for each thing that has happened, for people."""
+        befallen = [f"{at_us / MS:12.3f} ---- {what}" for at_us, what in self.told]
+        yield from sorted([*self.history.lines(), *befallen])
+
+    # The storm.
+
+    def _begin(self) -> None:
+        created = Script(self._create_lasting())
+        self.world.run_for(3 * SECOND)
+        if not created.is_over:
+            self.broken.append("topics were not created on a quiet day")
+        self.surroundings.lasting = {name: topic_id for name, (topic_id, _) in self._topics_now().items() if name in LASTING}
+
+    async def _create_lasting(self) -> None:
+        client = self._client(CONTROLLER, "administrator")
+        request = CreateTopicsRequest([CreatableTopic(name, count, 1) for name, count in LASTING.items()], 3000)
+        answer = await client.ask(request, 7, CreateTopicsResponse)
+        assert answer is not None
+        assert not any(each.error_code for each in answer.topics)
+        client.close()
+
+    def _act(self) -> None:
+        rng, world = self.rng, self.world
+        for seat in self.seats:
+            world.after(rng.randint(0, 2 * SECOND), partial(self._tend, seat))
+        for _ in range(rng.choice((5, 15, 30))):
+            world.after(rng.randint(SECOND, STORM_S * SECOND), self._trouble)
+        for _ in range(rng.choice((0, 3, 8))):
+            world.after(rng.randint(0, STORM_S * SECOND), partial(self._script, self._change_topics))
+        self._act_more()
+        for _ in range(rng.choice((0, 0, 2))):
+            world.after(rng.randint(SECOND, STORM_S * SECOND), self._set_clock)
+
+    def _tend(self, seat: Seat) -> None:
+        """Somebody comes when a seat is free."""
+        if self.surroundings.is_calm:
+            return
+        if not seat.is_taken:
+            self._take(seat)
+        self.world.after(self.world.between(100 * MS, 4 * SECOND), partial(self._tend, seat))
+
+    def _take(self, seat: Seat) -> None:
+        member = self._new_member(seat)
+        if seat.member is not None and seat.is_taken:
+            self._doubles.append(seat.member)
+        seat.member = member
+        self._tell(-1, f"{member.name} sits down in {seat.group_id} as {seat.instance_id}, for {member.subscription}")
+        member.start()
+
+    def _trouble(self) -> None:
+        rng, seat = self.rng, self.rng.choice(self.seats)
+        member = seat.member
+        if self.surroundings.is_calm or member is None or not member.is_alive:
+            return
+        what, do = rng.choice(
+            (
+                ("dies", member.die),
+                ("leaves", member.leave),
+                ("restarts", partial(self._restart, seat)),
+                ("restarts", partial(self._restart, seat)),
+                ("blinks", partial(member.freeze, rng.randint(10, 1500))),
+                ("freezes", partial(member.freeze, rng.randint(self.session_ms, 3 * self.session_ms))),
+                ("is cut off", member.client.cut),
+                ("is cut off", member.client.cut),
+                ("does not read", partial(member.client.stall, rng.randint(100, 3000))),
+                ("has a double", partial(self._take, seat) if rng.random() < 0.3 else member.client.cut),
+            )
+        )
+        self._tell(-1, f"{member.name} {what}")
+        do()
+
+    def _restart(self, seat: Seat) -> None:
+        """End, and come back at once: as a client that is updated does, maybe in the other protocol."""
+        member = seat.member
+        assert member is not None
+        member.is_coming_back = True
+        if self.rng.random() < 0.7:
+            member.leave()
+        else:
+            member.die()
+        self.world.after(self.world.between(MS, SECOND), partial(self._come_back, seat))
+
+    def _come_back(self, seat: Seat) -> None:
+        if not seat.is_taken and not self.surroundings.is_calm:
+            self._take(seat)
+
+    def _set_clock(self) -> None:
+        for machine in self.machines:
+            machine.jump(-3_600_000)
+
+    def _script(self, work: Callable[[], object]) -> None:
+        if not self.surroundings.is_calm:
+            self._scripts.append(Script(work()))  # type: ignore[arg-type]
+
+    async def _change_topics(self) -> None:
+        """Create, grow or delete a topic."""
+        rng, client = self.rng, self._client(CONTROLLER, "administrator")
+        chance = rng.random()
+        if chance < 0.4:
+            name = rng.choice(list(LASTING))
+            count = min(self._counts()[name] + rng.choice((1, 2)), MOST_PARTITIONS)
+            request = CreatePartitionsRequest([CreatePartitionsTopic(name, count, None)], 3000)
+            await client.ask(request, 3, CreatePartitionsResponse)
+        elif chance < 0.75:
+            create = CreateTopicsRequest([CreatableTopic(rng.choice(PASSING), rng.randint(1, 3), 1)], 3000)
+            await client.ask(create, 7, CreateTopicsResponse)
+        else:
+            await client.ask(DeleteTopicsRequest(topic_names=[rng.choice(PASSING)], timeout_ms=3000), 5, DeleteTopicsResponse)
+        client.close()
+
+    # The calm.
+
+    def _calm(self) -> None:
+        self._tell(-1, "calm")
+        self.is_calm = self.surroundings.is_calm = True
+        for script in self._scripts:
+            script.abandon()
+        self.neighbourhood.slow_odds = 0.0
+        for machine in self.machines:
+            machine.disk.mend()
+            machine.resume()
+            machine.child_death_odds = 0.0
+        for double in self._doubles:
+            double.die()
+        for seat in self.seats:
+            if seat.member is not None and seat.is_taken:
+                seat.member.thaw()
+            elif self.rng.random() < 0.7:
+                self._take(seat)
+        self._calm_more()
+        self._settle()
+        self._go()
+        self._end_groups()
+        self.broken += self.ledger.wrong
+        self._check_logs()
+
+    def _settle(self) -> None:
+        """Wait until every group is settled, and stays so."""
+        began_us = settled_us = self.world.now_us
+        what: list[str] = []
+        while self.world.now_us < settled_us + STEADY_S * SECOND:
+            self.world.run_for(SECOND // 10)
+            what = self._unsettled()
+            if what:
+                settled_us = self.world.now_us
+            if self.world.now_us > began_us + (SETTLED_WITHIN_S + STEADY_S) * SECOND:
+                self.broken.append(f"not settled in {SETTLED_WITHIN_S} quiet seconds: {what}")
+                return
+        for group_id, beats in self._beats.items():
+            if beats > self._most_beats(group_id):
+                self.broken.append(f"{group_id} settled after {beats} heartbeats")
+        self._check()
+
+    def _unsettled(self) -> list[str]:
+        wrong = []
+        if self.machines[CONTROLLER].serving is None:
+            return ["the controller does not serve"]
+        for group_id in self.groups:
+            view, members = self._view(group_id), self._members(group_id)
+            if view is None:
+                wrong.append(f"{group_id} is not served")
+                continue
+            if view.epoch != self._epochs.get(group_id):
+                self._epochs[group_id] = view.epoch
+                for member in members:
+                    member.beats = 0
+            found = list(self._not_settled(group_id, view, members))
+            if found:
+                wrong += [f"{group_id}: {each}" for each in found]
+                self._beats[group_id] = max(self._beats.get(group_id, 0), *(member.beats for member in members), 0)
+        return wrong
+
+    def _go(self) -> None:
+        """All members go, and no group has any."""
+        for seat in self.seats:
+            if seat.member is not None and seat.is_taken:
+                seat.member.leave() if self.rng.random() < 0.5 else seat.member.die()
+        self.world.run_for(EMPTY_WITHIN_S * SECOND)
+        for group_id in self.groups:
+            view = self._view(group_id)
+            if view is None or view.members:
+                self.broken.append(f"{group_id} has members after all have gone: {view}")
+        self._check()
+
+    # What is looked at.
+
+    def _check(self) -> None:
+        for group_id in self.groups:
+            view = self._view(group_id)
+            if view is not None:
+                self.broken += self._wrong_now(group_id, view)
+        for mirror in self.mirrors:
+            mirror.check()
+
+    def _members(self, group_id: str) -> list[GroupMember]:
+        return [seat.member for seat in self.seats if seat.group_id == group_id and seat.member is not None and seat.is_taken]
+
+    def _view(self, group_id: str) -> Any:
+        """Return the server's state of a group; None if it is not served at the moment."""
+        process = self.machines[self._owner(group_id)].serving
+        if process is None:
+            return None
+        try:
+            return process.daemon.parts.node.groups.read(partition_for(group_id, PARTITIONS), self._view_of, group_id)
+        except CoordinatorError:
+            return None
+
+    def _topics_now(self) -> Mapping[str, tuple[bytes, int]]:
+        process = self.machines[CONTROLLER].serving
+        assert process is not None
+        topics = process.daemon.parts.node.catalog.all_topics()
+        return {topic.name: (topic.topic_id, topic.partitions) for topic in topics}
+
+    def _counts(self) -> Mapping[str, int]:
+        """Return the partitions of lasting topics, as of the last time that somebody could know."""
+        process = self.machines[CONTROLLER].serving
+        if process is not None:
+            try:
+                topics = [process.daemon.parts.node.catalog.topic(name) for name in LASTING]
+                self._topics = {topic.name: topic.partitions for topic in topics if topic is not None}
+            except CoordinatorError:
+                pass
+        return self._topics
+
+    def _owner(self, group_id: str) -> int:
+        return partition_for(group_id, PARTITIONS) % self.loops
+
+    def _mirror(self, loop: int) -> Mirror:
+        machine = self.machines[loop]
+        mirror = Mirror(machine, self.broken.append, lambda shard: loop_of(shard, self.loops) == loop)
+        machine.journaled = mirror.journaled
+        return mirror
+
+    def _member_client(self, group_id: str, name: str, answered: Callable[[Op], None]) -> Client:
+        return Client(self.machines[self._owner(group_id)].network, name, self._record, answered)
+
+    def _client(self, loop: int, name: str) -> Client:
+        return Client(self.machines[loop].network, name, self._record, lambda _: None)
+
+    def _record(self, op: Op) -> None:
+        op.number = len(self.history.ops)
+        self.history.ops.append(op)
