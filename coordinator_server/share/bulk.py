@@ -122,19 +122,26 @@ class SnapshotReplay:
                 found[name] = data[value_at:value_end]
                 if stop + _SHORTEST_RUN * (stop - start) <= end and batches <= _MOST_BATCHES_OF_RUN:
                     delta_at = pos - (1 if delta < _TWO_BYTES_FROM else 2)
-                    shape = _Shape(start, delta_at, pos, key_at, key_end, value_at, value_end, stop, batches)
-                    stop += self._run(found, data, shape, end) * (stop - start)
+                    # Most often it is the size that differs.
+                    if data.startswith(data[start:delta_at], stop):
+                        shape = _Shape(start, delta_at, pos, key_at, key_end, value_at, value_end, stop, batches)
+                        taken, length = 1, _SHORTEST_RUN
+                        while taken:
+                            taken = self._run(found, data, shape, stop, min(length, (end - stop) // (shape.stop - start)))
+                            stop += taken * (shape.stop - start)
+                            length = length * 4 if taken == length else 0
                 start = pos = stop
         except IndexError:
             # The record exceeds the data. The regular decoder, which reads it next, reports that.
             return start
         return start
 
-    def _run(self, found: dict[bytes, bytes], data: bytes, shape: _Shape, end: int) -> int:
-        """Put the records behind one into ``found`` that have its shape, as long as they are plain. Return their number."""
+    def _run(self, found: dict[bytes, bytes], data: bytes, shape: _Shape, begin: int, length: int) -> int:
+        """Put records from ``begin`` on into ``found`` that have a shape, as long as they are plain, at most so many. Return their number."""
+        if length <= 0:
+            return 0
         start, delta_at, key_size_at, key_at, key_end, value_at, value_end, stop, batches = shape
         size, value_size = stop - start, value_end - value_at
-        length = min((end - stop) // size, _LONGEST_RUN)
         layout = _layout(
             delta_at - start,
             key_size_at - delta_at,
@@ -144,7 +151,7 @@ class SnapshotReplay:
             value_size,
             stop - value_end,
         )
-        columns = list(zip(*layout.iter_unpack(data[stop : stop + length * size]), strict=True))
+        columns = list(zip(*layout.iter_unpack(data[begin : begin + length * size]), strict=True))
         first = layout.unpack_from(data, start)
         # Of these columns, all rows are those of the first record.
         for place in (_HEAD, _KEY_SIZE, _VALUE_SIZE, _TAIL):
