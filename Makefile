@@ -97,9 +97,10 @@ format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-generate: with-run ## generate protocol/generated from the declarations in protocol/messages, and docs/properties.md from config.py
+generate: with-run ## generate protocol/generated from the declarations in protocol/messages, and docs/properties.md and docs/metrics.md
 	@$(BIN)/python -m protocol.generate
 	@env -i $(BIN)/python -m coordinator_server config --markdown >docs/properties.md
+	@$(BIN)/python -m coordinator_server.ops.metrics.page >docs/metrics.md
 
 golden: with-dev ## write the bytes that tests compare with, by Kafka's own classes (Java and Maven)
 	@$(BIN)/python -m tests.support.golden

@@ -155,6 +155,25 @@ class Config(SaslConfig, frozen=True, kw_only=True):
         ),
     ] = "DEFAULT"
 
+    # Metrics and health, over HTTP.
+    metrics_listener: Annotated[
+        str,
+        Ours(
+            "The address that answers HTTP requests for /metrics (Prometheus), /livez and /readyz, in a process of its own. Without one "
+            "there is none. Everybody who reaches it can read it.",
+            form="HOST:PORT, such as 127.0.0.1:9404",
+        ),
+    ] = ""
+    metrics_commit_age_groups_max: Annotated[
+        Count,
+        Ours(
+            "The number of groups for which metrics have the time since the last commit: of each loop, those with members whose last "
+            "commits are the oldest. 0: none.",
+            unit="groups",
+            is_reloadable=True,
+        ),
+    ] = 100
+
     # Topics. They have no records; clients subscribe to them.
     auto_create_topics_enable: Annotated[
         bool, FromKafka("Whether a topic is created when a client asks for its metadata.", is_reloadable=True)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
+from coordinator_server.config import LAST_PORT, MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
 from coordinator_server.listeners import listener_specs
@@ -69,6 +69,7 @@ def check(config: Config) -> None:
     connection_overrides(config)
     check_order(config)
     consumer_assignors(config)
+    metrics_address(config)
 
 
 def _check_value(given: str, name: str, value: str) -> None:
@@ -177,6 +178,17 @@ def connection_overrides(config: Config) -> dict[str, int]:
             raise ConfigError(f"max.connections.per.ip.overrides={text}: {item!r} is not host:limit")
         overrides[host] = int(limit)
     return overrides
+
+
+def metrics_address(config: Config) -> tuple[str, int] | None:
+    """Return the ``metrics.listener`` property as host and port, or None. Raises ConfigError."""
+    text = config.metrics_listener
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > LAST_PORT:
+        raise ConfigError(f"metrics.listener={text}: not HOST:PORT, such as 127.0.0.1:9404")
+    return host.strip("[]"), int(port)
 
 
 def consumer_assignors(config: Config) -> list[str]:

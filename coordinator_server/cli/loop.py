@@ -100,8 +100,8 @@ class _Loop:
         self._asked: set[asyncio.Task[None]] = set()
         self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
         place = Place(order.loop, order.ports, order.serving, order.incarnation)
-        self._daemon = Daemon(order.config, Path(order.data_dir), die, place)
         self._slow_turns = SlowTurns()
+        self._daemon = Daemon(order.config, Path(order.data_dir), die, place, slow_turns=self._slow_turns.counts)
 
     async def run(self, channel: socket.socket) -> int:
         daemon = self._daemon

@@ -177,16 +177,19 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
     from coordinator_server.server.daemon import Daemon
+    from coordinator_server.server.metrics.process import MetricsProcess
     from coordinator_server.server.slow_turns import SlowTurns
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load creates millions of objects and no garbage.
     gc.disable()
-    daemon, slow_turns = Daemon(config, data_dir, die), SlowTurns()
+    slow_turns = SlowTurns()
+    daemon, metrics = Daemon(config, data_dir, die, slow_turns=slow_turns.counts), MetricsProcess(config, data_dir)
     try:
         read_certificates(config, listener_specs(config))
         sockets = _bound(config, data_dir)
         address = _addresses(config, sockets)
+        metrics.start()
         await daemon.adopt(sockets)
         await daemon.prepare()
         await daemon.listen()
@@ -199,12 +202,14 @@ async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
             sys.stdout.flush()
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
+        metrics.stop()
         await daemon.stop()
         return complain(failure, failure.exit_code)
     await stopping.wait()
     log.info("stopping")
     slow_turns.stop()
     await daemon.stop()
+    metrics.stop()
     log.info("stopped")
     return 0
 
@@ -223,17 +228,22 @@ def _bound(config: Config, data_dir: Path) -> list[list[socket.socket]]:
 
 
 async def _supervise(config: Config, options: argparse.Namespace, sources: Sources) -> int:
+    from coordinator_server.server.metrics.process import MetricsProcess
     from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
+    metrics = MetricsProcess(config, options.data_dir)
     supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))
     try:
         read_certificates(config, supervisor.listeners)
+        metrics.start()
         meta = await supervisor.start()
     except (StartError, LogError) as failure:
+        metrics.stop()
         await supervisor.stop()
         return complain(failure, failure.exit_code)
     except OSError as failure:
+        metrics.stop()
         await supervisor.stop()
         return complain(failure, 1)
     on_hangup(configuration.Reload(sources, _load, config, supervisor.reload), stopping)
@@ -245,6 +255,7 @@ async def _supervise(config: Config, options: argparse.Namespace, sources: Sourc
     if await _first(supervisor.failed, stopping) is stopping:
         log.info("stopping")
     code = await supervisor.stop()
+    metrics.stop()
     log.info("stopped", exit_code=code)
     return code
 

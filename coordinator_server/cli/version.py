@@ -8,5 +8,9 @@ from protocol import wire
 
 def version() -> str:
     """Return the version, and whether the hot modules are compiled (`make wheel`) or plain Python."""
-    kind = "plain Python" if wire.__file__.endswith(".py") else "compiled"
-    return f"coordinator-server {__version__} ({kind})"
+    return f"coordinator-server {__version__} ({build()})"
+
+
+def build() -> str:
+    """Return whether the hot modules are compiled."""
+    return "plain Python" if wire.__file__.endswith(".py") else "compiled"

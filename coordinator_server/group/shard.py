@@ -375,6 +375,11 @@ class GroupShard:
         newer = self.groups.consumer.by_id.get(group_id) or self.groups.share.by_id.get(group_id)
         return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
 
+    def newest_commit(self, committed_offset: int, group_id: str) -> int | None:
+        """Return the time of the last commit of a group, in ms since 1970, or None if it has no offsets."""
+        offsets = self.groups.offsets.of_group_at(group_id, LATEST)
+        return None if offsets is None else offsets.newest_commit_ms()
+
     def counts(self, committed_offset: int) -> dict[str, int]:
         """Return the number of groups of each type, without those that have offsets only."""
         return self.groups.counts()

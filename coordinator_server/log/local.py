@@ -48,6 +48,7 @@ from coordinator_server.log.write.segments import RESERVE_BYTES, ROLL_MS, SEGMEN
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
 from coordinator_server.log.write.submit import Submitter
+from coordinator_server.log.write.submit_counts import SubmitCounts
 from coordinator_server.log.write.worker import ThreadWorker, Worker
 
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
@@ -182,6 +183,11 @@ class LocalLogStore:
     def failure(self) -> OutcomeUnknown | None:
         """The failed sync for which every submit is refused; None if none failed."""
         return self._health.failure
+
+    @property
+    def submits(self) -> SubmitCounts:
+        """The counts of what was written."""
+        return self._submitter.counts
 
     def fail(self, error: OutcomeUnknown, /) -> None:
         """Refuse every submit from now on, because a sync in the directory failed. Any thread may call this."""

@@ -128,6 +128,12 @@ class GroupOffsets:
         """Return the number of offsets that are rows."""
         return sum([partitions.count for _, partitions in self._rows])
 
+    def newest_commit_ms(self) -> int | None:
+        """Return the time of the latest commit in the latest state, or None if there are no offsets."""
+        times = [committed.timestamp_ms for _, committed in self._rows.items()]
+        times += [each.commit_timestamp_ms for _, each in self._single.items()]
+        return max(times, default=None)
+
     def spell_out_oldest(self) -> None:
         """Convert the rows that were committed together first into single offsets. There must be some."""
         oldest = min(self._rows.items(), key=_by_record_offset)

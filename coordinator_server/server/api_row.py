@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
+from coordinator_server.server.error_counts import error_counter
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.served_api import Handle, ServedApi, Touched
+from coordinator_server.server.tally import Tally
 from protocol.api import APIS
 from protocol.codec import decoder, encoder
 from protocol.error_codes import ErrorCode
@@ -85,5 +87,7 @@ def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
         row.units_per_byte,
         row.overtakes,
         row.touches,
+        error_counter(row.response),
+        [Tally() for _ in versions],
         None if short is None else short.reader,
     )

@@ -75,6 +75,10 @@ class Certificates:
             for name, tls in self._tls.items()
         ]
 
+    def expiries(self) -> dict[str, float]:
+        """Return when each certificate expires, in seconds since 1970, by listener."""
+        return {name: tls.not_after.timestamp() for name, tls in self._tls.items()}
+
     def _look(self) -> CoordinatorResult[None]:
         for name, tls in self._tls.items():
             days = self._days_left(tls)

@@ -59,12 +59,14 @@ from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.family_news import FamilyNews
 from coordinator_server.server.fetching import Fetches
+from coordinator_server.server.group_counts import GroupCounts
 from coordinator_server.server.group_news import GroupNews
 from coordinator_server.server.hosted import Hosted
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import EntranceServices, Listener, ListenerServices
 from coordinator_server.server.login import BEFORE_LOGIN
+from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.node import Node
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
@@ -162,6 +164,7 @@ class Parts(NamedTuple):
     listener: Listener
     certificates: Certificates
     reconfiguration: Reconfiguration
+    metrics: LoopMetrics
     operations: dict[str, Operation]
     control: ControlSocket | None
     cleaner: Cleaner | None
@@ -176,7 +179,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     services, executor = _services(site, store, courier)
     incidents = Incidents(services.clock.now_ms)
     producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
-    tell = GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing
+    group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
     materials = Materials(
@@ -184,7 +187,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         services.clock,
         site.environment.new_uuid,
         incidents.report,
-        tell,
+        group_counts.tell,
         producer_ids.take,
         topics,
         topics.changes,
@@ -222,12 +225,12 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     listener_services = _listener_services(site, services, store, incidents, _entrances(site, tls, sasl))
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
     certificates = Certificates(tls, services.clock, listener_services.timers)
+    metrics = LoopMetrics(node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts), services.clock)
+    operations |= metrics.operations
     retention = _retention(site, store)
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))
     status.listener, status.certificates = listener, certificates
-    has_tools = site.place is None and site.environment.has_tools
-    cleaner = Cleaner(config, site.data_dir, partial(seal, store)) if has_tools else None
-    tools = operations if cleaner is None else operations | PipelineReports(cleaner.report).operations
+    control, cleaner = _tools(site, store, operations)
     return Parts(
         store,
         services.flusher,
@@ -246,10 +249,19 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         listener,
         certificates,
         reconfiguration,
+        metrics,
         operations,
-        ControlSocket(site.data_dir, tools) if has_tools else None,
+        control,
         cleaner,
     )
+
+
+def _tools(site: Site, store: LocalLogStore, operations: dict[str, Operation]) -> tuple[ControlSocket | None, Cleaner | None]:
+    """Return what a server with one loop has beside it."""
+    if site.place is not None or not site.environment.has_tools:
+        return None, None
+    cleaner = Cleaner(site.config, site.data_dir, partial(seal, store))
+    return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations), cleaner
 
 
 def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
 
@@ -50,6 +50,8 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 log = structlog.get_logger(__name__)
 
+NO_SLOW_TURNS: Final[Mapping[str, int]] = {}
+
 Q = TypeVar("Q")
 R = TypeVar("R")
 
@@ -58,12 +60,20 @@ class Daemon:
     """One server process. Call ``open``, ``finish_loading`` and ``stop`` on its loop.
 
     ``fatal`` is called when the log cannot be trusted, and the process must end. For one of several loops pass its ``place``, and
-    call ``adopt``, ``prepare`` and ``listen`` instead of ``open``.
+    call ``adopt``, ``prepare`` and ``listen`` instead of ``open``. ``slow_turns`` has the number of slow turns by API.
     """
 
     def __init__(
-        self, config: Config, data_dir: Path, fatal: Fatal, place: Place | None = None, environment: Environment | None = None
+        self,
+        config: Config,
+        data_dir: Path,
+        fatal: Fatal,
+        place: Place | None = None,
+        environment: Environment | None = None,
+        *,
+        slow_turns: Mapping[str, int] = NO_SLOW_TURNS,
     ) -> None:
+        self._slow_turns = slow_turns
         self._site = Site(config, data_dir, place, environment or Environment(), fatal)
         self._parts: Parts | None = None
         # Creates the topics that a reload has declared.
@@ -168,6 +178,7 @@ class Daemon:
         if parts is None:
             return
         parts.certificates.close()
+        parts.metrics.close()
         parts.listener.stop_reading()
         if parts.control is not None:
             await parts.control.stop()
@@ -215,6 +226,7 @@ class Daemon:
             store = LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
         store.when_failed(fatal)
         self._parts = parts = compose(self._site, store)
+        parts.metrics.slow_turns = self._slow_turns
         return parts
 
     async def _load_permanent_kinds(self) -> None:

@@ -12,7 +12,7 @@ from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, UnservedRequest
 from coordinator_server.server.introduction import Introduction
 from coordinator_server.server.order import Order, Turn
-from coordinator_server.server.reply import LargeReply, LoggedLargeReply, LoggedReply, PendingReply
+from coordinator_server.server.reply import LargeReply, LoggedLargeReply, LoggedReply, PendingReply, TimedReply
 from coordinator_server.server.served_api import ServedApi
 from protocol.api import API_VERSIONS_KEY
 from protocol.error_codes import ErrorCode
@@ -49,6 +49,7 @@ class Dispatcher:
         self._apis = {api.key: api for api in apis}
         self._background = background
         self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
+        self._timed_reply: type[PendingReply[Any]] = LoggedReply if logs_requests else TimedReply
         self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
         # A request that is answered by what is kept is not logged.
         self._keeps_answers = not logs_requests
@@ -61,6 +62,7 @@ class Dispatcher:
             known = self._introduce(connection, frame)
             if known is None:
                 return True
+        known.tally.requests += 1
         if known.repeat is not None and not connection.unanswered and (answer := known.answer_again(frame)):
             connection.out += answer
             return True
@@ -90,7 +92,9 @@ class Dispatcher:
                 return True
         if request is None:
             request, _ = known.decode(frame, known.position)
-        reply = self._reply(connection, api, context, correlation_id, request)
+        tally = known.tally
+        make = self._reply if tally.requests & tally.unmeasured else self._timed_reply
+        reply = make(connection, api, context, correlation_id, request)
         if touched is not None:
             reply.touched = touched
         if is_behind_writes:

@@ -40,6 +40,8 @@ class Hosted:
         self._owns = owns
         self._loop = loop
         self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
+        # How long it took until all shards were loaded at the start.
+        self.loaded_in_s: float | None = None
 
     def use(self, topic: str) -> Sequence[asyncio.Future[ErrorCode]]:
         """Start to load this loop's shards of a kind, unless already started. Return the outcomes."""
@@ -74,6 +76,7 @@ class Hosted:
             seconds = round(self._loop.time() - started, 1)
             records = sum(runtime.records_loaded for runtime in self.runtimes.values())
             log.info("loading" if left else "loaded", records=records, shards=len(loads), shards_left=left, seconds=seconds)
+        self.loaded_in_s = self._loop.time() - started
         failed = sum(load.result() != ErrorCode.NONE for load in loads)
         if failed:
             raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")

@@ -17,7 +17,7 @@ REPEATED_MAX_BYTES: Final = 256
 class Introduction:
     """A decoded request header. ``rest`` is its bytes after the correlation id; the request body starts at ``position``."""
 
-    __slots__ = ("_answer", "_length", "api", "body", "context", "decode", "position", "repeat", "rest")
+    __slots__ = ("_answer", "_length", "api", "body", "context", "decode", "position", "repeat", "rest", "tally")
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Introduction:
         self.api = api
         self.context = context
         self.decode = decode
+        self.tally = api.tallies[context.api_version]
         # Of the last request, if its operation has a short way: empty at first.
         self.body = b""
         # What answers it once more, with these bytes before and after the correlation id.

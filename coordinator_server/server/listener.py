@@ -122,6 +122,11 @@ class Listener:
         """The open connections, in order of arrival."""
         return list(self._connections)
 
+    def counts(self) -> tuple[int, int, int]:
+        """Return the number of connections, of requests that are not answered, and of connections whose requests wait."""
+        connections = self._connections
+        return len(connections), sum(len(each.unanswered) for each in connections), sum(each.has_waiting for each in connections)
+
     def stop_reading(self) -> None:
         """Stop accepting and reading. Requests already read are still answered."""
         for acceptor in self.acceptors:

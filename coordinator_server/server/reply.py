@@ -77,8 +77,8 @@ class LargeReply(PendingReply[R]):
         self.connection.answer_beside(self, lambda: self.encoded(self.refusal(error, message)))
 
 
-class LoggedReply(PendingReply[Any]):
-    """A reply that logs one line per request when it is answered. Used at debug level."""
+class TimedReply(PendingReply[Any]):
+    """A reply that counts the time from the request's arrival to its answer."""
 
     __slots__ = ("_started",)
 
@@ -87,6 +87,17 @@ class LoggedReply(PendingReply[Any]):
     ) -> None:
         super().__init__(connection, api, context, correlation_id, request)
         self._started = time.monotonic()
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame and count the time."""
+        super().encode(response, out)
+        self.api.tallies[self.context.api_version].count_time(time.monotonic() - self._started)
+
+
+class LoggedReply(TimedReply):
+    """A reply that logs one line per request when it is answered. Used at debug level."""
+
+    __slots__ = ()
 
     def encode(self, response: Any, out: bytearray) -> None:
         """Append the response's frame and log the request."""

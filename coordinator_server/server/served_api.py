@@ -10,6 +10,7 @@ from msgspec import Struct
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.order import Order
+from coordinator_server.server.tally import Tally
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 
@@ -46,5 +47,8 @@ class ServedApi(Struct, frozen=True):
     units_per_byte: int = 32
     overtakes: frozenset[str] = frozenset()
     touches: Callable[[Any], Touched] | None = None
+    # Counts the errors of an answer. None: answers have none.
+    count_errors: Callable[[Any, Tally], None] | None = None
+    tallies: Sequence[Tally] = ()
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None

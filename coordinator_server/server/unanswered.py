@@ -52,9 +52,12 @@ class UnansweredRequest:
         version = self.context.api_version
         if self.api.has_flexible_response_header[version]:
             out.append(0)
+        api = self.api
         try:
-            self.api.encode[version](response, out)
+            api.encode[version](response, out)
         except BaseException:
             del out[start:]
             raise
+        if api.count_errors is not None:
+            api.count_errors(response, api.tallies[version])
         _LENGTH.pack_into(out, start, len(out) - start - 4)

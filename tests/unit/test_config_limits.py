@@ -108,6 +108,8 @@ DIFFERENT: dict[str, object] = {
     "ssl.truststore.type": "PEM",
 }
 OURS: dict[str, object] = {
+    "metrics.commit.age.groups.max": 100,
+    "metrics.listener": "",
     "auto.create.topics.max": 10_000,
     "group.configs.max": 10_000,
     "group.max.bytes": 16 * MIB,
@@ -148,6 +150,7 @@ LIMITS: dict[str, tuple[int, int | None]] = {
     "scram.credentials.max": (1, INT_MAX),
     "fetch.max.bytes": (1024, None),
     "group.configs.max": (0, None),
+    "metrics.commit.age.groups.max": (0, None),
     "group.consumer.assignment.inline.max.size": (0, None),
     "group.consumer.assignment.interval.ms": (0, INT_MAX),
     "group.consumer.heartbeat.interval.ms": (1, INT_MAX),

@@ -9,6 +9,7 @@ All of it runs on the caller's loop, and is memory work except for the writer's 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -22,6 +23,7 @@ from coordinator_server.log.write.maintenance import Maintenance
 from coordinator_server.log.write.segments import Segments, ShardLog, end_of_batches
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
+from coordinator_server.log.write.submit_counts import SubmitCounts
 
 MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
 
@@ -56,6 +58,8 @@ class Submitter:
         self._health = health
         self._in_flight: _Submission | None = None
         self._frame_bytes = 0
+        self._began_s = 0.0
+        self.counts = SubmitCounts()
         self._is_parked = False
         spare.when_ready(self._spare_is_ready)
 
@@ -67,6 +71,8 @@ class Submitter:
         refusal = self._health.refusal() or self._claim(appends, claimed)
         if refusal is not None or not claimed:
             self._withdraw(claimed)
+            if refusal is not None:
+                self.counts.count_refusal(str(refusal), time.monotonic())
             done(refusal)
             return
         parts: list[bytes] = []
@@ -124,6 +130,7 @@ class Submitter:
             self._spare.ask(0)
         frame = journal.frame(submission.content)
         self._frame_bytes = len(frame)
+        self._began_s = time.perf_counter()
         self._writer.write(journal.active.file, frame, journal.active.position, self._written)
 
     def _written(self, error: LogError | None) -> None:
@@ -131,11 +138,15 @@ class Submitter:
         assert submission is not None
         if error is None:
             self._journal.advance(self._frame_bytes)
+            counts = self.counts
+            counts.count_submit(time.perf_counter() - self._began_s)
             for log, _, data, next_offset in submission.claimed:
+                counts.count_batch(len(data))
                 if log.accept(data, next_offset):
                     self._maintenance.tend(log)
             self._maintenance.write_later()
         else:
+            self.counts.count_refusal(str(error), time.monotonic())
             self._withdraw(submission.claimed)
             if isinstance(error, OutcomeUnknown):
                 self._health.failure = error

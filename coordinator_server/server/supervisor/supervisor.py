@@ -50,6 +50,11 @@ log = structlog.get_logger(__name__)
 STOP_S: Final = 20.0
 
 
+# Within this time a loop says how it is, unless it hangs or is very busy.
+SOON_S: Final = 2.0
+NO_ANSWER: Final = "no-answer"
+
+
 class Logs(NamedTuple):
     """The log settings of the loops, which share the supervisor's stderr."""
 
@@ -181,9 +186,10 @@ class Supervisor:
     async def _open(self) -> None:
         prepared = self._processes[CONTROLLER].prepared
         assert prepared is not None
+        observed: dict[str, Operation] = {"metrics": self._metrics, "health": self._health}
         operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
-        reports = PipelineReports(self._cleaner.report)
-        self._control = ControlSocket(self._data_dir, {**operations, **reports.operations, "loops": self._describe})
+        observed |= {**PipelineReports(self._cleaner.report).operations, "loops": self._describe}
+        self._control = ControlSocket(self._data_dir, operations | observed)
         await self._control.start()
         self._look()
         for process in self._processes.values():
@@ -244,6 +250,38 @@ class Supervisor:
     async def _seal(self) -> Mapping[str, int]:
         sealed: Mapping[str, int] = (await self._ask_all({"op": "seal"}))["shards"]
         return sealed
+
+    async def _metrics(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the numbers of the loops that answer soon, and the health of all."""
+        answers = await self._ask_each(request)
+        numbers = [entry for answer in answers.values() if answer is not None for entry in answer["metrics"]]
+        return {"metrics": numbers, "health": self._entries(answers)}
+
+    async def _health(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"health": self._entries(await self._ask_each(request))}
+
+    def _entries(self, answers: Mapping[int, Mapping[str, Any] | None]) -> list[Mapping[str, Any]]:
+        """Return the health of each loop, also of one that does not answer."""
+        entries: list[Mapping[str, Any]] = []
+        for loop, answer in sorted(answers.items()):
+            process = self._processes[loop]
+            silent = {"loop": loop, "stage": NO_ANSWER if process.is_up else process.stage.value}
+            [entry] = [silent] if answer is None else answer["health"]
+            entries.append({**entry, "node_id": self._config.node_id + loop, "starts": self._starts[loop]})
+        return entries
+
+    async def _ask_each(self, request: Mapping[str, Any]) -> dict[int, Mapping[str, Any] | None]:
+        """Return the answer of each loop, or None of one that does not answer soon."""
+        loops = list(self._processes)
+        answers = await asyncio.gather(*(self._ask_soon(self._processes[loop], request) for loop in loops))
+        return dict(zip(loops, answers, strict=True))
+
+    async def _ask_soon(self, process: LoopProcess, request: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            answer = await asyncio.wait_for(process.ask(request), SOON_S)
+        except (Refusal, TimeoutError):
+            return None
+        return answer if answer["ok"] else None
 
     async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         return {

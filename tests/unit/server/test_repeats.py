@@ -34,8 +34,8 @@ class Peer:
 
     def __init__(self, **options: bool) -> None:
         self._loop = ManualLoop()
-        apis = [serve_row(HEARTBEAT_API, self._handle)]
-        self.connection, self.transport = self._loop.connect(Dispatcher(apis, self._loop.background, **options), LIMITS)
+        self.api = serve_row(HEARTBEAT_API, self._handle)
+        self.connection, self.transport = self._loop.connect(Dispatcher([self.api], self._loop.background, **options), LIMITS)
         self.shard: ShardContext[Any] = ShardContext(ShardId("t", 0), 1, GROUP_SERDE)
         self.shard.state, self.shard.high_watermark = ShardState.ACTIVE, DURABLE
         self.handled: list[str] = []

@@ -1,0 +1,54 @@
+"""Prints docs/metrics.md: ``python -m coordinator_server.ops.metrics.page``. ``make generate`` runs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from coordinator_server.ops.metrics.families import Family, families
+
+_INTRODUCTION: Final = """\
+# Metrics and health
+
+    coordinator-server serve --data-dir ./data --override metrics.listener=127.0.0.1:9404
+
+answers HTTP requests at that address, in a process of its own that asks `control.sock`:
+
+| path | answer |
+|---|---|
+| `/metrics` | all loops in one scrape, for Prometheus (text format or OpenMetrics) |
+| `/livez` | 200 while the server lives: it has answered within the last minute, or is starting |
+| `/readyz` | 200 if every loop serves. 503 with the reasons: shards that load, a loop that is started again or does not answer, a log that refuses records |
+
+The body of a check is JSON: `{"ok": false, "why": ["loop 1: is being started"], "loops": […]}`.
+Nothing is encrypted and everybody who reaches the address can read it: ids of groups are in
+`coordinator_group_commit_age_seconds` (`metrics.commit.age.groups.max=0` leaves them out).
+
+A metric of a loop has the label `loop`. Of a loop that does not answer within two seconds only
+`coordinator_loop_up` is there. Counters begin with the loop's process. `deploy/` has a dashboard for
+Grafana and alert rules.
+
+This page is made of `coordinator_server/ops/metrics/families.py`; `make generate` writes it. The
+last column is what Kafka calls the same or the nearest thing.
+
+| metric | kind | labels | meaning | JMX in Kafka |
+|---|---|---|---|---|
+"""
+
+
+def page() -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield _INTRODUCTION
+    for family in sorted(families(), key=lambda each: each.name):
+        yield _row(family)
+
+
+def _row(family: Family) -> str:
+    labels = ", ".join(f"`{label}`" for label in (["loop"] if family.is_of_loop else []) + list(family.labels))
+    jmx = ", ".join(f"`{name}`" for name in family.jmx.split("; ") if name)
+    return f"| `{family.name}` | {family.kind.value} | {labels} | {family.help} | {jmx} |\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(page())

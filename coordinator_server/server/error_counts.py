@@ -1,0 +1,77 @@
+"""Counts the errors in answers, for metrics: those of the outermost ``error_code`` fields of a response.
+
+Kafka counts those of all levels (``AbstractResponse.errorCounts``), and answers without an error, too. Inner levels are about parts of
+requests that were served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+from msgspec import Struct, inspect
+from msgspec.structs import fields
+
+from coordinator_server.server.tally import Tally
+
+_FIELD: Final = "error_code"
+
+
+def error_counter(response: type[Struct]) -> Callable[[Any, Tally], None] | None:
+    """Return a function that counts the errors of an answer, or None if the type of response has no errors.
+
+    The answers of short ways are of other types, and have none.
+    """
+    path = _path_to_errors(response)
+    if path is None:
+        return None
+    if path:
+        return partial(_count, response, path)
+    # Versions with lists of answers have the errors there, and not outside.
+    return partial(_count_outer, response, [name for name, inner in _lists(response) if _FIELD in inner.__struct_fields__])
+
+
+def _count_outer(response: type[Any], inner: Sequence[str], answer: Any, tally: Tally) -> None:
+    if type(answer) is not response:
+        return
+    if answer.error_code:
+        tally.count_error(answer.error_code)
+        return
+    for name in inner:
+        for each in getattr(answer, name) or ():
+            if each.error_code:
+                tally.count_error(each.error_code)
+
+
+def _count(response: type[Struct], path: Sequence[str], answer: Any, tally: Tally) -> None:
+    if type(answer) is response:
+        for each in _at(answer, path):
+            if each.error_code:
+                tally.count_error(each.error_code)
+
+
+def _at(answer: Any, path: Sequence[str]) -> Iterable[Any]:
+    inner = getattr(answer, path[0]) or ()
+    return inner if len(path) == 1 else (each for one in inner for each in _at(one, path[1:]))
+
+
+def _path_to_errors(response: type[Struct]) -> tuple[str, ...] | None:
+    """Return the lists that lead to the outermost fields of errors, the outer list first. None: there are none."""
+    level: list[tuple[tuple[str, ...], type[Struct]]] = [((), response)]
+    while level:
+        for path, kind in level:
+            if _FIELD in kind.__struct_fields__:
+                return path
+        level = [((*path, name), inner) for path, kind in level for name, inner in _lists(kind)]
+    return None
+
+
+def _lists(kind: type[Struct]) -> Iterator[tuple[str, type[Struct]]]:
+    """Yield the fields that are lists of structs."""
+    for field in fields(kind):
+        found = inspect.type_info(field.type)
+        options = found.types if isinstance(found, inspect.UnionType) else (found,)
+        for option in options:
+            if isinstance(option, inspect.ListType) and isinstance(option.item_type, inspect.StructType):
+                yield field.name, option.item_type.cls

@@ -1,0 +1,7 @@
+"""What a running server says of itself, for metrics and health checks.
+
+loop_metrics.py   the numbers of one loop: the operation ``metrics`` of ``control.sock``
+census.py         groups and transactional ids by state, counted in steps and not too often
+health.py         whether a loop serves: the operation ``health``
+process.py        the process that answers HTTP requests, and asks ``control.sock`` (``cli/metrics.py``)
+"""

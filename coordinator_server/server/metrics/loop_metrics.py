@@ -1,0 +1,155 @@
+"""The operation ``metrics`` of ``control.sock``: the numbers of each loop, as samples of the families in ``ops/metrics/families.py``.
+
+{"op": "metrics"}
+{"ok": true, "metrics": [{"node_id": 1, "pid": 4711, "samples": {"requests": [["Heartbeat", "4", 12], …], …}}], "health": […]}
+
+A sample is the values of the family's labels, but for the loop, and then the number; for a histogram, the number of observations in
+each class and their sum. ``health`` is what the operation ``health`` answers. Times of requests are measured from the first request
+on, or from the start if the property ``metrics.listener`` is set.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from coordinator_server.log.local import LocalLogStore
+from coordinator_server.machine.shard import Clock
+from coordinator_server.server.certificates import Certificates
+from coordinator_server.server.control import Operation
+from coordinator_server.server.group_counts import GroupCounts
+from coordinator_server.server.hosted import Hosted
+from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.listener import Listener
+from coordinator_server.server.metrics.census import Census
+from coordinator_server.server.metrics.health import Health
+from coordinator_server.server.node import Node
+from coordinator_server.server.served_api import ServedApi
+from protocol.error_codes import ErrorCode
+
+Samples = dict[str, list[list[Any]]]
+
+
+class Observed(NamedTuple):
+    """The parts of a loop that have numbers."""
+
+    hosted: Hosted
+    store: LocalLogStore
+    apis: Sequence[ServedApi]
+    incidents: Incidents
+    listener: Listener
+    certificates: Certificates
+    group_counts: GroupCounts
+
+
+class LoopMetrics:
+    """The numbers of one loop. ``slow_turns`` has the number of slow turns by API (``SlowTurns.counts``)."""
+
+    def __init__(self, node: Node, of: Observed, clock: Clock) -> None:
+        self.slow_turns: Mapping[str, int] = {}
+        self._node = node
+        self._health = Health(node.nodes, of.hosted, of.store)
+        self._hosted, self._store, self._apis, self._incidents, self._listener, self._certificates, self._group_counts = of
+        self._clock = clock
+        self._started_ms = clock.now_ms()
+        self._census = Census(node.config, node.groups, node.transactions, clock)
+        self._is_measuring = False
+        if node.config.metrics_listener:
+            self._measure()
+
+    @property
+    def operations(self) -> dict[str, Operation]:
+        """The operations of ``control.sock``."""
+        return {"metrics": self.answer, "health": self._health.answer}
+
+    async def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return one entry: with several loops the supervisor joins them."""
+        self._measure()
+        samples: Samples = {}
+        self._add_requests(samples)
+        self._add_log(samples)
+        self._add_loop(samples)
+        await self._add_census(samples)
+        return {
+            "metrics": [{"node_id": self._node.nodes.id, "pid": os.getpid(), "samples": samples}],
+            **await self._health.answer(request),
+        }
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        self._census.close()
+
+    def _measure(self) -> None:
+        """Measure the times of requests from now on."""
+        if not self._is_measuring:
+            self._is_measuring = True
+            for api in self._apis:
+                for tally in api.tallies:
+                    tally.measure(api.name)
+
+    def _add_requests(self, samples: Samples) -> None:
+        requests: list[list[Any]] = []
+        errors: list[list[Any]] = []
+        times: list[list[Any]] = []
+        for api in self._apis:
+            of_api: Counter[int] = Counter()
+            classes, seconds = [0] * len(api.tallies[0].times), 0.0
+            for version, tally in enumerate(api.tallies):
+                if not tally.requests:
+                    continue
+                requests.append([api.name, str(version), tally.requests])
+                of_api.update(tally.errors)
+                classes = [one + other for one, other in zip(classes, tally.times, strict=True)]
+                seconds += tally.seconds
+            errors += [[api.name, _error_name(code), count] for code, count in of_api.items()]
+            if any(classes):
+                times.append([api.name, classes, seconds])
+        samples |= {"requests": requests, "request_errors": errors, "request_duration_seconds": times}
+        samples["slow_turns"] = [[api, count] for api, count in self.slow_turns.items()]
+
+    def _add_log(self, samples: Samples) -> None:
+        counts = self._store.submits
+        samples["journal_sync_duration_seconds"] = [[list(counts.times), counts.seconds]]
+        samples["batch_size_bytes"] = [[list(counts.sizes), counts.bytes]]
+        samples["submits"] = [[counts.submits]]
+        samples["refused_submits"] = [[counts.refusals]]
+        shards: Counter[tuple[str, str]] = Counter((each.shard.topic, each.state.value) for each in self._hosted.progress)
+        samples["shards"] = [[topic, state, count] for (topic, state), count in shards.items()]
+        samples["load_records"] = [[topic, runtime.records_loaded] for topic, runtime in self._hosted.runtimes.items()]
+        if self._hosted.loaded_in_s is not None:
+            samples["load_duration_seconds"] = [[self._hosted.loaded_in_s]]
+
+    def _add_loop(self, samples: Samples) -> None:
+        connections, parked, waiting = self._listener.counts()
+        samples["connections"] = [[connections]]
+        samples["parked_answers"] = [[parked]]
+        samples["waiting_connections"] = [[waiting]]
+        samples["incidents"] = [[name, count] for name, count in self._incidents.counts.items()]
+        samples["rebalances"] = [[reason, count] for reason, count in self._group_counts.reasons.items()]
+        samples["sessions_expired"] = [[self._group_counts.expired]]
+        samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
+        if self._node.nodes.loop == 0:
+            topics = self._node.catalog.all_topics()
+            samples["topics"] = [[len(topics)]]
+            samples["partitions"] = [[sum(each.partitions for each in topics)]]
+            samples["certificate_expiry_timestamp_seconds"] = [
+                [listener, at_s] for listener, at_s in self._certificates.expiries().items()
+            ]
+
+    async def _add_census(self, samples: Samples) -> None:
+        counts, now_ms = await self._census.counts(), self._clock.wall_ms()
+        samples["groups"] = [[kind, state, count] for (kind, state), count in counts.groups.items()]
+        samples["group_members"] = [[kind, count] for kind, count in counts.members.items()]
+        samples["transactional_ids"] = [[state, count] for state, count in counts.transactions.items()]
+        samples["group_commit_age_seconds"] = [
+            [group_id, max(now_ms - at_ms, 0) / 1000] for group_id, at_ms in counts.oldest_commits.items()
+        ]
+
+
+def _error_name(code: int) -> str:
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
