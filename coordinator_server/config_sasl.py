@@ -1,4 +1,4 @@
-"""The properties of authentication with SASL, before the others: a Struct has one base, so this one builds on that of share groups."""
+"""The properties of authentication with SASL, before the others: a Struct has one base, so this one builds on that of authorization."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from coordinator_server.config_share import ShareConfig
+from coordinator_server.config_access import AccessConfig
 from coordinator_server.properties import Count, FromKafka, Millis, Ours, Positive
 
 
-class SaslConfig(ShareConfig, frozen=True, kw_only=True):
+class SaslConfig(AccessConfig, frozen=True, kw_only=True):
     """A part of ``Config``."""
 
     sasl_enabled_mechanisms: Annotated[

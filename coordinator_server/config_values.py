@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from coordinator_server.config import LAST_PORT, MAX_LOOPS, Config, ConfigError, is_property, property_named, property_names
+from coordinator_server.config_access import STANDARD_AUTHORIZER
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.listener_settings import PREFIX, parts_of, split_listener_properties
 from coordinator_server.listeners import listener_specs
@@ -70,6 +71,18 @@ def check(config: Config) -> None:
     check_order(config)
     consumer_assignors(config)
     metrics_address(config)
+    super_users(config)
+
+
+def super_users(config: Config) -> frozenset[str]:
+    """Return the principals of ``super.users``. Raises ConfigError, also for an authorizer that this server does not have."""
+    if config.authorizer_class_name not in ("", STANDARD_AUTHORIZER):
+        raise ConfigError(f"authorizer.class.name takes {STANDARD_AUTHORIZER} or nothing, not {config.authorizer_class_name!r}")
+    found = frozenset(each.strip() for each in config.super_users.split(";")) - {""}
+    for each in sorted(found):
+        if ":" not in each:
+            raise ConfigError(f"super.users takes TYPE:NAME, separated by semicolons, such as User:admin, not {each!r}")
+    return found
 
 
 def _check_value(given: str, name: str, value: str) -> None:

@@ -23,12 +23,15 @@ from protocol.messages.alter_user_scram_credentials import (
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
+from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse
 from protocol.messages.delete_share_group_state import DeleteShareGroupStateRequest, DeleteShareGroupStateResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -156,6 +159,9 @@ APIS: Final[dict[int, Api]] = {
         _api(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
         _api(ShareFetchRequest, ShareFetchResponse),
         _api(ShareAcknowledgeRequest, ShareAcknowledgeResponse),
+        _api(DescribeAclsRequest, DescribeAclsResponse),
+        _api(CreateAclsRequest, CreateAclsResponse),
+        _api(DeleteAclsRequest, DeleteAclsResponse),
         _api(InitializeShareGroupStateRequest, InitializeShareGroupStateResponse),
         _api(ReadShareGroupStateRequest, ReadShareGroupStateResponse),
         _api(WriteShareGroupStateRequest, WriteShareGroupStateResponse),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 
 
@@ -36,6 +36,8 @@ class RecordFamily(Struct, frozen=True):
     name: str
     stated: Mapping[type[Message], Callable[[Any], Stated]]
     show: Callable[[Any], Shown]
+    # What a record says, of a family whose operations look for the keys that say the same.
+    value: Callable[[Any], Hashable] | None = None
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -47,6 +49,7 @@ class FamilyStates:
     def __init__(self, registry: SnapshotRegistry, families: Sequence[RecordFamily]) -> None:
         self._of_type = {each: family for family in families for each in family.stated}
         self._records: dict[RecordFamily, TimelineDict[Hashable, Any]] = {family: TimelineDict(registry) for family in families}
+        self._keys = {family: TimelineDict[Hashable, tuple[Hashable, ...]](registry) for family in families if family.value}
         self._changed_to = {family: TimelineValue(registry, 0) for family in families}
 
     def replay(self, offset: int, record: Message) -> None:
@@ -55,11 +58,37 @@ class FamilyStates:
         if family is None:
             return
         key, is_removal = family.stated[type(record)](record)
+        before = self._records[family].get(key)
+        if before is not None:
+            self._count_out(family, key, before)
         if is_removal:
             self._records[family].pop(key, None)
         else:
             self._records[family][key] = record
+            self._count_in(family, key, record)
         self._changed_to[family].set(offset + 1)
+
+    def _count_in(self, family: RecordFamily, key: Hashable, record: Any) -> None:
+        if family.value is not None:
+            value, keys = family.value(record), self._keys[family]
+            keys[value] = (*(keys.get(value) or ()), key)
+
+    def _count_out(self, family: RecordFamily, key: Hashable, record: Any) -> None:
+        if family.value is not None:
+            value, keys = family.value(record), self._keys[family]
+            left = tuple(each for each in keys.get(value) or () if each != key)
+            if left:
+                keys[value] = left
+            else:
+                keys.pop(value, None)
+
+    def keys_of(self, family: RecordFamily, value: Hashable) -> tuple[Hashable, ...]:
+        """Return the keys whose records say this, durable or not."""
+        return self._keys[family].get(value) or ()
+
+    def all_of(self, family: RecordFamily) -> Iterable[tuple[Hashable, Any]]:
+        """Return the keys and records of a family, durable or not, in no particular order."""
+        return self._records[family].items_at(LATEST)
 
     def record(self, committed_offset: int, family: RecordFamily, key: Hashable) -> Any:
         """Return the record that holds for a key, or None."""

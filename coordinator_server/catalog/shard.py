@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from coordinator_server.catalog.acls import plan_acls, plan_removal
 from coordinator_server.catalog.alter_configs import Limits, Own, Resource, ResourceType, plan_alteration, plan_replacement
 from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
@@ -50,8 +51,10 @@ from protocol.messages.cluster_metadata import (
     RemoveTopicRecord,
     TopicRecord,
 )
+from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
@@ -161,6 +164,21 @@ class CatalogShard(CoordinatorShard):
         results, records = plan_growth(request, self._by_name.get, nodes, self._room())
         self._report_full(result.error_code for result in results)
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
+
+    def create_acls(
+        self, context: RequestContext, request: CreateAclsRequest, reply: Reply[CreateAclsResponse]
+    ) -> CoordinatorResult[CreateAclsResponse]:
+        """Add access control entries. Those that exist are no error."""
+        results, records = plan_acls(request, self.families, self._new_topic_id, self._config.acls_max)
+        self._report_full(result.error_code for result in results)
+        return CoordinatorResult(CreateAclsResponse(results=results), records)
+
+    def delete_acls(
+        self, context: RequestContext, request: DeleteAclsRequest, reply: Reply[DeleteAclsResponse]
+    ) -> CoordinatorResult[DeleteAclsResponse]:
+        """Remove the access control entries that filters select."""
+        results, records = plan_removal(request, self.families)
+        return CoordinatorResult(DeleteAclsResponse(filter_results=results), records)
 
     def allocate_producer_ids(
         self, context: RequestContext, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]

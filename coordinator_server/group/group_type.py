@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.group.common.metadata_hash import TopicHashes
+from coordinator_server.group.common.regexes import Authorize
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.member_memory import MemberMemory
@@ -155,6 +156,8 @@ class GroupContext(Struct, frozen=True):
     outbox: Outbox = NO_OUTBOX
     # Returns the partition of ``__share_group_state`` for a share partition: group id, topic id and partition.
     share_shard: FindShareShard = only_share_shard
+    # Which topics the sender of a request may describe; None: all.
+    authorize: Authorize | None = None
 
 
 class SharedTables(Struct, frozen=True):

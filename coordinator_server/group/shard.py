@@ -19,6 +19,7 @@ from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain
 from coordinator_server.group.common.metadata_hash import TopicHashes
+from coordinator_server.group.common.regexes import Authorize
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.consumer.describe import UndescribedGroup
@@ -114,6 +115,7 @@ class GroupShard:
         executor: CoordinatorExecutor | None = None,
         outbox: Outbox = NO_OUTBOX,
         share_shard: FindShareShard = only_share_shard,
+        authorize: Authorize | None = None,
     ) -> None:
 
         self._context = context = GroupContext(
@@ -131,6 +133,7 @@ class GroupShard:
             executor,
             outbox,
             share_shard,
+            authorize,
         )
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from coordinator_server.machine.errors import CoordinatorError
@@ -18,6 +19,11 @@ class Repeat:
         self._shard = shard
         self._again = again
         self.response = response
+
+    def while_true(self, condition: Callable[[], bool]) -> Repeat:
+        """Return the same, which ends when ``condition`` is not true any more."""
+        again = self._again
+        return Repeat(self._shard, lambda upto: condition() and again(upto), self.response)
 
     def run(self) -> bool:
         """Do what the operation would do. Return False, without an effect, unless ``response`` is the answer and can be sent now."""

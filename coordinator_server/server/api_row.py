@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
+from coordinator_server.server.access import ApiAccess
 from coordinator_server.server.error_counts import error_counter
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -64,6 +65,9 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     """Names of APIs whose unanswered requests do not delay this one."""
     touches: Callable[[Q], Touched] | None = None
     """Of an API that is ALONE: what a request touches. It does not wait for unanswered ones that touch other things."""
+    access: ApiAccess[Q] | None = None
+    """What a principal needs, where an authorizer is configured. Every served API has it: a server with an authorizer does not start with
+    a row without one."""
 
 
 def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:

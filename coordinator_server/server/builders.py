@@ -11,6 +11,7 @@ from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.common.metadata_hash import TopicHashes
+from coordinator_server.group.common.regexes import Authorize
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
@@ -55,6 +56,8 @@ class Materials(NamedTuple):
     settings: SettingsOf | None = None
     # The shard that keeps the state of a share partition.
     share_shard: ShareShards = share_shards(1)
+    # Which topics the sender of a request may describe; None: all.
+    authorize: Authorize | None = None
 
 
 class RuntimeSettings(NamedTuple):
@@ -124,6 +127,7 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             executor=services.executor,
             outbox=services.outbox,
             share_shard=materials.share_shard,
+            authorize=materials.authorize,
         )
 
     return build

@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
+from coordinator_server.catalog.acl_model import Acl
+from coordinator_server.catalog.acl_model import Operation as AclOperation
+from coordinator_server.catalog.acl_model import ResourceType as AclResourceType
+from coordinator_server.catalog.acls import ACLS
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.config_values import super_users
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.listeners import listener_specs
@@ -37,6 +42,7 @@ from coordinator_server.runtime.producers import ProducerTimes
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.admission import connection_limits
 from coordinator_server.server.audit import Audit
@@ -139,6 +145,7 @@ class HandlerServices(NamedTuple):
     steps: Steps
     courier: Courier
     group_settings: SettingsOf
+    authorizer: Authorizer | None
 
 
 class Parts(NamedTuple):
@@ -182,6 +189,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
+    authorizer = _authorizer(config)
     materials = Materials(
         config,
         services.clock,
@@ -193,21 +201,23 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         topics.changes,
         group_settings,
         share_shards(store.meta.partition_count(SHARE_STATE.topic)),
+        None if authorizer is None else authorizer.describable,
     )
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
     hosted = Hosted(runtimes, store.meta.partitions, site.nodes.owns, loop)
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic], topics.changes)
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
-    shared = HandlerServices(producer_ids, Steps(turns), courier, group_settings)
-    node: Node = _node(site, store, services, hosted, catalog, shared)
-    deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
-    deletions = TopicDeletions(runtimes, deleting, node.ourselves)
+    node: Node = _node(
+        site, store, services, hosted, catalog, HandlerServices(producer_ids, Steps(turns), courier, group_settings, authorizer)
+    )
+    deletions = _deletions(runtimes, builders, node)
     topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
     family_news = _follow_catalog(catalog, topics, hosted, deletions)
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
     audit = Audit(services.clock.now_ms)
+    _follow_acls(authorizer, catalog, family_news, audit)
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
@@ -262,6 +272,41 @@ def _tools(site: Site, store: LocalLogStore, operations: dict[str, Operation]) -
         return None, None
     cleaner = Cleaner(site.config, site.data_dir, partial(seal, store))
     return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations), cleaner
+
+
+def _deletions(runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder], node: Node) -> TopicDeletions:
+    deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
+    return TopicDeletions(runtimes, deleting, node.ourselves)
+
+
+def _authorizer(config: Config) -> Authorizer | None:
+    """Return the authorizer, or None if everybody may do everything."""
+    if not config.authorizer_class_name:
+        return None
+    return Authorizer(super_users(config), allows_unlisted=config.allow_everyone_if_no_acl_found)
+
+
+def _follow_acls(
+    authorizer: Authorizer | None, catalog: OwnCatalog | CatalogReplica, family_news: FamilyNews, audit: Audit
+) -> None:
+    """Let the authorizer know the catalog's ACLs, and the audit log what it denies."""
+    if authorizer is None:
+        return
+
+    def load() -> None:
+        authorizer.load({record.id: Acl.of_record(record) for record in catalog.records(ACLS)})
+
+    def report(context: RequestContext, operation: AclOperation, resource_type: AclResourceType, names: Sequence[str], /) -> None:
+        kind = _in_words(resource_type)
+        audit.denied(context, _in_words(operation), [f"{kind}:{name}" for name in names])
+
+    family_news.follow(ACLS, load)
+    authorizer.report = report
+
+
+def _in_words(constant: AclOperation | AclResourceType) -> str:
+    """Return Kafka's name, such as ``DescribeConfigs``."""
+    return constant.name.title().replace("_", "")
 
 
 def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
@@ -406,6 +451,7 @@ def _node(
         shared.group_settings,
         share_shards(meta.partition_count(SHARE_STATE.topic)),
         hosted.runtimes[SHARE_STATE.topic],
+        shared.authorizer,
     )
 
 

@@ -16,6 +16,7 @@ from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes
@@ -37,7 +38,7 @@ class Node(NamedTuple):
 
     ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
     number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the runtime
-    of share partitions' states, and ``share_shard`` finds the shard of one.
+    of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do everything.
     """
 
     config: Config
@@ -59,6 +60,7 @@ class Node(NamedTuple):
     group_settings: SettingsOf
     share_shard: ShareShards
     share_states: CoordinatorRuntime[ShareShard]
+    authorizer: Authorizer | None = None
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from coordinator_server.server.access import guarded
 from coordinator_server.server.api_row import ApiRow, serve_row
 from coordinator_server.server.apis import (
+    acls,
     brokers,
     configs,
     consumer_group_describe,
@@ -36,7 +38,7 @@ from coordinator_server.server.apis import (
     txn_offset_commit,
 )
 from coordinator_server.server.node import Node
-from coordinator_server.server.served_api import ServedApi
+from coordinator_server.server.served_api import Handle, ServedApi
 
 ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     brokers.API_VERSIONS_API,
@@ -75,6 +77,9 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     configs.LIST_CONFIG_RESOURCES_API,
     scram_users.DESCRIBE_USER_SCRAM_CREDENTIALS_API,
     scram_users.ALTER_USER_SCRAM_CREDENTIALS_API,
+    acls.DESCRIBE_ACLS_API,
+    acls.CREATE_ACLS_API,
+    acls.DELETE_ACLS_API,
     produce.PRODUCE_API,
     records.LIST_OFFSETS_API,
     records.FETCH_API,
@@ -96,4 +101,12 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
 
 def served_apis(node: Node) -> list[ServedApi]:
     """Return the dispatcher's table, with each handler bound to this node."""
-    return [serve_row(row, partial(row.handle, node)) for row in ROWS]
+    return [serve_row(row, _handle(row, node)) for row in ROWS]
+
+
+def _handle(row: ApiRow[Any, Any], node: Node) -> Handle:
+    handle = partial(row.handle, node)
+    if node.authorizer is None:
+        return handle
+    assert row.access is not None, f"{row.request.__name__} says nothing about access"
+    return guarded(row.access, handle, node, node.authorizer)

@@ -23,11 +23,14 @@ from protocol.messages.alter_user_scram_credentials import AlterUserScramCredent
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.describe_acls import DescribeAclsRequest
 from protocol.messages.describe_cluster import DescribeClusterRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
@@ -81,6 +84,9 @@ _NEWEST: Final[dict[str, Message]] = {
         AddOffsetsToTxnRequest("p", 1, 0, "g"),
         AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("p", 1, 0, topics=_PARTITIONS)]),
         AlterConfigsRequest([ReplacedResource(2, "t")]),
+        CreateAclsRequest([AclCreation(2, "t", 3, "User:a", "*", 3, 3)]),
+        DeleteAclsRequest([DeleteAclsFilter(2, "t", 3, "User:a", None, 1, 1)]),
+        DescribeAclsRequest(1, None, 1, None, None, 1, 1),
         delete_state.DeleteShareGroupStateRequest(
             "g", [delete_state.DeleteStateData(_TOPIC_ID, [delete_state.PartitionData(0)])]
         ),

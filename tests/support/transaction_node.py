@@ -25,6 +25,8 @@ HERE, THERE, LOADING = 0, 1, 2
 class TransactionNode:
     """It has the topic ``orders`` with three partitions. ``catalog`` and so on are the node's."""
 
+    authorizer = None
+
     def __init__(self) -> None:
         self.log = TransactionLog()
         self.config = Config(transaction_max_partitions=5_000)

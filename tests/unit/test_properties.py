@@ -13,7 +13,7 @@ from coordinator_server.properties import FromKafka, Ours, properties_of
 from tests.support.oracle import facts
 
 UNITS = {
-    "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
+    "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
     "requests", "share sessions", "topics",
     "records",
 }  # fmt: skip
@@ -23,6 +23,9 @@ KAFKA_DEFAULTS["log.roll.ms"] = str(int(KAFKA_DEFAULTS["log.roll.hours"] or 0) *
 # These are internal in Kafka: read, and not described.
 KAFKA_DEFAULTS["group.consumer.regex.refresh.interval.ms"] = str(10 * 60_000)
 KAFKA_DEFAULTS["share.coordinator.cold.partition.snapshot.interval.ms"] = str(5 * 60_000)
+# These are properties of Kafka's authorizer, not of its brokers.
+KAFKA_DEFAULTS["super.users"] = None
+KAFKA_DEFAULTS["allow.everyone.if.no.acl.found"] = "false"
 
 
 @pytest.mark.parametrize("name", property_names())

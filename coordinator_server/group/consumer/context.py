@@ -91,7 +91,7 @@ class ConsumerContext:
         self.hashes = context.topic_hashes
         # Computes the targets of large groups; without one, the loop does.
         self.executor = context.executor
-        self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times)
+        self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times, context.authorize)
         # The targets of large groups, set by the type.
         self.background: BackgroundTargets[ConsumerGroup]
         # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
+from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.node import Node
 from coordinator_server.server.share_sessions import ShareSession
@@ -105,8 +106,10 @@ def have_acknowledgements(topics: Iterable[Topic]) -> Work[bool]:
     return False
 
 
-def acknowledge(node: Node, session: ShareSession, topics: Iterable[Topic], rules: Rules) -> Work[Outcomes]:
-    """Answer the acknowledgements of a request. In steps.
+def acknowledge(
+    node: Node, session: ShareSession, topics: Iterable[Topic], rules: Rules, readable: Verdicts | None
+) -> Work[Outcomes]:
+    """Answer the acknowledgements of a request. In steps. ``readable`` says of which topics there may be some; None: of all.
 
     If no partition has any that are valid, those without acknowledgements get no answer, as in Kafka.
     """
@@ -123,6 +126,8 @@ def acknowledge(node: Node, session: ShareSession, topics: Iterable[Topic], rule
                 outcome = Outcome(ErrorCode.UNKNOWN_TOPIC_ID)
             elif not (yield from _are_valid(batches, rules, pace)):
                 outcome = Outcome(ErrorCode.INVALID_REQUEST)
+            elif readable is not None and not readable[known.name]:
+                outcome = Outcome(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             elif not 0 <= index < count:
                 outcome = Outcome(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             elif not batches:

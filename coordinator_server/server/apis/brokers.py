@@ -11,10 +11,12 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.authorized import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
@@ -83,7 +85,14 @@ def refuse_api_versions(
     return ApiVersionsResponse(error, [api for api in _served() if api.api_key == context.api_key])
 
 
-API_VERSIONS_API = ApiRow(ApiVersionsRequest, ApiVersionsResponse, api_versions, refuse_api_versions, Order.FREE)
+API_VERSIONS_API = ApiRow(
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    api_versions,
+    refuse_api_versions,
+    Order.FREE,
+    access=OPEN,
+)
 
 
 def _served() -> list[ApiVersion]:
@@ -172,7 +181,12 @@ def refuse_find_coordinator(
 
 # READ, although the first request of a key type creates a topic: only its own answer waits for that, as in Kafka.
 FIND_COORDINATOR_API = ApiRow(
-    FindCoordinatorRequest, FindCoordinatorResponse, find_coordinator, refuse_find_coordinator, Order.READ
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    find_coordinator,
+    refuse_find_coordinator,
+    Order.READ,
+    access=topic_access.FIND_COORDINATOR,
 )
 
 
@@ -198,9 +212,6 @@ def refuse_metadata(context: RequestContext, request: MetadataRequest, error: Er
         for topic in request.topics or []
     ]
     return MetadataResponse(topics=topics, error_code=error)
-
-
-METADATA_API = ApiRow(MetadataRequest, MetadataResponse, metadata, refuse_metadata, Order.READ)
 
 
 def _check_topic_ids(context: RequestContext, request: MetadataRequest) -> None:
@@ -279,6 +290,16 @@ def _metadata(
     return response
 
 
+METADATA_API = ApiRow(
+    MetadataRequest,
+    MetadataResponse,
+    metadata,
+    refuse_metadata,
+    Order.READ,
+    access=topic_access.metadata(_metadata),
+)
+
+
 def _absent(node: Node, name: str) -> ErrorCode:
     if name_problem(name):
         return ErrorCode.INVALID_TOPIC_EXCEPTION
@@ -322,7 +343,12 @@ def describe_cluster(
 
 
 DESCRIBE_CLUSTER_API = ApiRow(
-    DescribeClusterRequest, DescribeClusterResponse, describe_cluster, error_only(DescribeClusterResponse), Order.READ
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+    describe_cluster,
+    error_only(DescribeClusterResponse),
+    Order.READ,
+    access=topic_access.DESCRIBE_CLUSTER,
 )
 
 

@@ -21,7 +21,9 @@ from coordinator_server.config_values import is_secret, shown_values
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.access import MESSAGES
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import config_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
@@ -91,6 +93,7 @@ DESCRIBE_CONFIGS_API = ApiRow(
     describe_configs,
     each_refused(DescribeConfigsResponse, "results", DescribeConfigsResult, of="resources", by=RESOURCE),
     Order.READ,
+    access=config_access.DESCRIBE_CONFIGS,
 )
 
 
@@ -213,6 +216,7 @@ INCREMENTAL_ALTER_CONFIGS_API = ApiRow(
         errors=CONTROLLER_ERRORS,
     ),
     Order.ALONE,
+    access=config_access.ALTER_CONFIGS,
 )
 
 
@@ -229,6 +233,7 @@ ALTER_CONFIGS_API = ApiRow(
     replace_configs,
     each_refused(AlterConfigsResponse, "responses", ReplacedResource, of="resources", by=RESOURCE, errors=CONTROLLER_ERRORS),
     Order.ALONE,
+    access=config_access.ALTER_CONFIGS,
 )
 
 
@@ -254,6 +259,8 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
         problem = "Each resource must appear at most once." if times[resource] > 1 else _problem(node, each, nulls[place])
         if problem is not None:
             refused[place] = answer(ErrorCode.INVALID_REQUEST, fitting(problem), *resource)
+        elif (error := config_access.alteration_denied(node, context, *resource)) is not None:
+            refused[place] = answer(error, MESSAGES[error], *resource)
     request.resources = [each for place, each in enumerate(request.resources) if place not in refused]
 
     def answered(response: Any) -> None:
@@ -328,4 +335,5 @@ LIST_CONFIG_RESOURCES_API = ApiRow(
     list_config_resources,
     error_only(ListConfigResourcesResponse),
     Order.READ,
+    access=config_access.LIST_RESOURCES,
 )

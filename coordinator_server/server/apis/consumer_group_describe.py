@@ -7,6 +7,7 @@ from typing import Final
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
+from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS
 from coordinator_server.server.order import Order
 from protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
@@ -22,4 +23,5 @@ CONSUMER_GROUP_DESCRIBE_API = ApiRow(
     describing(_DESCRIPTION),
     refusing(_DESCRIPTION),
     Order.READ,
+    access=DESCRIBE_MEMBERS,
 )

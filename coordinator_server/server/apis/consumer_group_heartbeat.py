@@ -8,6 +8,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.group_access import HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -32,4 +33,5 @@ CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
     consumer_group_heartbeat,
     error_only(ConsumerGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
+    access=HEARTBEAT,
 )

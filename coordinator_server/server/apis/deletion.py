@@ -13,6 +13,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import group_access, offset_access
 from coordinator_server.server.apis.lists import in_portions, portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
@@ -141,7 +142,14 @@ def refuse_delete_groups(
     return DeleteGroupsResponse(results=[DeletableGroupResult(group_id, code) for group_id in request.groups_names])
 
 
-DELETE_GROUPS_API = ApiRow(DeleteGroupsRequest, DeleteGroupsResponse, delete_groups, refuse_delete_groups, Order.ALONE)
+DELETE_GROUPS_API = ApiRow(
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+    delete_groups,
+    refuse_delete_groups,
+    Order.ALONE,
+    access=group_access.DELETE_GROUPS,
+)
 
 
 def delete_offsets(
@@ -188,7 +196,12 @@ def _delete_rest(
 
 
 OFFSET_DELETE_API = ApiRow(
-    OffsetDeleteRequest, OffsetDeleteResponse, delete_offsets, error_only(OffsetDeleteResponse, OPERATION_ERRORS), Order.WRITE
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    delete_offsets,
+    error_only(OffsetDeleteResponse, OPERATION_ERRORS),
+    Order.WRITE,
+    access=offset_access.OFFSET_DELETE,
 )
 
 

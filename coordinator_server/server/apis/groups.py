@@ -12,9 +12,10 @@ from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.authorized import GROUP_OPERATIONS
+from coordinator_server.server.apis.group_access import DESCRIBE_GROUPS, LIST_GROUPS, READS_GROUP
 from coordinator_server.server.apis.lists import answer_list, in_portions
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
@@ -55,7 +56,7 @@ def refuse_join_group(
     return JoinGroupResponse(error_code=operation_error(error), generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
 
 
-JOIN_GROUP_API = ApiRow(JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE)
+JOIN_GROUP_API = ApiRow(JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE, access=READS_GROUP)
 
 
 def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply[SyncGroupResponse]) -> None:
@@ -63,7 +64,12 @@ def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, r
 
 
 SYNC_GROUP_API = ApiRow(
-    SyncGroupRequest, SyncGroupResponse, sync_group, error_only(SyncGroupResponse, OPERATION_ERRORS), Order.ALONE
+    SyncGroupRequest,
+    SyncGroupResponse,
+    sync_group,
+    error_only(SyncGroupResponse, OPERATION_ERRORS),
+    Order.ALONE,
+    access=READS_GROUP,
 )
 
 
@@ -82,7 +88,7 @@ def refuse_heartbeat(
     return HeartbeatResponse(error_code=operation_error(error))
 
 
-HEARTBEAT_API = ApiRow(HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE)
+HEARTBEAT_API = ApiRow(HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE, access=READS_GROUP)
 
 
 def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply[LeaveGroupResponse]) -> None:
@@ -97,6 +103,7 @@ LEAVE_GROUP_API = ApiRow(
     Order.WRITE,
     # Kafka would let it wait for its own JoinGroup, and keep the member until its session ends.
     overtakes=frozenset({"JoinGroup", "SyncGroup"}),
+    access=READS_GROUP,
 )
 
 
@@ -121,7 +128,14 @@ def refuse_describe_groups(
     return DescribeGroupsResponse(groups=[_undescribed(context, group_id, error, message) for group_id in request.groups])
 
 
-DESCRIBE_GROUPS_API = ApiRow(DescribeGroupsRequest, DescribeGroupsResponse, describe_groups, refuse_describe_groups, Order.READ)
+DESCRIBE_GROUPS_API = ApiRow(
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+    describe_groups,
+    refuse_describe_groups,
+    Order.READ,
+    access=DESCRIBE_GROUPS,
+)
 
 
 def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
@@ -153,7 +167,12 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
 
 
 LIST_GROUPS_API = ApiRow(
-    ListGroupsRequest, ListGroupsResponse, list_groups, error_only(ListGroupsResponse, OPERATION_ERRORS), Order.READ
+    ListGroupsRequest,
+    ListGroupsResponse,
+    list_groups,
+    error_only(ListGroupsResponse, OPERATION_ERRORS),
+    Order.READ,
+    access=LIST_GROUPS,
 )
 
 

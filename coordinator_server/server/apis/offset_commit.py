@@ -15,6 +15,7 @@ from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -118,6 +119,7 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], Offset
     Order.WRITE,
     ShortWay(commit_reader, commit_response_encoder),
     units_per_byte=2,
+    access=OFFSET_COMMIT,
 )
 
 

@@ -14,6 +14,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import in_portions, portions_in_steps
+from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -110,7 +111,13 @@ def refuse_fetch_offsets(
 
 
 OFFSET_FETCH_API = ApiRow(
-    OffsetFetchRequest, OffsetFetchResponse, fetch_offsets, refuse_fetch_offsets, Order.READ, can_read_behind_writes=True
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    fetch_offsets,
+    refuse_fetch_offsets,
+    Order.READ,
+    can_read_behind_writes=True,
+    access=OFFSET_FETCH,
 )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import each_in_steps
+from coordinator_server.server.apis.topic_access import PRODUCE
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
@@ -58,7 +59,14 @@ def refuse_produce(context: RequestContext, request: ProduceRequest, error: Erro
 
 
 # It is always refused, so it changes nothing.
-PRODUCE_API = ApiRow(ProduceRequest, ProduceResponse, produce, refuse_produce, Order.READ)
+PRODUCE_API = ApiRow(
+    ProduceRequest,
+    ProduceResponse,
+    produce,
+    refuse_produce,
+    Order.READ,
+    access=PRODUCE,
+)
 
 
 def _refusal(node: Node, asked: TopicProduceData, *, has_ids: bool) -> ErrorCode:

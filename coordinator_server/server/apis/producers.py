@@ -15,6 +15,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer, RequestContext, TransactionResult
 from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list, in_portions
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
@@ -113,7 +114,12 @@ def refuse_write_txn_markers(
 
 
 WRITE_TXN_MARKERS_API = ApiRow(
-    WriteTxnMarkersRequest, WriteTxnMarkersResponse, write_txn_markers, refuse_write_txn_markers, Order.ALONE
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+    write_txn_markers,
+    refuse_write_txn_markers,
+    Order.ALONE,
+    access=transaction_access.WRITE_MARKERS,
 )
 
 
@@ -202,7 +208,12 @@ def refuse_describe_producers(
 
 
 DESCRIBE_PRODUCERS_API = ApiRow(
-    DescribeProducersRequest, DescribeProducersResponse, describe_producers, refuse_describe_producers, Order.READ
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    describe_producers,
+    refuse_describe_producers,
+    Order.READ,
+    access=transaction_access.DESCRIBE_PRODUCERS,
 )
 
 

@@ -15,6 +15,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, in_portions
 from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
@@ -117,7 +118,14 @@ def refuse_list_offsets(
     return ListOffsetsResponse(topics=topics)
 
 
-LIST_OFFSETS_API = ApiRow(ListOffsetsRequest, ListOffsetsResponse, list_offsets, refuse_list_offsets, Order.READ)
+LIST_OFFSETS_API = ApiRow(
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    list_offsets,
+    refuse_list_offsets,
+    Order.READ,
+    access=topic_access.LIST_OFFSETS,
+)
 
 
 def _asked_partitions(request: ListOffsetsRequest) -> dict[str, dict[int, tuple[ListOffsetsPartition, int]]]:
@@ -236,7 +244,14 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
     return FetchResponse(error_code=error, responses=topics)
 
 
-FETCH_API = ApiRow(FetchRequest, FetchResponse, fetch, refuse_fetch, Order.READ)
+FETCH_API = ApiRow(
+    FetchRequest,
+    FetchResponse,
+    fetch,
+    refuse_fetch,
+    Order.READ,
+    access=topic_access.FETCH,
+)
 
 
 def _fetch_topic(

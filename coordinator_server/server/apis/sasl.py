@@ -6,6 +6,7 @@ On a listener without SASL, and where no authentication is expected, both are re
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.login import NOT_EXPECTED, Login
@@ -28,7 +29,7 @@ def sasl_handshake(
 
 
 SASL_HANDSHAKE_API = ApiRow(
-    SaslHandshakeRequest, SaslHandshakeResponse, sasl_handshake, error_only(SaslHandshakeResponse), Order.ALONE
+    SaslHandshakeRequest, SaslHandshakeResponse, sasl_handshake, error_only(SaslHandshakeResponse), Order.ALONE, access=OPEN
 )
 
 
@@ -43,5 +44,10 @@ def sasl_authenticate(
 
 
 SASL_AUTHENTICATE_API = ApiRow(
-    SaslAuthenticateRequest, SaslAuthenticateResponse, sasl_authenticate, error_only(SaslAuthenticateResponse), Order.ALONE
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    sasl_authenticate,
+    error_only(SaslAuthenticateResponse),
+    Order.ALONE,
+    access=OPEN,
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from coordinator_server.catalog.acl_model import Operation
 from coordinator_server.catalog.scram_users import SCRAM_USERS, describe_credentials
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
@@ -50,6 +52,7 @@ DESCRIBE_USER_SCRAM_CREDENTIALS_API = ApiRow(
     describe_user_scram_credentials,
     error_only(DescribeUserScramCredentialsResponse),
     Order.READ,
+    access=cluster(Operation.DESCRIBE),
 )
 
 
@@ -79,4 +82,5 @@ ALTER_USER_SCRAM_CREDENTIALS_API = ApiRow(
     alter_user_scram_credentials,
     _each_refused,
     Order.ALONE,
+    access=cluster(Operation.ALTER),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
+from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.lists import at_once
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
 from coordinator_server.server.node import Node
@@ -47,8 +50,10 @@ def _session(node: Node, key: SessionKey, epoch: int) -> ShareSession:
 def _acknowledged(
     node: Node, context: RequestContext, request: ShareAcknowledgeRequest, session: ShareSession
 ) -> Work[ShareAcknowledgeResponse]:
+    rules = Rules(context.api_version, request.is_renew_ack)
+    readable = verdicts_for(node, context, Operation.READ, ResourceType.TOPIC)
     try:
-        outcomes = yield from acknowledge(node, session, request.topics, Rules(context.api_version, request.is_renew_ack))
+        outcomes = yield from acknowledge(node, session, request.topics, rules, readable)
     finally:
         if request.share_session_epoch == FINAL_EPOCH:
             node.share_sessions.end(session)
@@ -83,4 +88,5 @@ SHARE_ACKNOWLEDGE_API = ApiRow(
     refuse_share_acknowledge,
     Order.ALONE,
     touches=_touches,
+    access=SHARES,
 )

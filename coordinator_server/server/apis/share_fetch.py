@@ -9,8 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, NamedTuple
 
+from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.security.authorizer import Verdicts
+from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.acknowledgements import (
     DONE,
@@ -22,6 +25,7 @@ from coordinator_server.server.apis.acknowledgements import (
     acknowledge,
     have_acknowledgements,
 )
+from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -50,13 +54,14 @@ MAX_MEMBER_ID: Final = 36
 
 
 class _Fetch(NamedTuple):
-    """A request whose session has been brought up to date."""
+    """A request whose session has been brought up to date. ``readable`` says of which topics it may read records; None: of all."""
 
     node: Node
     request: ShareFetchRequest
     reply: PendingReply[ShareFetchResponse]
     session: ShareSession
     outcomes: Outcomes
+    readable: Verdicts | None
 
     @property
     def is_first(self) -> bool:
@@ -105,8 +110,9 @@ def _fetch(
             node.answer_after(request.max_wait_ms, reply, ShareFetchResponse(error_code=refused.error))
         return
     rules = Rules(context.api_version, is_renewal)
-    outcomes = (yield from acknowledge(node, session, request.topics, rules)) if has_acknowledgements else {}
-    fetch = _Fetch(node, request, reply, session, outcomes)
+    readable = verdicts_for(node, context, Operation.READ, ResourceType.TOPIC)
+    outcomes = (yield from acknowledge(node, session, request.topics, rules, readable)) if has_acknowledgements else {}
+    fetch = _Fetch(node, request, reply, session, outcomes, readable)
     if request.share_session_epoch == FINAL_EPOCH:
         node.share_sessions.end(session)
         _complete(fetch, _acknowledged(fetch))
@@ -171,12 +177,12 @@ def _add(sessions: ShareSessions, session: ShareSession, request: ShareFetchRequ
 
 def _must_wait(fetch: _Fetch) -> Work[bool]:
     """Return whether records could come: of partitions that exist, and the request takes some."""
-    node, request = fetch.node, fetch.request
+    request = fetch.request
     if request.max_wait_ms <= 0 or not _takes_records(request) or min(request.min_bytes, request.max_bytes) <= 0:
         return False
     pace = Pace()
     for topic_id, topic in list(fetch.session.topics.items()):
-        count, _ = _count(node, topic_id, topic)
+        count, _ = _count(fetch, topic_id, topic)
         if count and topic.active:
             if topic.are_all_below(count):
                 return True
@@ -194,11 +200,13 @@ def _takes_records(request: ShareFetchRequest) -> bool:
     return request.max_records != 0 and request.max_bytes != 0
 
 
-def _count(node: Node, topic_id: bytes, topic: SessionTopic) -> tuple[int, ErrorCode]:
+def _count(fetch: _Fetch, topic_id: bytes, topic: SessionTopic) -> tuple[int, ErrorCode]:
     """Return how many partitions a topic of the session has, and the error of all others."""
-    found = node.topic_by_id(topic_id)
+    found = fetch.node.topic_by_id(topic_id)
     if found is not None:
         topic.is_known = True
+        if fetch.readable is not None and not fetch.readable[found.name]:
+            return 0, ErrorCode.TOPIC_AUTHORIZATION_FAILED
         return found.partitions, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic.is_known else ErrorCode.UNKNOWN_TOPIC_ID
 
@@ -235,7 +243,7 @@ def _answered(fetch: _Fetch) -> Work[ShareFetchResponse]:
     takes_records = _takes_records(fetch.request)
     pace = Pace()
     for topic_id, topic in list(session.topics.items()):
-        count, error = _count(fetch.node, topic_id, topic)
+        count, error = _count(fetch, topic_id, topic)
         named = topic.partitions if fetch.is_first or not topic.are_all_below(count) else topic.pending
         of_topic: dict[int, ErrorCode] = {}
         for index in list(named):
@@ -287,4 +295,6 @@ def _touches(request: ShareFetchRequest) -> Touched:
     return touched_session(request.group_id, request.member_id)
 
 
-SHARE_FETCH_API = ApiRow(ShareFetchRequest, ShareFetchResponse, share_fetch, refuse_share_fetch, Order.ALONE, touches=_touches)
+SHARE_FETCH_API = ApiRow(
+    ShareFetchRequest, ShareFetchResponse, share_fetch, refuse_share_fetch, Order.ALONE, touches=_touches, access=SHARES
+)

@@ -11,6 +11,7 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
+from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS, HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -37,6 +38,7 @@ SHARE_GROUP_HEARTBEAT_API = ApiRow(
     share_group_heartbeat,
     error_only(ShareGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
+    access=HEARTBEAT,
 )
 SHARE_GROUP_DESCRIBE_API = ApiRow(
     ShareGroupDescribeRequest,
@@ -44,4 +46,5 @@ SHARE_GROUP_DESCRIBE_API = ApiRow(
     describing(_DESCRIPTION),
     refusing(_DESCRIPTION),
     Order.READ,
+    access=DESCRIBE_MEMBERS,
 )

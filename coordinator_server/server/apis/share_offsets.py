@@ -19,6 +19,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import offset_access
 from coordinator_server.server.apis.acknowledgements import Pace
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
 from coordinator_server.server.apis.refusals import each_refused, error_only
@@ -286,6 +287,7 @@ DESCRIBE_SHARE_GROUP_OFFSETS_API = ApiRow(
         errors=OPERATION_ERRORS,
     ),
     Order.ALONE,
+    access=offset_access.DESCRIBE_SHARE_OFFSETS,
 )
 
 
@@ -309,6 +311,7 @@ ALTER_SHARE_GROUP_OFFSETS_API = ApiRow(
     alter_share_group_offsets,
     error_only(AlterShareGroupOffsetsResponse, OPERATION_ERRORS),
     Order.ALONE,
+    access=offset_access.ALTER_SHARE_OFFSETS,
 )
 
 
@@ -332,4 +335,5 @@ DELETE_SHARE_GROUP_OFFSETS_API = ApiRow(
     delete_share_group_offsets,
     error_only(DeleteShareGroupOffsetsResponse, OPERATION_ERRORS),
     Order.ALONE,
+    access=offset_access.DELETE_SHARE_OFFSETS,
 )

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from coordinator_server.catalog.acl_model import Operation
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import at_once
 from coordinator_server.server.apis.plain_share_state import read_encoder, read_reader, write_encoder, write_reader
@@ -140,7 +142,8 @@ def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None
         ]
         return api.response(results=results)
 
-    return ApiRow(request, api.response, handle, refuse, Order.WRITE, short_way, units_per_byte=UNITS_PER_BYTE)
+    access = cluster(Operation.CLUSTER_ACTION)
+    return ApiRow(request, api.response, handle, refuse, Order.WRITE, short_way, units_per_byte=UNITS_PER_BYTE, access=access)
 
 
 def _run(node: Node, context: RequestContext, request: Any, answer: _Answer) -> Work[None]:

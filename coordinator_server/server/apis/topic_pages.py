@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.security.authorizer import Verdicts
+from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.authorized import TOPIC_OPERATIONS
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
+from coordinator_server.server.apis.topic_access import TOPIC_PAGES
+from coordinator_server.server.authorized_operations import TOPIC_OPERATIONS
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
@@ -40,7 +44,10 @@ def describe_topic_partitions(
     named = {topic.name for topic in request.topics} or [topic.name for topic in node.all_topics()]
     names = sorted(name for name in named if name >= cursor.topic_name)
     _check_cursor(request, names)
-    page = _Page(node, cursor, max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit)))
+    visible = verdicts_for(node, context, Operation.DESCRIBE, ResourceType.TOPIC)
+    page = _Page(
+        node, cursor, visible, max(1, min(request.response_partition_limit, node.config.max_request_partition_size_limit))
+    )
     if len(names) > UNITS_PER_STEP or reply.is_large:
         reply.connection.use_up()
         node.steps.run(reply, _fill_in_steps(page, names))
@@ -58,26 +65,30 @@ DESCRIBE_TOPIC_PARTITIONS_API = ApiRow(
     describe_topic_partitions,
     each_refused(DescribeTopicPartitionsResponse, "topics", DescribeTopicPartitionsResponseTopic, of="topics", by=("name",)),
     Order.READ,
+    access=TOPIC_PAGES,
 )
 
 
 class _Page:
     """A response that is being filled."""
 
-    def __init__(self, node: Node, cursor: Cursor, room: int) -> None:
+    def __init__(self, node: Node, cursor: Cursor, visible: Verdicts | None, room: int) -> None:
         self.response = DescribeTopicPartitionsResponse()
         self._node = node
         self._cursor = cursor
         self._room = room
+        self._visible = visible
 
     def is_full(self, name: str) -> bool:
         """Return whether the page ends before the topic ``name``. If so, the next one begins with it."""
-        if self._room == 0 and self.response.next_cursor is None:
+        if self._room == 0 and self.response.next_cursor is None and self._is_visible(name):
             self.response.next_cursor = Cursor(name, 0)
         return self.response.next_cursor is not None
 
     def add(self, name: str) -> int:
         """Describe a topic, or as many of its partitions as have room. Return their number."""
+        if not self._is_visible(name):
+            return 0
         first = self._cursor.partition_index if name == self._cursor.topic_name else 0
         topic = _describe(self._node, name, first, self._room)
         self.response.topics.append(topic)
@@ -87,6 +98,10 @@ class _Page:
         if known is not None and first + count < known.partitions:
             self.response.next_cursor = Cursor(name, first + count)
         return count
+
+    def _is_visible(self, name: str) -> bool:
+        """Return whether a topic is in the list of all. Of those that a request names, the denied ones are gone already."""
+        return self._visible is None or self._visible[name]
 
 
 def _fill_in_steps(page: _Page, names: list[str]) -> Work[DescribeTopicPartitionsResponse]:

@@ -8,6 +8,7 @@ from typing import Final
 from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.callback_reply import CallbackReply
@@ -62,6 +63,7 @@ CREATE_TOPICS_API = ApiRow(
     create_topics,
     each_refused(CreateTopicsResponse, "topics", CreatableTopicResult, of="topics", by=("name",), errors=CONTROLLER_ERRORS),
     Order.ALONE,
+    access=topic_access.CREATE_TOPICS,
 )
 
 
@@ -126,7 +128,14 @@ def refuse_delete_topics(
     return DeleteTopicsResponse(responses=[DeletableTopicResult(topic.name, topic.topic_id, code, message) for topic in topics])
 
 
-DELETE_TOPICS_API = ApiRow(DeleteTopicsRequest, DeleteTopicsResponse, delete_topics, refuse_delete_topics, Order.ALONE)
+DELETE_TOPICS_API = ApiRow(
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    delete_topics,
+    refuse_delete_topics,
+    Order.ALONE,
+    access=topic_access.DELETE_TOPICS,
+)
 
 
 def create_partitions(
@@ -144,4 +153,5 @@ CREATE_PARTITIONS_API = ApiRow(
         CreatePartitionsResponse, "results", CreatePartitionsTopicResult, of="topics", by=("name",), errors=CONTROLLER_ERRORS
     ),
     Order.ALONE,
+    access=topic_access.CREATE_PARTITIONS,
 )

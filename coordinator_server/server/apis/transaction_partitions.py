@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
+from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.callback_reply import CallbackReply
@@ -99,7 +102,7 @@ class _Additions:
         yield
         left = UNITS_PER_STEP
         for asked, result in zip(self._transactions, self._results, strict=True):
-            checked = _checked(self._node, asked.topics, is_of_client=self._context.api_version < FIRST_OF_BROKERS)
+            checked = _checked(self._node, self._context, asked.topics)
             if any(error != ErrorCode.NONE for error in checked.values()):
                 self._answered(result, _results({each: error or _NOT_ATTEMPTED for each, error in checked.items()}))
             else:
@@ -174,11 +177,13 @@ class _Additions:
             self._reply.complete(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=self._results[0].topic_results))
 
 
-def _checked(node: Node, topics: Iterable[AddPartitionsToTxnTopic], *, is_of_client: bool) -> dict[TopicPartition, ErrorCode]:
+def _checked(node: Node, context: RequestContext, topics: Iterable[AddPartitionsToTxnTopic]) -> dict[TopicPartition, ErrorCode]:
     """Return each partition, with an error if it cannot be added. As in Kafka, clients name no partitions of internal topics."""
+    is_of_client = context.api_version < FIRST_OF_BROKERS
+    writable = verdicts_for(node, context, Operation.WRITE, ResourceType.TOPIC) if is_of_client else None
     found: dict[TopicPartition, ErrorCode] = {}
     for asked in topics:
-        if is_of_client and asked.name in _INTERNAL:
+        if is_of_client and (asked.name in _INTERNAL or (writable is not None and not writable[asked.name])):
             found |= dict.fromkeys(((asked.name, index) for index in asked.partitions), ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             continue
         topic = node.topic(asked.name)
@@ -223,4 +228,5 @@ ADD_PARTITIONS_TO_TXN_API = ApiRow(
     refuse_add_partitions_to_txn,
     Order.ALONE,
     touches=_touched,
+    access=transaction_access.ADD_PARTITIONS,
 )

@@ -9,6 +9,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.expressions import Expression, ExpressionError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list, at_once, in_portions
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.transactions import shard_of
@@ -59,7 +60,12 @@ def refuse_describe_transactions(
 
 
 DESCRIBE_TRANSACTIONS_API = ApiRow(
-    DescribeTransactionsRequest, DescribeTransactionsResponse, describe_transactions, refuse_describe_transactions, Order.READ
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    describe_transactions,
+    refuse_describe_transactions,
+    Order.READ,
+    access=transaction_access.DESCRIBE_TRANSACTIONS,
 )
 
 
@@ -89,6 +95,7 @@ LIST_TRANSACTIONS_API = ApiRow(
     list_transactions,
     error_only(ListTransactionsResponse, OPERATION_ERRORS),
     Order.READ,
+    access=transaction_access.LIST_TRANSACTIONS,
 )
 
 

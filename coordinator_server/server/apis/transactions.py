@@ -10,6 +10,7 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Refusal
+from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -86,6 +87,7 @@ INIT_PRODUCER_ID_API = ApiRow(
     _refusal(InitProducerIdResponse, INIT_FIRST_FENCED, producer_id=NONE, producer_epoch=NONE),
     Order.ALONE,
     touches=_touched_by_init,
+    access=transaction_access.INIT_PRODUCER_ID,
 )
 
 
@@ -109,6 +111,7 @@ ADD_OFFSETS_TO_TXN_API = ApiRow(
     _refusal(AddOffsetsToTxnResponse, FIRST_FENCED),
     Order.ALONE,
     touches=touched,
+    access=transaction_access.ADD_OFFSETS,
 )
 
 
@@ -116,4 +119,12 @@ def end_txn(node: Node, context: RequestContext, request: EndTxnRequest, reply: 
     node.transactions.write(shard_of(node, request.transactional_id), END_TRANSACTION, context, request, reply)
 
 
-END_TXN_API = ApiRow(EndTxnRequest, EndTxnResponse, end_txn, _refusal(EndTxnResponse, FIRST_FENCED), Order.ALONE, touches=touched)
+END_TXN_API = ApiRow(
+    EndTxnRequest,
+    EndTxnResponse,
+    end_txn,
+    _refusal(EndTxnResponse, FIRST_FENCED),
+    Order.ALONE,
+    touches=touched,
+    access=transaction_access.WRITES_TRANSACTION,
+)

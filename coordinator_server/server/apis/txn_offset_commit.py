@@ -23,6 +23,7 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.apis.offset_access import TXN_OFFSET_COMMIT
 from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
@@ -186,6 +187,7 @@ TXN_OFFSET_COMMIT_API = ApiRow(
     refuse_txn_offset_commit,
     Order.ALONE,
     touches=lambda request: frozenset((request.transactional_id, request.producer_id, request.group_id)),
+    access=TXN_OFFSET_COMMIT,
 )
 
 

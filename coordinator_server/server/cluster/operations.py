@@ -14,8 +14,10 @@ from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsResponse,
 )
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
+from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 
@@ -28,6 +30,8 @@ CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.crea
 CREATE_INTERNAL_TOPIC: Final = WriteOperation("create-internal-topic", CatalogShard.create_internal_topic)
 ALLOCATE_PRODUCER_IDS: Final = WriteOperation("allocate-producer-ids", CatalogShard.allocate_producer_ids)
 ALTER_SCRAM_USERS: Final = WriteOperation("alter-scram-users", CatalogShard.alter_scram_users)
+CREATE_ACLS: Final = WriteOperation("create-acls", CatalogShard.create_acls)
+DELETE_ACLS: Final = WriteOperation("delete-acls", CatalogShard.delete_acls)
 DECLARE_TOPICS: Final = WriteOperation("declare-topics", CatalogShard.declare_topics)
 
 
@@ -65,6 +69,8 @@ FORWARDED: Final[dict[str, Forwarded]] = {
         Forwarded(ALTER_CONFIGS, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),
         Forwarded(ALLOCATE_PRODUCER_IDS, ProducerIdsRecord, ProducerIdsRecord),
+        Forwarded(CREATE_ACLS, CreateAclsRequest, CreateAclsResponse),
+        Forwarded(DELETE_ACLS, DeleteAclsRequest, DeleteAclsResponse),
         Forwarded(CREATE_PARTITIONS, CreatePartitionsRequest, CreatePartitionsResponse),
         Forwarded(ALTER_SCRAM_USERS, AlterUserScramCredentialsRequest, AlterUserScramCredentialsResponse),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow, ShortWay, serve_row
 from coordinator_server.server.apis import groups
 from coordinator_server.server.apis.commit_shapes import commit_reader
@@ -51,6 +52,16 @@ def test_a_row_is_of_its_declaration(row: ApiRow[Any, Any]) -> None:
         declared.versions[-1],
     )
     assert len(served.decode) == len(served.encode) == len(served.has_flexible_response_header) == declared.versions[-1] + 1
+
+
+def test_every_api_says_what_it_needs() -> None:
+    """One that says nothing would be open to everybody. These are, and their answers have nothing that one may not see."""
+    assert [name_of(row) for row in ROWS if row.access is None] == []
+    assert [name_of(row) for row in ROWS if row.access is not None and row.access == OPEN] == [
+        "ApiVersions",
+        "SaslHandshake",
+        "SaslAuthenticate",
+    ]
 
 
 def test_what_waits_for_others_or_is_sent_to_another_loop_is_alone() -> None:

@@ -50,6 +50,7 @@ class Site:
     def __init__(self) -> None:
         self.config = Config(node_id=7, num_partitions=3)
         self.nodes = self.catalog = self
+        self.authorizer = None
         self.first_id, self.loop, self.loops = 7, 1, 2
         self.internal = (OFFSETS,)
         self.own: dict[tuple[int, str], dict[str, str]] = {}

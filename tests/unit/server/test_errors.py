@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any, Final
 
-import msgspec
 import pytest
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
@@ -27,6 +26,7 @@ from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
 from tests.support.api_requests import request_of
 from tests.support.batches import in_batches
+from tests.support.told import told
 
 ROW_OF = {APIS[row.request.kafka.key].name: row for row in ROWS}
 # The table of each API that is an operation of a coordinator.
@@ -65,6 +65,8 @@ OPERATIONS: Final[dict[str, Any]] = {
     "IncrementalAlterConfigs": CONTROLLER_ERRORS,
     "CreatePartitions": CONTROLLER_ERRORS,
     "AlterUserScramCredentials": CONTROLLER_ERRORS,
+    "CreateAcls": CONTROLLER_ERRORS,
+    "DeleteAcls": CONTROLLER_ERRORS,
 }
 # Errors depend on the version, or on the partition; tests of their own say how.
 VERSIONED: Final = {"TxnOffsetCommit", "WriteTxnMarkers"}
@@ -80,6 +82,7 @@ READERS: Final = {
     "Produce",
     "DescribeProducers",
     "DescribeTopicPartitions",
+    "DescribeAcls",
     "ListConfigResources",
     "ShareFetch",
     "ShareAcknowledge",
@@ -93,18 +96,6 @@ RAW: Final = sorted(
     | {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR}
     | OPERATION_ERRORS.keys()
 )
-
-
-def told(answer: Any, field: str = "error_code") -> Iterator[Any]:
-    """What a response has in all fields of this name, outermost first. AddPartitionsToTxn has a longer name for it."""
-    if isinstance(answer, list):
-        for each in answer:
-            yield from told(each, field)
-    elif isinstance(answer, msgspec.Struct):
-        for name in {field, f"partition_{field}"} & set(answer.__struct_fields__):
-            yield getattr(answer, name)
-        for name in answer.__struct_fields__:
-            yield from told(getattr(answer, name), field)
 
 
 def refusals(api: str, error: ErrorCode, message: str | None) -> Iterator[Any]:

@@ -33,6 +33,7 @@ class Site:
         self.topics = {name: Topic(name, name.encode().ljust(16, b".")[:16], count) for name, count in partitions.items()}
         self.internal = ("__consumer_offsets",)
         self.nodes = self
+        self.authorizer = None
         self.is_current = True
 
     def topic(self, name: str) -> Topic | None:

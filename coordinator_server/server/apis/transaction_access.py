@@ -1,0 +1,137 @@
+"""What requests about transactions and producers need."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from coordinator_server.catalog.acl_model import CLUSTER_NAME, Operation, ResourceType
+from coordinator_server.server.access import (
+    MESSAGES,
+    NO_MESSAGES,
+    ApiAccess,
+    Asked,
+    Both,
+    Each,
+    Filtered,
+    Need,
+    Visible,
+    on_cluster,
+)
+from coordinator_server.server.apis.group_access import READ_GROUP
+from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.steps import Work
+from coordinator_server.topic_names import name_problem
+from protocol.error_codes import ErrorCode
+
+ID: Final = attrgetter("transactional_id")
+WRITE_TRANSACTION: Final = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, ID)
+
+WRITES_TRANSACTION: Final[ApiAccess[Any]] = ApiAccess((WRITE_TRANSACTION,))
+ADD_OFFSETS: Final[ApiAccess[Any]] = ApiAccess((WRITE_TRANSACTION, READ_GROUP))
+
+
+class _Needs:
+    """Needs that depend on what the request has."""
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return False: ``divide`` finds the needs."""
+        return False
+
+    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+        """Refuse the request if a need is not met."""
+        yield from ()
+        error = self.denial(asked, request)
+        if error is None:
+            return request
+        reply.fail(error, MESSAGES[error])
+        return None
+
+    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
+        """Return why the request is refused, or None. Report a denial."""
+        raise NotImplementedError
+
+
+class _NewProducer(_Needs):
+    """A transactional id of its own; otherwise the right to write at all, as an idempotent producer."""
+
+    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
+        """Return why the request is refused, or None."""
+        if request.transactional_id is not None:
+            operations = [Operation.WRITE, *([Operation.TWO_PHASE_COMMIT] if request.enable2_pc else [])]
+            needs = [Need(operation, ResourceType.TRANSACTIONAL_ID, ID) for operation in operations]
+            return next((need.error for need in needs if not need.is_met(asked, request)), None)
+        access = asked.access
+        if access.allows(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER):
+            return None
+        if access.allows_any(Operation.WRITE, ResourceType.TOPIC):
+            return None
+        asked.report(asked.context, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, (CLUSTER_NAME,))
+        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+class _AddedPartitions(_Needs):
+    """What brokers send is theirs. The topics of a client's request are checked by the handler: one that is denied refuses all."""
+
+    # The first version in the form of brokers (``FIRST_OF_BROKERS``).
+    first_of_brokers = 4
+
+    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
+        """Return why the request is refused, or None."""
+        if asked.context.api_version >= self.first_of_brokers:
+            need = on_cluster(Operation.CLUSTER_ACTION)
+        else:
+            need = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, attrgetter("v3_and_below_transactional_id"))
+        return None if need.is_met(asked, request) else need.error
+
+
+class _Markers(_Needs):
+    """Administrators end transactions that hang; brokers send markers."""
+
+    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
+        """Return why the request is refused, or None."""
+        if asked.access.allows(Operation.ALTER, ResourceType.CLUSTER):
+            return None
+        need = on_cluster(Operation.CLUSTER_ACTION)
+        return None if need.is_met(asked, request) else need.error
+
+
+def _with_visible_topics(asked: Asked, request: Any, response: Any) -> Any:
+    verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
+    return replace(
+        response,
+        transaction_states=[
+            replace(state, topics=[topic for topic in state.topics if verdicts[topic.topic]])
+            for state in response.transaction_states
+        ],
+    )
+
+
+INIT_PRODUCER_ID: Final[ApiAccess[Any]] = ApiAccess(parts=_NewProducer())
+ADD_PARTITIONS: Final[ApiAccess[Any]] = ApiAccess(parts=_AddedPartitions(), in_handler=((Operation.WRITE, ResourceType.TOPIC),))
+WRITE_MARKERS: Final[ApiAccess[Any]] = ApiAccess(parts=_Markers())
+DESCRIBE_TRANSACTIONS: Final[ApiAccess[Any]] = ApiAccess(
+    parts=Both(
+        Each(
+            "transactional_ids",
+            Operation.DESCRIBE,
+            ResourceType.TRANSACTIONAL_ID,
+            lambda _, transactional_id: transactional_id,
+            "transaction_states",
+            NO_MESSAGES,
+        ),
+        Filtered(_with_visible_topics),
+    )
+)
+LIST_TRANSACTIONS: Final[ApiAccess[Any]] = ApiAccess(parts=Visible("transaction_states", ResourceType.TRANSACTIONAL_ID, ID))
+DESCRIBE_PRODUCERS: Final[ApiAccess[Any]] = ApiAccess(
+    parts=Each(
+        "topics",
+        Operation.READ,
+        ResourceType.TOPIC,
+        lambda _, topic: None if name_problem(topic.name) else topic.name,
+        "topics",
+    )
+)
