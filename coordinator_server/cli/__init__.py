@@ -37,6 +37,7 @@ COMMANDS = {
     "kafka-consumer-groups": ("kafka_consumer_groups", "the same with the flags and the columns of Kafka's tool"),
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "configs": ("configs", "list, describe and change settings of topics and groups"),
+    "users": ("users", "list, add and delete users of SCRAM, of a stopped server, too"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "health": ("health", "say whether each server answers"),
     "doctor": ("doctor", "find what is wrong, and say what to do"),

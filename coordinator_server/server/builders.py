@@ -30,6 +30,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED, share_shards
 from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
 from coordinator_server.server.transaction_operations import answer_abort
+from coordinator_server.server.user_operations import answer_alter_users, answer_users
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
 
@@ -183,7 +184,7 @@ NOT_SERVED: Final = None
 """The row of a kind without a coordinator: FindCoordinator refuses its key type, and its directories stay untouched."""
 
 BUILDERS: Final[dict[str, Builder | None]] = {
-    CATALOG.topic: Builder(build_catalog),
+    CATALOG.topic: Builder(build_catalog, operations={"users": answer_users, "alter-users": answer_alter_users}),
     GROUPS.topic: Builder(
         build_groups,
         _group_settings,

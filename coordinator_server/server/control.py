@@ -31,7 +31,9 @@ log = structlog.get_logger(__name__)
 MAX_LINE_BYTES = 1 << 23
 
 # Operations that change no state. All others are audited.
-READING: Final = frozenset({"digest", "expiring", "groups", "health", "loops", "metrics", "pipeline", "seal", "shards", "status"})
+READING: Final = frozenset(
+    {"digest", "expiring", "groups", "health", "loops", "metrics", "pipeline", "seal", "shards", "status", "users"}
+)
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
 _NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.cli import main
 from coordinator_server.client.sasl import exchange
 from coordinator_server.client.settings import Sasl
 from coordinator_server.runtime.partitioner import partition_for
@@ -35,6 +36,7 @@ from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshake
 from tests.support.asking import must_commit
 from tests.support.certificates import Authority
 from tests.support.client import Client, Closed
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.server import Server
 
@@ -182,6 +184,61 @@ def test_users_outlive_a_restart_and_secrets_are_shown_to_nobody(server: Guarded
     written = b"".join(path.read_bytes() for path in server.data_dir.rglob("*") if path.is_file())
     assert SECRET not in server.log() + str(values)
     assert SECRET.encode() not in written and b"franks-password" not in written  # noqa: PT018 - one claim
+
+
+def test_users_are_made_where_the_server_runs_and_where_it_does_not(server: Guarded, tmp_path: Path) -> None:
+    """Over control.sock, in the log of a stopped server, and over Kafka's protocol; passwords are in a file or the environment."""
+    password = tmp_path / "password"
+    password.write_text("their password\n")
+    directory = ["--data-dir", str(server.data_dir)]
+    bootstrap = ["--bootstrap", f"127.0.0.1:{server.listeners['PLAINTEXT'][1]}"]
+
+    def users(*words: str) -> str:
+        done = run_command("users", *words, environment={"PASSWORD": "their password"})
+        return done.stdout if done.returncode == 0 else f"{done.returncode} {done.stderr or done.stdout}"
+
+    assert "would be added" in users("add", "heidi", *directory)
+    assert "heidi" not in users("list", *directory)
+    assert "added" in users("add", "heidi", "--password-file", str(password), "--execute", *directory)
+    assert "added" in users("add", "ivan", "--password-env", "PASSWORD", "--execute", *bootstrap)
+    server.stop()
+    words = ["--mechanism", "SCRAM-SHA-256", "--iterations", "4096", "--password-env", "PASSWORD", "--execute"]
+    assert "added" in users("add", "ivan", *words, *directory)
+    assert "changed" in users("add", "heidi", "--password-env", "PASSWORD", "--execute", *directory)
+    listed = users("list", "-o", "csv", *directory)
+    assert listed.startswith("user,mechanism,iterations\n")
+    assert {"heidi,SCRAM-SHA-512,8192", "ivan,SCRAM-SHA-256,4096", "ivan,SCRAM-SHA-512,8192"} <= set(listed.splitlines())
+    server.start()
+
+    assert users("list", "-o", "csv", *directory) == listed
+    for user, mechanism in (("heidi", "SCRAM-SHA-512"), ("ivan", "SCRAM-SHA-256"), ("ivan", "SCRAM-SHA-512")):
+        with server.client(loop=1) as client:
+            assert log_in(client, user, "their password", mechanism).error_code == ErrorCode.NONE
+    assert users("delete", "ivan", "--execute", *directory).count("deleted") == 2
+    assert users("delete", "ivan", "--execute", *directory).startswith("1 ")
+    server.stop()
+    assert "deleted" in users("delete", "heidi", "--mechanism", "SCRAM-SHA-512", "--execute", *directory)
+    server.start()
+    with server.client() as client:
+        assert log_in(client, "heidi", "their password").error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+
+
+def test_what_users_refuses(server: Guarded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before it asks anybody."""
+    empty = tmp_path / "empty"
+    empty.write_text("\n")
+    directory = ["--data-dir", str(server.data_dir)]
+    cases = {
+        "--password-file or --password-env is required": ["add", "judy", "--execute", *directory],
+        "cannot be read": ["add", "judy", "--execute", "--password-file", str(tmp_path / "none"), *directory],
+        "has no password": ["add", "judy", "--execute", "--password-file", str(empty), *directory],
+        "exclude each other": ["list", "--bootstrap", "127.0.0.1:1", *directory],
+    }
+    for problem, words in cases.items():
+        assert main(["users", *words]) == 2
+        assert problem in capsys.readouterr().err
+    assert main(["users", "list", "--data-dir", str(tmp_path)]) == 1
+    assert "is no data directory" in capsys.readouterr().err
 
 
 def test_strangers_hold_nobody_up(server: Guarded) -> None:
