@@ -86,6 +86,16 @@ class Config(SaslConfig, frozen=True, kw_only=True):
         ),
     ] = 30_000
 
+    stop_timeout_ms: Annotated[
+        int,
+        Meta(ge=500),
+        Ours(
+            "The time within which the server ends after SIGTERM. It first answers the requests whose records are durable. A log that "
+            "is not closed by then is recovered at the next start.",
+            is_reloadable=True,
+        ),
+    ] = 5000
+
     # TLS of the listeners with the protocol SSL or SASL_SSL. SIGHUP reads the files again, also if no property has changed.
     ssl_keystore_type: Annotated[
         str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)

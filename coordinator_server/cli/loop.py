@@ -18,6 +18,7 @@ from typing import NoReturn
 import msgspec
 import structlog
 
+from coordinator_server.cli.deadline import end_within
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.process_settings import return_freed_memory
@@ -123,6 +124,7 @@ class _Loop:
             await daemon.stop()
             return complain(failure, failure.exit_code)
         await self._stopping.wait()
+        end_within(self._order.config.stop_timeout_ms)
         self._slow_turns.stop()
         await daemon.stop()
         return 0

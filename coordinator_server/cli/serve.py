@@ -21,16 +21,18 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import structlog
 
 from coordinator_server.cli import configuration
+from coordinator_server.cli.deadline import end_within
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files, return_freed_memory
+from coordinator_server.cli.service_manager import ServiceManager
 from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config_sources import Sources
@@ -110,12 +112,13 @@ def run(options: argparse.Namespace) -> int:
     _warn_of_plaintext(config)
     # Before the signal handlers are set: SIGTERM ends a server that waits.
     await_jobs(str(options.data_dir), _say_who_is_awaited)
+    service = ServiceManager(os.environ)
     if loop_count(config) == 1:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
-        return uvloop.run(_serve(config, options.data_dir, sources))
-    return asyncio.run(_supervise(config, options, sources))
+        return uvloop.run(_serve(config, options.data_dir, sources, service))
+    return asyncio.run(_supervise(config, options, sources, service))
 
 
 def _sources(options: argparse.Namespace) -> Sources:
@@ -175,7 +178,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
+async def _serve(config: Config, data_dir: Path, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.daemon import Daemon
     from coordinator_server.server.metrics.process import MetricsProcess
     from coordinator_server.server.slow_turns import SlowTurns
@@ -185,21 +188,23 @@ async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
     gc.disable()
     slow_turns = SlowTurns()
     daemon, metrics = Daemon(config, data_dir, die, slow_turns=slow_turns.counts), MetricsProcess(config, data_dir)
+    service.begin(lambda: daemon.progress)
     try:
         read_certificates(config, listener_specs(config))
-        sockets = _bound(config, data_dir)
+        sockets = _bound(config, data_dir, service.inherited())
         address = _addresses(config, sockets)
         metrics.start()
         await daemon.adopt(sockets)
         await daemon.prepare()
         await daemon.listen()
-        on_hangup(configuration.Reload(sources, _load, config, daemon.reload), stopping)
+        on_hangup(_told(service, configuration.Reload(sources, _load, config, daemon.reload)), stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
             slow_turns.start()
             say([f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})"])
             sys.stdout.flush()
+            service.ready(daemon.progress)
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
         metrics.stop()
@@ -207,6 +212,8 @@ async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
         return complain(failure, failure.exit_code)
     await stopping.wait()
     log.info("stopping")
+    service.stopping()
+    end_within(config.stop_timeout_ms)
     slow_turns.stop()
     await daemon.stop()
     metrics.stop()
@@ -214,26 +221,41 @@ async def _serve(config: Config, data_dir: Path, sources: Sources) -> int:
     return 0
 
 
-def _bound(config: Config, data_dir: Path) -> list[list[socket.socket]]:
+def _told(service: ServiceManager, reload: Callable[[], None]) -> Callable[[], None]:
+    """Return a reload that the service manager is told of."""
+
+    def told() -> None:
+        service.reloading()
+        reload()
+        service.reloaded()
+
+    return told
+
+
+def _bound(config: Config, data_dir: Path, inherited: Sequence[socket.socket]) -> list[list[socket.socket]]:
     """Bind before the data directory is made: a port that is taken leaves nothing behind. Raises StartError, LockedLog."""
     from coordinator_server.log.directory import check_free
     from coordinator_server.server.ports import bind_listeners
 
     try:
-        return [sockets for [sockets] in bind_listeners(listener_specs(config), 1)]
+        return [sockets for [sockets] in bind_listeners(listener_specs(config), 1, inherited)]
     except StartError:
         # Perhaps the server that has the port has the directory, too: its process says more.
         check_free(str(data_dir))
         raise
 
 
-async def _supervise(config: Config, options: argparse.Namespace, sources: Sources) -> int:
+async def _supervise(config: Config, options: argparse.Namespace, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.metrics.process import MetricsProcess
     from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
-    metrics = MetricsProcess(config, options.data_dir)
-    supervisor = Supervisor(config, options.data_dir, loop_count(config), Logs(options.log_level, options.log_format))
+    metrics, logs = MetricsProcess(config, options.data_dir), Logs(options.log_level, options.log_format)
+    try:
+        supervisor = Supervisor(config, options.data_dir, loop_count(config), logs, service.inherited())
+    except StartError as failure:
+        return complain(failure, failure.exit_code)
+    service.begin(lambda: supervisor.progress)
     try:
         read_certificates(config, supervisor.listeners)
         metrics.start()
@@ -246,14 +268,16 @@ async def _supervise(config: Config, options: argparse.Namespace, sources: Sourc
         metrics.stop()
         await supervisor.stop()
         return complain(failure, 1)
-    on_hangup(configuration.Reload(sources, _load, config, supervisor.reload), stopping)
+    on_hangup(_told(service, configuration.Reload(sources, _load, config, supervisor.reload)), stopping)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
         addresses = _addresses(config, supervisor.sockets)
         say([f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})"])
         sys.stdout.flush()
+        service.ready(supervisor.progress)
         log.info("serving", address=addresses, data_dir=str(options.data_dir), node_id=config.node_id)
     if await _first(supervisor.failed, stopping) is stopping:
         log.info("stopping")
+    service.stopping()
     code = await supervisor.stop()
     metrics.stop()
     log.info("stopped", exit_code=code)

@@ -97,6 +97,18 @@ class Daemon:
         """The cluster id, read from the data directory."""
         return self.parts.store.meta.cluster_id
 
+    @property
+    def progress(self) -> str:
+        """What the server does, in a line."""
+        if self._parts is None:
+            return "recovering the log"
+        hosted, connections = self._parts.hosted, len(self._parts.listener.connections)
+        shards, left = len(hosted.progress), hosted.left_to_load
+        if left:
+            records = sum(each.records for each in hosted.progress)
+            return f"loading: {shards - left} of {shards} shards, {records:,} records"
+        return f"serving: {shards} shards, {connections} connections"
+
     async def start(self, host: str, port: int) -> None:
         """Run ``open``, then ``finish_loading``."""
         await self.open(host, port)

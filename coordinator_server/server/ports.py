@@ -13,16 +13,40 @@ from coordinator_server.listeners import ListenerSpec
 from coordinator_server.server.errors import StartError
 
 
-def bind_listeners(listeners: Sequence[ListenerSpec], loops: int) -> list[list[list[socket.socket]]]:
-    """Bind the ports of all listeners: by listener, by loop. Raises StartError; no socket is bound then."""
+def bind_listeners(
+    listeners: Sequence[ListenerSpec], loops: int, inherited: Sequence[socket.socket] = ()
+) -> list[list[list[socket.socket]]]:
+    """Bind the ports of all listeners: by listener, by loop. Raises StartError; no socket is bound then.
+
+    ``inherited`` are sockets of a service manager. A listener whose ports they have takes them as they are.
+    """
+    by_port: dict[int, list[socket.socket]] = {}
+    for passed in inherited:
+        by_port.setdefault(passed.getsockname()[1], []).append(passed)
     with ExitStack() as undo:
         bound = []
         for each in listeners:
-            sockets = bind_ports(each.host, each.port, loops)
+            sockets = _inherited_ports(each, loops, by_port) or bind_ports(each.host, each.port, loops)
             undo.callback(close_sockets, sockets)
             bound.append(sockets)
+        if by_port:
+            known = ", ".join(map(str, listeners))
+            raise StartError(f"the service manager passes a socket of port {min(by_port)}, which no listener has ({known})")
         undo.pop_all()
     return bound
+
+
+def _inherited_ports(
+    listener: ListenerSpec, loops: int, by_port: dict[int, list[socket.socket]]
+) -> list[list[socket.socket]] | None:
+    """Take the sockets of a listener's ports out of ``by_port``; None if it has none of them. Raises StartError if it lacks one."""
+    ports = range(listener.port, listener.port + loops) if listener.port else range(0)
+    missing = [port for port in ports if port not in by_port]
+    if len(missing) == len(ports):
+        return None
+    if missing:
+        raise StartError(f"{listener}: the service manager passes no socket of port {missing[0]}: each loop needs its own")
+    return [by_port.pop(port) for port in ports]
 
 
 def close_sockets(sockets: Iterable[Iterable[socket.socket]]) -> None:

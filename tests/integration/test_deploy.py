@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import ctypes.util
 import json
+import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone
+from tests.support.asking import commit_alone, coordinator
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.ports import free_port
 from tests.support.server import ROOT, Server
 
 DEPLOY = ROOT / "deploy"
@@ -103,3 +107,77 @@ def test_the_health_check_needs_an_answer(tmp_path: Path) -> None:
         assert health_check(server.port) == 1
     with socket.create_server(("127.0.0.1", 0)) as hanging:
         assert health_check(hanging.getsockname()[1]) == 1
+
+
+class Manager:
+    """A service manager's end of the notifications."""
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        self._socket.settimeout(60)
+        self.seen: list[str] = []
+
+    def await_line(self, wanted: str) -> None:
+        """Until a line begins so."""
+        while not (lines := self._socket.recv(4096).decode().splitlines()) or not any(line.startswith(wanted) for line in lines):
+            self.seen += lines
+        self.seen += lines
+
+
+@needs_filter
+@pytest.mark.parametrize("loops", [1, 2])
+def test_the_service_manager_is_told(tmp_path: Path, loops: int) -> None:
+    """Under the unit's filter: it loads, is ready, gives signs of life, is reloaded and stops; the sign of a loop that hangs is missing."""
+    manager = Manager(tmp_path / "notify")
+    server = Server(tmp_path, {"topics": "orders:6"}, loops=loops)
+    server.environment = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}
+    server.run_by = [sys.executable, "-c", LAUNCH, str(LIBRARY), " ".join(sorted(allowed_calls()))]
+    with server:
+        manager.await_line("READY=1")
+        assert any(line.startswith("EXTEND_TIMEOUT_USEC=") for line in manager.seen)
+        manager.await_line("WATCHDOG=1")
+        server.send_signal(signal.SIGHUP)
+        manager.await_line("RELOADING=1")
+        manager.await_line("READY=1")
+        manager.await_line("STATUS=serving: 51 shards" if loops == 1 else "STATUS=2 loops: 2 serving")
+        assert server.stop() == 0
+        manager.await_line("STOPPING=1")
+
+
+@pytest.mark.skipif(shutil.which("systemd-socket-activate") is None, reason="needs systemd-socket-activate")
+def test_clients_wait_in_the_sockets_of_systemd(tmp_path: Path) -> None:
+    """systemd's own tool opens the ports of two loops. A client that connects before the server exists gets its answers."""
+    port = free_port()
+    while free_port() != port + 1:
+        port = free_port()
+    server = Server(tmp_path, {"topics": "orders:6", "listeners": f"PLAINTEXT://127.0.0.1:{port}"}, loops=2)
+    server.run_by = ["systemd-socket-activate", "-l", f"127.0.0.1:{port}", "-l", f"127.0.0.1:{port + 1}"]
+    server.run_by += [f"--setenv={name}" for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ]
+    with ExitStack() as over:
+        server.launch()
+        over.push(server)
+        with connected(port + 1) as client:
+            server.await_ready()
+            assert server.ports == [port, port + 1]
+            client.sendall(bytes.fromhex("0000000a0012000000000000ffff"))
+            assert client.recv(4)
+        for listening in server.addresses:
+            with Client(listening) as each:
+                assert coordinator(each, "readers") in server.addresses
+        assert server.stop() == 0
+
+
+def connected(port: int) -> socket.socket:
+    """A connection to a port that is about to be opened."""
+    found: list[socket.socket] = []
+
+    def is_open() -> bool:
+        try:
+            found.append(socket.create_connection(("127.0.0.1", port), 60))
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    eventually(is_open)
+    return found[0]

@@ -19,7 +19,8 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Mapping
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -46,9 +47,6 @@ from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, m
 
 log = structlog.get_logger(__name__)
 
-# Shorter than the time after which service managers kill all processes.
-STOP_S: Final = 20.0
-
 
 # Within this time a loop says how it is, unless it hangs or is very busy.
 SOON_S: Final = 2.0
@@ -68,12 +66,13 @@ class Supervisor:
     ``ready`` is set when all shards of all loops are loaded, ``failed`` when the server must end because of an error.
     """
 
-    def __init__(self, config: Config, data_dir: Path, loops: int, logs: Logs) -> None:
+    def __init__(self, config: Config, data_dir: Path, loops: int, logs: Logs, inherited: Sequence[socket.socket] = ()) -> None:
         self._config = config
         self._data_dir = data_dir
         self._loops = loops
         self.listeners = listener_specs(config, loops)
         self._logs = logs
+        self._inherited = inherited
         # By listener, by loop.
         self._sockets: list[list[list[socket.socket]]] = []
         self._lock: InheritedLock | None = None
@@ -95,11 +94,11 @@ class Supervisor:
         """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
         storage, directory = LocalStorage(), str(self._data_dir)
         try:
-            self._sockets = bind_listeners(self.listeners, self._loops)
+            self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         except StartError:
             # Loops may still have the ports whose supervisor was killed as it started them.
             await_orphans(directory)
-            self._sockets = bind_listeners(self.listeners, self._loops)
+            self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         self._lock, meta = lock_directory(
             storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
         )
@@ -117,6 +116,14 @@ class Supervisor:
     def sockets(self) -> list[list[socket.socket]]:
         """The first socket of each loop, by listener."""
         return [[sockets[0] for sockets in loops] for loops in self._sockets]
+
+    @property
+    def progress(self) -> str:
+        """What the loops do, in a line."""
+        stages = Counter(process.stage.value for process in self._processes.values())
+        found = ", ".join(f"{count} {stage}" for stage, count in sorted(stages.items()))
+        restarts = sum(self._starts) - sum(map(bool, self._starts))
+        return f"{self._loops} loops: {found}" + (f"; {restarts} restarts" if restarts else "")
 
     def reload(self, changed: Config) -> None:
         """Let all loops use a changed configuration, and read the certificates again. One that starts has it anyway."""
@@ -136,7 +143,7 @@ class Supervisor:
         self._signal(LoopProcess.terminate)
         left = await self._wait_for_ends()
         if left:
-            log.error("loops-killed", loops=left, why=f"they did not end within {STOP_S} s")
+            log.error("loops-killed", loops=left, why=f"they did not end within stop.timeout.ms={self._config.stop_timeout_ms}")
             self.failed.set()
             self._signal(LoopProcess.kill)
             await self._wait_for_ends()
@@ -318,6 +325,7 @@ class Supervisor:
 
     async def _wait_for_ends(self) -> list[int]:
         """Wait until all loops have ended. Return those that did not end in time."""
+        timeout_s = self._config.stop_timeout_ms / 1000
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*(each.ended.wait() for each in self._processes.values())), STOP_S)
+            await asyncio.wait_for(asyncio.gather(*(each.ended.wait() for each in self._processes.values())), timeout_s)
         return [each.loop for each in self._processes.values() if not each.ended.is_set()]

@@ -7,8 +7,9 @@ import socket
 
 import pytest
 
+from coordinator_server.listeners import ListenerSpec, SecurityProtocol
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.ports import bind_ports
+from coordinator_server.server.ports import bind_listeners, bind_ports, close_sockets
 
 
 def test_a_port_that_is_taken_has_a_hint() -> None:
@@ -34,3 +35,35 @@ def test_a_host_that_is_none_of_ours_has_no_hint_of_another_server() -> None:
 
         assert f"cannot listen on {host}:9092: " in str(refused.value)
         assert "another server" not in str(refused.value)
+
+
+def listener(port: int, name: str = "PLAINTEXT") -> ListenerSpec:
+    return ListenerSpec(name, "127.0.0.1", port, SecurityProtocol.PLAINTEXT)
+
+
+def test_sockets_of_a_service_manager_are_taken_as_they_are() -> None:
+    """By their ports, whatever their order; another listener binds its own."""
+    one, other = (bind_ports("127.0.0.1", 0, 1)[0][0] for _ in range(2))
+    for each in (one, other):
+        each.listen()
+    ports = [each.getsockname()[1] for each in (other, one)]
+
+    bound = bind_listeners([listener(ports[0]), listener(0, "SSL"), listener(ports[1], "INNER")], 1, [one, other])
+
+    assert bound[0] == [[other]]
+    assert bound[2] == [[one]]
+    [[own]] = bound[1]
+    assert own.getsockname()[1] not in (0, *ports)
+    for sockets in bound:
+        close_sockets(sockets)
+
+
+def test_each_loop_needs_its_own_socket() -> None:
+    """A part of the ports is a mistake, and so is a port of no listener."""
+    [passed] = bind_ports("127.0.0.1", 0, 1)[0]
+    with passed:
+        port = passed.getsockname()[1]
+        with pytest.raises(StartError, match=f"passes no socket of port {port + 1}: each loop needs its own"):
+            bind_listeners([listener(port)], 2, [passed])
+        with pytest.raises(StartError, match=f"passes a socket of port {port}, which no listener has"):
+            bind_listeners([listener(0)], 1, [passed])

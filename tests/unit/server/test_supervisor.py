@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import force_setattr, replace
 from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
@@ -101,7 +102,8 @@ class Site:
         self.data_dir = data_dir
         self.processes: list[Process] = []
         self.has_restarted = asyncio.Event()
-        self.supervisor = Supervisor(config, data_dir, 2, Logs("info", "json"))
+        self.config = replace(config)
+        self.supervisor = Supervisor(self.config, data_dir, 2, Logs("info", "json"))
 
     def processes_of(self) -> type[Process]:
         """The class of its processes."""
@@ -272,9 +274,9 @@ async def test_all_loops_end_with_the_server(site: Site, codes: tuple[int, int],
 
 
 @pytest.mark.parametrize("can_be_killed", [True, False])
-async def test_a_loop_that_does_not_end_is_killed(site: Site, monkeypatch: pytest.MonkeyPatch, can_be_killed: bool) -> None:
+async def test_a_loop_that_does_not_end_is_killed(site: Site, can_be_killed: bool) -> None:
     """The others have ended by then, and are left alone. One that waits for a disk cannot be killed: the server ends without it."""
-    monkeypatch.setattr(module, "STOP_S", 0.01)
+    force_setattr(site.config, "stop_timeout_ms", 10)
     await site.start()
     await site.serve()
     site.processes[1].exit_code = None
@@ -317,13 +319,13 @@ async def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path, mon
     assert first.told.count("ping") == pings
 
 
-async def test_a_server_that_is_stopped_while_it_opens_looks_after_nothing(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_is_stopped_while_it_opens_looks_after_nothing(site: Site) -> None:
     """Its loops were prepared a moment ago."""
     await site.start()
     for process in site.processes:
         process.exit_code = None
         process.become(Stage.PREPARED)
-    monkeypatch.setattr(module, "STOP_S", 0.01)
+    force_setattr(site.config, "stop_timeout_ms", 10)
 
     await site.supervisor.stop()
 
