@@ -7,7 +7,7 @@ requests that were served.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from operator import attrgetter
 from typing import Any, Final
 
 from msgspec import Struct, inspect
@@ -27,28 +27,45 @@ def error_counter(response: type[Struct]) -> Callable[[Any, Tally], None] | None
     if path is None:
         return None
     if path:
-        return partial(_count, response, path)
+        return _inner_counter(response, path)
     # Versions with lists of answers have the errors there, and not outside.
-    return partial(_count_outer, response, [name for name, inner in _lists(response) if _FIELD in inner.__struct_fields__])
+    inner = [name for name, kind in _lists(response) if _FIELD in kind.__struct_fields__]
+    assert len(inner) <= 1, f"{response.__name__} has several lists with errors"
+    return _outer_counter(response, inner[0]) if inner else _plain_counter(response)
 
 
-def _count_outer(response: type[Any], inner: Sequence[str], answer: Any, tally: Tally) -> None:
-    if type(answer) is not response:
-        return
-    if answer.error_code:
-        tally.count_error(answer.error_code)
-        return
-    for name in inner:
-        for each in getattr(answer, name) or ():
+def _plain_counter(response: type[Any]) -> Callable[[Any, Tally], None]:
+    def count(answer: Any, tally: Tally) -> None:
+        if type(answer) is response and answer.error_code:
+            tally.count_error(answer.error_code)
+
+    return count
+
+
+def _outer_counter(response: type[Any], inner: str) -> Callable[[Any, Tally], None]:
+    list_of = attrgetter(inner)
+
+    def count(answer: Any, tally: Tally) -> None:
+        if type(answer) is not response:
+            return
+        if answer.error_code:
+            tally.count_error(answer.error_code)
+            return
+        for each in list_of(answer) or ():
             if each.error_code:
                 tally.count_error(each.error_code)
 
+    return count
 
-def _count(response: type[Struct], path: Sequence[str], answer: Any, tally: Tally) -> None:
-    if type(answer) is response:
-        for each in _at(answer, path):
-            if each.error_code:
-                tally.count_error(each.error_code)
+
+def _inner_counter(response: type[Any], path: Sequence[str]) -> Callable[[Any, Tally], None]:
+    def count(answer: Any, tally: Tally) -> None:
+        if type(answer) is response:
+            for each in _at(answer, path):
+                if each.error_code:
+                    tally.count_error(each.error_code)
+
+    return count
 
 
 def _at(answer: Any, path: Sequence[str]) -> Iterable[Any]:
