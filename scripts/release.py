@@ -1,7 +1,7 @@
 """Build a release and check it: source distribution, pure wheel and compiled wheel, into dist/.
 
-Both wheels are built from the unpacked source distribution, so that it is known to have all that they need.
-Each of the three is installed alone into an environment of its own, where it has to tell its version, and
+The wheels are built from the unpacked source distribution, so that it is known to have all that they need.
+Each of them is installed alone into an environment of its own, where it has to tell its version, and
 to keep a commit through ``kill -9``. The source distribution has to pass unit tests of its own, too.
 Progress goes to stderr; stdout lists every file with its hash and size, the same on every machine but for
 what a C compiler wrote. Exit code 1: something is wrong with the release; 2: with how it was asked for.
@@ -22,7 +22,7 @@ import tempfile
 import time
 import tomllib
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,6 +60,8 @@ class Artefact(NamedTuple):
     path: Path
     kind: str
     is_source: bool = False
+    python: str = sys.executable
+    """The interpreter that it is checked under."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -70,11 +72,19 @@ def main(argv: list[str] | None = None) -> int:
         "--no-compiled", action="store_true", help="leave out the compiled wheel, which takes minutes and a C compiler"
     )
     parser.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        metavar="PYTHON",
+        help="also build and check a compiled wheel for this interpreter, e.g. python3.13; may be repeated",
+    )
+    parser.add_argument(
         "--out", type=Path, default=ROOT / "dist", metavar="DIR", help="where the files go once all is well (dist)"
     )
     options = parser.parse_args(argv)
     try:
-        version = release(options.out, is_dirty_allowed=options.allow_dirty, has_compiled=not options.no_compiled)
+        pythons = [] if options.no_compiled else [sys.executable, *map(interpreter, options.python)]
+        version = release(options.out, is_dirty_allowed=options.allow_dirty, pythons=pythons)
     except Unready as unready:
         print(f"release: {unready}", file=sys.stderr)
         return 2
@@ -85,16 +95,24 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def release(out: Path, *, is_dirty_allowed: bool, has_compiled: bool) -> str:
-    """Build, check, and put into ``out``. Returns the version."""
+def interpreter(name: str) -> str:
+    """The path of an interpreter. Raises Unready if there is none of that name."""
+    found = shutil.which(name)
+    if found is None:
+        raise Unready(f"--python {name}: there is no such program")
+    return str(Path(found).resolve())
+
+
+def release(out: Path, *, is_dirty_allowed: bool, pythons: Sequence[str]) -> str:
+    """Build, check, and put into ``out``, with a compiled wheel for each of ``pythons``. Returns the version."""
     if not is_dirty_allowed:
         check_tree(ROOT)
     version, when = check_version((ROOT / NAME / "__init__.py").read_text(), (ROOT / "CHANGELOG.md").read_text())
     print(f"release: version {version}, {when}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="release-") as name:
         scratch, built = Path(name), []
-        # Each is checked before the next is built: the compiled wheel takes longest, and comes last.
-        for artefact in build(scratch, version, has_compiled=has_compiled):
+        # Each is checked before the next is built: the compiled wheels take longest, and come last.
+        for artefact in build(scratch, version, pythons):
             print_files(artefact.path)
             with step(f"install {artefact.path.name} alone, commit, kill, start, fetch"):
                 environment = install(artefact, scratch)
@@ -133,7 +151,7 @@ def check_version(source: str, changelog: str) -> tuple[str, str]:
     return version, heading["when"]
 
 
-def build(scratch: Path, version: str, *, has_compiled: bool) -> Iterator[Artefact]:
+def build(scratch: Path, version: str, pythons: Sequence[str]) -> Iterator[Artefact]:
     """The source distribution, and the wheels that are made from it; what is in them is checked."""
     with step("build the source distribution"):
         sdist = hatch(ROOT, "sdist", scratch / "sdist")
@@ -146,18 +164,27 @@ def build(scratch: Path, version: str, *, has_compiled: bool) -> Iterator[Artefa
         pure = hatch(unpacked, "wheel", scratch / "pure")
         check_wheel(contents_of(pure), version, sources, compiled=())
     yield Artefact(pure, "plain Python")
-    if has_compiled:
-        with step("build the compiled wheel from it"):
-            compiled = hatch(unpacked, "wheel", scratch / "compiled", HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
-            check_wheel(
-                contents_of(compiled), version, sources, compiled=hatch_targets(sources)["wheel"]["hooks"]["custom"]["modules"]
-            )
-        yield Artefact(compiled, "compiled")
+    modules = hatch_targets(sources)["wheel"]["hooks"]["custom"]["modules"]
+    for number, python in enumerate(pythons):
+        with step(f"build the compiled wheel of {python} from it"):
+            tools = sys.executable if python == sys.executable else with_tools(python, scratch / f"tools-{number}")
+            compiled = hatch(unpacked, "wheel", scratch / f"compiled-{number}", tools, HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+            check_wheel(contents_of(compiled), version, sources, compiled=modules)
+        yield Artefact(compiled, "compiled", python=python)
 
 
-def hatch(source: Path, target: str, directory: Path, **environment: str) -> Path:
-    """Build with the pinned tools of .venv; what was built."""
-    run([sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(directory)], source, **environment)
+def with_tools(python: str, directory: Path) -> str:
+    """A new environment of an interpreter, with what builds a compiled wheel; its own interpreter."""
+    run([python, "-m", "venv", str(directory)], ROOT)
+    own = str(directory / "bin" / "python")
+    locks = [word for name in ("tools", "run") for word in ("-r", str(ROOT / "requirements" / f"{name}.lock"))]
+    run([own, "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes", *locks], ROOT)
+    return own
+
+
+def hatch(source: Path, target: str, directory: Path, python: str = sys.executable, **environment: str) -> Path:
+    """Build with the pinned tools of an environment, .venv unless told; what was built."""
+    run([python, "-m", "hatchling", "build", "-t", target, "-d", str(directory)], source, **environment)
     [built] = directory.iterdir()
     return built
 
@@ -248,7 +275,7 @@ def check_metadata(metadata: bytes, version: str, readme: bytes) -> None:
 def install(artefact: Artefact, scratch: Path) -> Path:
     """A new environment with the artefact in it, and nothing but what its metadata asks for; the directory of its programs."""
     environment = scratch / f"environment-{artefact.path.name}"
-    run([sys.executable, "-m", "venv", str(environment)], scratch)
+    run([artefact.python, "-m", "venv", str(environment)], scratch)
     pip = [str(environment / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes"]
     if artefact.is_source:
         run([*pip, "-r", str(ROOT / "requirements" / "build.lock")], scratch)
