@@ -13,6 +13,9 @@ KIB, MIB = 1024, 1024 * 1024
 
 # Those of Kafka have its default; test_properties.py compares them. DIFFERENT have a default of our own.
 OF_KAFKA: dict[str, object] = {
+    "allow.everyone.if.no.acl.found": False,
+    "authorizer.class.name": "",
+    "super.users": "",
     "log.dirs": "",
     "advertised.listeners": "",
     "auto.create.topics.enable": True,
@@ -108,6 +111,7 @@ DIFFERENT: dict[str, object] = {
     "ssl.truststore.type": "PEM",
 }
 OURS: dict[str, object] = {
+    "acls.max": 100_000,
     "metrics.commit.age.groups.max": 100,
     "metrics.listener": "",
     "auto.create.topics.max": 10_000,
@@ -142,6 +146,7 @@ OURS: dict[str, object] = {
 
 # Where a property has one number, it may be as large as a number of 64 bits.
 LIMITS: dict[str, tuple[int, int | None]] = {
+    "acls.max": (1, 2**31 - 1),
     "auto.create.topics.max": (0, None),
     "connection.failed.authentication.delay.ms": (0, INT_MAX),
     "connections.max.idle.ms": (-1, None),
