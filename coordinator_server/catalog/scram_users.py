@@ -182,4 +182,4 @@ def _described(name: str, infos: list[CredentialInfo] | None, *, is_twice: bool)
     if infos is None:
         problem = "Attempt to describe a user credential that does not exist: "
         return DescribeUserScramCredentialsResult(name, ErrorCode.RESOURCE_NOT_FOUND, problem + name)
-    return DescribeUserScramCredentialsResult(name, ErrorCode.NONE, None, sorted(infos, key=lambda info: info.mechanism))
+    return DescribeUserScramCredentialsResult(name, ErrorCode.NONE, "", sorted(infos, key=lambda info: info.mechanism))

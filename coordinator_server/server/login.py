@@ -158,12 +158,17 @@ class Login:
         if self.state is not State.TOKENS:
             reply.complete(SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, NOT_EXPECTED))
             return
+        if self._principal is not None and self._mechanism != self._proved_by:
+            # As in Kafka, without an answer.
+            self._note(reply.connection, f"re-authentication with {self._mechanism} in place of {self._proved_by}")
+            self._close_later(reply.connection, lambda: None)
+            return
         outcome = self._answer(token)
         if isinstance(outcome, str):
             self._fail(reply, SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome), outcome)
             return
         lifetime_ms = self._finish(reply.connection) if self._is_proved else 0
-        reply.complete(SaslAuthenticateResponse(ErrorCode.NONE, None, outcome, lifetime_ms))
+        reply.complete(SaslAuthenticateResponse(ErrorCode.NONE, "", outcome, lifetime_ms))
 
     # Internal
 
@@ -177,11 +182,6 @@ class Login:
 
         again = self._principal is not None
         assert self._exchange is not None
-        if again and self._mechanism != self._proved_by:
-            return (
-                f"SASL mechanism '{self._mechanism}' requested by client is not supported for re-authentication of mechanism "
-                f"'{self._proved_by}'"
-            )
         try:
             answer = self._exchange.answer(token)
         except Refused as refused:

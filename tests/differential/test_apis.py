@@ -12,19 +12,19 @@ from tests.scenarios import player
 TESTS: Final = Path(__file__).parents[1]
 ELSEWHERE: Final = {
     "AlterConfigs": "integration/test_configs.py",
-    "AlterUserScramCredentials": "integration/test_sasl.py",
+    "AlterUserScramCredentials": "differential/test_logins.py",
     "ApiVersions": "unit/protocol/test_api.py",
     "CreateAcls": "differential/acl_cases.py",
     "DeleteAcls": "differential/acl_cases.py",
     "DescribeAcls": "differential/acl_cases.py",
     "DescribeCluster": "integration/test_cluster.py",
     "DescribeTopicPartitions": "integration/test_topics.py",
-    "DescribeUserScramCredentials": "integration/test_sasl.py",
+    "DescribeUserScramCredentials": "differential/test_logins.py",
     "Fetch": "integration/test_internal_topics.py",
     "ListOffsets": "integration/test_internal_topics.py",
     "Produce": "integration/test_internal_topics.py",
-    "SaslAuthenticate": "integration/test_sasl.py",
-    "SaslHandshake": "integration/test_sasl.py",
+    "SaslAuthenticate": "differential/test_logins.py",
+    "SaslHandshake": "differential/test_logins.py",
 }
 
 

@@ -43,7 +43,7 @@ def describe_user_scram_credentials(
     records = list(node.catalog.records(SCRAM_USERS))
     reply.connection.use_up(US_PER_CREDENTIAL * UNITS_PER_US * len(records))
     results = describe_credentials(records, [user.name for user in request.users or ()])
-    reply.complete(DescribeUserScramCredentialsResponse(error_message=None, results=results))
+    reply.complete(DescribeUserScramCredentialsResponse(results=results))
 
 
 DESCRIBE_USER_SCRAM_CREDENTIALS_API = ApiRow(

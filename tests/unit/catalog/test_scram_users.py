@@ -79,7 +79,7 @@ def test_credentials_are_set_replaced_and_removed(catalog: Catalog) -> None:
     assert altered(catalog, put("alice"), put("bob", 2)) == {"alice": done, "bob": done}
     assert altered(catalog, put("alice", 2)) == altered(catalog, put("alice", 1, 8192)) == {"alice": done}
     assert described(catalog, "alice") == [
-        DescribeUserScramCredentialsResult("alice", 0, None, [CredentialInfo(1, 8192), CredentialInfo(2, 4096)])
+        DescribeUserScramCredentialsResult("alice", 0, "", [CredentialInfo(1, 8192), CredentialInfo(2, 4096)])
     ]
     assert altered(catalog, ScramCredentialDeletion("bob", 2)) == {"bob": done}
     assert [each.user for each in described(catalog)] == ["alice"]
