@@ -19,6 +19,8 @@ from typing import Final
 from coordinator_server.server.errors import StartError
 
 FIRST_SOCKET: Final = 3
+# What comes once has to arrive. What is repeated is dropped while the manager does not read.
+PATIENCE_S: Final = 2.0
 _EVERY_S: Final = 1.0
 # How much longer a load may take, each time that there is progress to tell.
 _MORE_US: Final = 60_000_000
@@ -60,7 +62,7 @@ class ServiceManager:
         if self._address:
             self._repeat("status", _EVERY_S, lambda: self._tell_status(status()))
         if self._address and self.watchdog_s:
-            self._repeat("watchdog", self.watchdog_s / _SIGNS_PER_WATCHDOG, lambda: self.tell("WATCHDOG=1"))
+            self._repeat("watchdog", self.watchdog_s / _SIGNS_PER_WATCHDOG, lambda: self.tell("WATCHDOG=1", patience_s=0.0))
 
     def ready(self, status: str) -> None:
         """All groups are loaded."""
@@ -83,22 +85,25 @@ class ServiceManager:
         self._timers.clear()
         self.tell("STOPPING=1", "STATUS=stopping")
 
-    def tell(self, *assignments: str) -> None:
-        """Send assignments in one message. What cannot be delivered is dropped: the server works without its manager."""
+    def tell(self, *assignments: str, patience_s: float = PATIENCE_S) -> None:
+        """Send assignments in one message. What cannot be delivered is dropped: the server works without its manager.
+
+        A manager that is busy has a short queue, and is waited for.
+        """
         if not self._address:
             return
         # A name in the abstract namespace begins with "@" in the variable and with a zero byte in the kernel.
         address = f"\0{self._address[1:]}" if self._address.startswith("@") else self._address
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sending:
-                sending.setblocking(False)
+                sending.settimeout(patience_s)
                 sending.sendto("\n".join(assignments).encode(), address)
         except OSError:
             return
 
     def _tell_status(self, status: str) -> None:
         more = () if self._is_ready else (f"EXTEND_TIMEOUT_USEC={_MORE_US}",)
-        self.tell(f"STATUS={status}", *more)
+        self.tell(f"STATUS={status}", *more, patience_s=0.0)
 
     def _repeat(self, name: str, every_s: float, call: Callable[[], None]) -> None:
         def again() -> None:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -110,19 +111,28 @@ def test_the_health_check_needs_an_answer(tmp_path: Path) -> None:
 
 
 class Manager:
-    """A service manager's end of the notifications."""
+    """A service manager's end of the notifications. It reads at once, because the kernel keeps a few only."""
 
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(path))
-        self._socket.settimeout(60)
+        self._read = 0
         self.seen: list[str] = []
+        threading.Thread(target=self._listen, daemon=True).start()
 
     def await_line(self, wanted: str) -> None:
-        """Until a line begins so."""
-        while not (lines := self._socket.recv(4096).decode().splitlines()) or not any(line.startswith(wanted) for line in lines):
-            self.seen += lines
-        self.seen += lines
+        """Until a line begins so, behind the last one that was awaited."""
+
+        def has_come() -> bool:
+            place = next((n for n, line in enumerate(self.seen) if n >= self._read and line.startswith(wanted)), None)
+            self._read = self._read if place is None else place + 1
+            return place is not None
+
+        eventually(has_come, within_s=60, describe=lambda: self.seen)
+
+    def _listen(self) -> None:
+        while True:
+            self.seen += self._socket.recv(4096).decode().splitlines()
 
 
 @needs_filter

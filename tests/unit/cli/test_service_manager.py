@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,3 +141,23 @@ def test_what_is_no_tcp_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, 
     finally:
         if kind == "file":
             os.close(fd)
+
+
+async def test_a_manager_that_does_not_read(told: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signs of life are dropped; what comes once waits, and not for ever."""
+    monkeypatch.setattr(service_manager, "_EVERY_S", 1000)
+    service = manager(told)
+    for _ in range(2000):
+        service.tell("WATCHDOG=1", patience_s=0.0)
+    started_s = time.monotonic()
+    service.tell("READY=1", patience_s=0.1)
+    assert time.monotonic() - started_s >= 0.1
+
+    reading = asyncio.get_running_loop().run_in_executor(None, message, told)
+    service.ready("serving")
+
+    assert await reading == ["WATCHDOG=1"]
+    assert told.recv(4096) == b"WATCHDOG=1"
+    while (last := message(told)) == ["WATCHDOG=1"]:
+        pass
+    assert last == ["READY=1", "STATUS=serving"]
