@@ -170,3 +170,13 @@ def test_the_process_is_started_again_if_it_ends(scraped: Scraped) -> None:
 
     assert scraped.get("/livez")[0] == 200
     assert "metrics-died" in scraped.server.log()
+
+
+def test_an_address_that_is_taken_ends_the_start(scraped: Scraped, tmp_path: Path) -> None:
+    address = scraped.address.removeprefix("http://")
+    other = Server(tmp_path, {"metrics.listener": address})
+
+    ended = other.run_to_end()
+
+    assert ended.returncode == 1
+    assert f"metrics.listener: cannot listen on {address}: " in ended.stderr

@@ -16,6 +16,7 @@ from coordinator_server.config_values import (
     declared_topics,
     load,
     loop_count,
+    metrics_address,
     migration_policy,
     parse_overrides,
     with_loops,
@@ -187,6 +188,21 @@ def read_from_config(tree: ast.AST) -> Iterator[str]:
         match found:
             case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner in ("config", "_config"):
                 yield name
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("", None), ("127.0.0.1:9404", ("127.0.0.1", 9404)), ("[::1]:0", ("::1", 0)), ("0.0.0.0:65535", ("0.0.0.0", 65535))],
+)
+def test_metrics_have_an_address_or_none(text: str, address: tuple[str, int] | None) -> None:
+    assert metrics_address(load({"metrics.listener": text})) == address
+
+
+@pytest.mark.parametrize("text", ["9404", ":9404", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536"])
+def test_other_addresses_of_metrics_are_refused(text: str) -> None:
+    """Every address of the machine is named: whoever reaches it reads ids of groups."""
+    with pytest.raises(ConfigError, match=re.escape(f"metrics.listener={text}: not HOST:PORT")):
+        load({"metrics.listener": text})
 
 
 def test_limits_of_hosts_are_numbers() -> None:

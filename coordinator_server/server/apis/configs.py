@@ -1,7 +1,7 @@
 """DescribeConfigs (32), IncrementalAlterConfigs (44), AlterConfigs (33), ListConfigResources (74).
 
 The catalog has the settings of topics and groups, equal in every loop. The settings of a broker are this server's properties,
-which are read at the start and do not change at run time.
+which come from command line, environment and a file, and which no request changes.
 """
 
 from __future__ import annotations
