@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from coordinator_server.catalog.acl_model import (
-    CLUSTER_NAME,
-    Acl,
-    AclFilter,
-    Operation,
-    Pattern,
-    PatternType,
-    Permission,
-    ResourceType,
-    code_of,
-)
+from coordinator_server.catalog.acl_model import Acl, AclFilter, Pattern
 from coordinator_server.catalog.family import FamilyStates, RecordFamily, Shown, Stated
 from coordinator_server.machine.errors import CoordinatorError
+from protocol.acl_codes import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType, code_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message

@@ -38,6 +38,7 @@ COMMANDS = {
     "transactions": ("transactions", "show transactions and why they ended, and abort one"),
     "configs": ("configs", "list, describe and change settings of topics and groups"),
     "users": ("users", "list, add and delete users of SCRAM, of a stopped server, too"),
+    "acls": ("acls", "list, add and remove access control entries"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "health": ("health", "say whether each server answers"),
     "doctor": ("doctor", "find what is wrong, and say what to do"),

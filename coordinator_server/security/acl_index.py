@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from coordinator_server.catalog.acl_model import ANY_HOST, ANY_RESOURCE, EVERYONE, Acl, Operation, PatternType, Permission
+from coordinator_server.catalog.acl_model import ANY_HOST, ANY_RESOURCE, EVERYONE, Acl
+from protocol.acl_codes import Operation, PatternType, Permission
 
 ALLOWED_BY: Final[Mapping[int, frozenset[int]]] = {
     **{operation: frozenset((operation, Operation.ALL)) for operation in Operation if operation > Operation.ALL},

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from coordinator_server.catalog.acl_model import CLUSTER_NAME, Acl, Operation, ResourceType
+from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.acl_index import AclIndex, Caller, host_key
+from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 MOST_REMEMBERED: Final = 1 << 17

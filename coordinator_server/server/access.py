@@ -16,7 +16,6 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from coordinator_server.catalog.acl_model import CLUSTER_NAME, Operation, ResourceType
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.security.authorizer import ERRORS, Access, Authorizer, Report, Verdicts
@@ -26,6 +25,7 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.served_api import Handle
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 Q = TypeVar("Q")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from coordinator_server.catalog.acl_model import Operation
+from protocol.acl_codes import Operation
 
 OF_TOPICS: Final = (
     Operation.READ,

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 
 from coordinator_server.catalog.acl_model import Acl
-from coordinator_server.catalog.acl_model import Operation as AclOperation
-from coordinator_server.catalog.acl_model import ResourceType as AclResourceType
 from coordinator_server.catalog.acls import ACLS
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
@@ -87,6 +85,8 @@ from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
 from coordinator_server.server.topic_image import LoopTopics
 from coordinator_server.server.turns import Turns
+from protocol.acl_codes import Operation as AclOperation
+from protocol.acl_codes import ResourceType as AclResourceType
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from coordinator_server.catalog.acl_model import Operation, PatternType, Permission, ResourceType
+from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
 from protocol.fields import Message
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from protocol.messages.add_partitions_to_txn import (

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from coordinator_server.catalog.acl_model import Operation, PatternType, Permission, ResourceType
+from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse

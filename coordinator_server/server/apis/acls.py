@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from coordinator_server.catalog.acl_model import Acl, Operation, Pattern
+from coordinator_server.catalog.acl_model import Acl, Pattern
 from coordinator_server.catalog.acls import filter_of
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
@@ -20,6 +20,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
 from protocol.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsRequest, DeleteAclsResponse

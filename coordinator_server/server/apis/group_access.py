@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.server.access import NO_MESSAGES, ApiAccess, Asked, Both, Each, Filtered, Need, Visible, divided
 from coordinator_server.server.authorized_operations import OF_GROUPS
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 GROUP_ID: Final = attrgetter("group_id")

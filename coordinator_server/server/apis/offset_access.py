@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.server.access import MESSAGES, NO_MESSAGES, ApiAccess, Asked, Each, Need, amend, divided
 from coordinator_server.server.apis.group_access import DELETE_GROUP, READ_GROUP
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages import alter_share_group_offsets as alter_shared
 from protocol.messages import delete_share_group_offsets as delete_shared

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from coordinator_server.catalog.acl_model import Operation
 from coordinator_server.catalog.scram_users import SCRAM_USERS, describe_credentials
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import cluster
@@ -16,6 +15,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
+from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import verdicts_for
@@ -17,6 +16,7 @@ from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.served_api import Touched
 from coordinator_server.server.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_acknowledge import (
     PartitionData,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Final, NamedTuple
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
@@ -41,6 +40,7 @@ from coordinator_server.server.share_sessions import (
     next_epoch,
 )
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_fetch import (
     PartitionData,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.catalog.acl_model import Operation
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -27,6 +26,7 @@ from coordinator_server.share.requests import Found, Initialization, Read, Summa
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartitionKey
 from coordinator_server.share.state_rows import rows_of, unpacked
+from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages import delete_share_group_state as delete
 from protocol.messages import initialize_share_group_state as initialize

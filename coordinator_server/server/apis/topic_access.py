@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.server.access import (
     CHECKED_PER_STEP,
@@ -31,6 +30,7 @@ from coordinator_server.server.authorized_operations import NOT_TOLD, OF_CLUSTER
 from coordinator_server.server.node import Node
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.delete_topics import DeletableTopicResult

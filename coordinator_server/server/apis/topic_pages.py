@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
@@ -17,6 +16,7 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_topic_partitions import (
     Cursor,

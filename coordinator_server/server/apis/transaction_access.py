@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.catalog.acl_model import CLUSTER_NAME, Operation, ResourceType
 from coordinator_server.server.access import (
     MESSAGES,
     NO_MESSAGES,
@@ -24,6 +23,7 @@ from coordinator_server.server.apis.group_access import READ_GROUP
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
+from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 ID: Final = attrgetter("transactional_id")

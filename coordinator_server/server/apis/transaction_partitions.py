@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from coordinator_server.catalog.acl_model import Operation, ResourceType
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
@@ -27,6 +26,7 @@ from coordinator_server.server.steps import Work
 from coordinator_server.server.transaction_messages import ADD_PARTITIONS, MISSING_PARTITIONS
 from coordinator_server.transaction.shard import SERVED_VERSION, PartitionsRequest
 from coordinator_server.transaction.transaction import TopicPartition
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,

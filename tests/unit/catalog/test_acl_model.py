@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.catalog.acl_model import Acl, AclFilter, Operation, Pattern, PatternType, Permission, ResourceType
+from coordinator_server.catalog.acl_model import Acl, AclFilter, Pattern
+from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
 ANY, MATCH, LITERAL, PREFIXED = PatternType.ANY, PatternType.MATCH, PatternType.LITERAL, PatternType.PREFIXED

@@ -6,11 +6,12 @@ import random
 
 import pytest
 
-from coordinator_server.catalog.acl_model import Acl, Operation, Pattern, PatternType, Permission, ResourceType
+from coordinator_server.catalog.acl_model import Acl, Pattern
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.security import authorizer as module
 from coordinator_server.security.acl_index import host_key
 from coordinator_server.security.authorizer import Authorizer
+from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
 from protocol.error_codes import ErrorCode
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
