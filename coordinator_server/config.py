@@ -580,6 +580,21 @@ class Config(SaslConfig, frozen=True, kw_only=True):
         ),
     ] = UNLIMITED
 
+    # Quotas of clients. Each loop measures for itself: it is a broker for its clients.
+    quota_window_num: Annotated[
+        Positive,
+        FromKafka(
+            "The number of windows over which request times and the connections of an address are measured.", unit="windows"
+        ),
+    ] = 11
+    quota_window_size_seconds: Annotated[
+        Positive,
+        FromKafka("The length of such a window. A client waits for a window at most before its next request.", unit="seconds"),
+    ] = 1
+    client_quotas_max: Annotated[
+        Positive, Ours("The maximum number of quotas; AlterClientQuotas refuses more.", unit="quotas")
+    ] = 10_000
+
 
 def property_names() -> list[str]:
     """Return all property names, in the order of their declaration. Those of ``SaslConfig`` and its base come last."""

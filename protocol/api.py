@@ -14,6 +14,7 @@ from msgspec import Struct
 from protocol.fields import Kind, Message, Versions
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
 from protocol.messages.alter_user_scram_credentials import (
@@ -32,6 +33,7 @@ from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsets
 from protocol.messages.delete_share_group_state import DeleteShareGroupStateRequest, DeleteShareGroupStateResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from protocol.messages.describe_client_quotas import DescribeClientQuotasRequest, DescribeClientQuotasResponse
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
@@ -152,6 +154,8 @@ APIS: Final[dict[int, Api]] = {
         _api(AlterConfigsRequest, AlterConfigsResponse),
         _api(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         _api(ListConfigResourcesRequest, ListConfigResourcesResponse),
+        _api(DescribeClientQuotasRequest, DescribeClientQuotasResponse),
+        _api(AlterClientQuotasRequest, AlterClientQuotasResponse),
         _api(DeleteGroupsRequest, DeleteGroupsResponse),
         _api(OffsetDeleteRequest, OffsetDeleteResponse),
         _api(DescribeProducersRequest, DescribeProducersResponse),

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from coordinator_server.catalog.acls import plan_acls, plan_removal
 from coordinator_server.catalog.alter_configs import Limits, Own, Resource, ResourceType, plan_alteration, plan_replacement
+from coordinator_server.catalog.alter_quotas import Quotas, plan_quotas
+from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS, QuotaKey
 from coordinator_server.catalog.create import Room, plan, topic_records
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
@@ -39,12 +41,14 @@ from coordinator_server.machine.shard import (
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
 )
 from protocol.messages.cluster_metadata import (
+    ClientQuotaRecord,
     ConfigRecord,
     PartitionRecord,
     ProducerIdsRecord,
@@ -186,6 +190,20 @@ class CatalogShard(CoordinatorShard):
         """Give the next block of producer ids to the node of the request. The answer is the record."""
         block = block_after(self._next_producer_id.value, request.broker_id)
         return CoordinatorResult(block, [CoordinatorRecord(block, None)])
+
+    def alter_client_quotas(
+        self, context: RequestContext, request: AlterClientQuotasRequest, reply: Reply[AlterClientQuotasResponse]
+    ) -> CoordinatorResult[AlterClientQuotasResponse]:
+        """Set and remove quotas of users, clients and addresses."""
+        room = self._config.client_quotas_max - self.families.count(CLIENT_QUOTAS)
+        response, records = plan_quotas(request, Quotas(self._quota, room))
+        if any(entry.error_code == ErrorCode.POLICY_VIOLATION for entry in response.entries):
+            self._report("client-quotas-full", quotas=self.families.count(CLIENT_QUOTAS))
+        return CoordinatorResult(response, [] if request.validate_only else records)
+
+    def _quota(self, key: QuotaKey) -> float | None:
+        record: ClientQuotaRecord | None = self.families.record(LATEST, CLIENT_QUOTAS, key)
+        return None if record is None else record.value
 
     def alter_configs(
         self, context: RequestContext, request: IncrementalAlterConfigsRequest, reply: Reply[IncrementalAlterConfigsResponse]

@@ -22,6 +22,8 @@ ACCEPTS_PER_TURN: Final = 32
 HANDSHAKE_S: Final = 10.0
 # Time for which nothing is accepted after the system refused a descriptor or memory.
 OUT_OF_RESOURCES_S: Final = 1.0
+# Connections above the rate of their address that are held before they are closed. More are closed at once.
+MOST_HELD: Final = 100
 # Errors of one connection, not of the listening socket (accept(2)): it ended before it was accepted.
 _OF_CONNECTION: Final = frozenset(
     {errno.ECONNABORTED, errno.EINTR, errno.EPROTO, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EPERM}
@@ -37,6 +39,9 @@ class AcceptPolicy(Protocol):
 
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
+
+    def hold_ms(self, host: str) -> int:
+        """Return for how long a new connection is held before it is closed; 0 if it is not refused for this reason."""
 
     def admit(self, host: str) -> asyncio.Protocol | None:
         """Return the protocol of a new connection, or None if it is refused."""
@@ -74,6 +79,7 @@ class SocketAcceptor:
         self._sockets: list[socket.socket] = []
         self._waiting: set[asyncio.TimerHandle] = set()
         self._connecting: set[asyncio.Task[None]] = set()
+        self._held: dict[socket.socket, asyncio.TimerHandle] = {}
         self._is_closed = False
 
     async def bind(self, host: str, port: int) -> tuple[str, int]:
@@ -101,6 +107,10 @@ class SocketAcceptor:
         for each in self._sockets:
             self._loop.remove_reader(each)
             each.close()
+        for accepted, closing in self._held.items():
+            closing.cancel()
+            accepted.close()
+        self._held.clear()
         for task in self._connecting:
             task.cancel()
 
@@ -125,6 +135,10 @@ class SocketAcceptor:
                 )
                 self._rest(listening, OUT_OF_RESOURCES_S)
                 return
+            hold_ms = self._policy.hold_ms(address[0])
+            if hold_ms:
+                self._hold(accepted, hold_ms / 1000)
+                continue
             protocol = self._policy.admit(address[0])
             if protocol is None:
                 accepted.close()
@@ -132,6 +146,18 @@ class SocketAcceptor:
             task = self._loop.create_task(self._connect(accepted, protocol))
             self._connecting.add(task)
             task.add_done_callback(self._connecting.discard)
+
+    def _hold(self, accepted: socket.socket, seconds: float) -> None:
+        """Close a connection after some time, or now if too many are held."""
+        if len(self._held) >= MOST_HELD:
+            accepted.close()
+            return
+
+        def let_go() -> None:
+            del self._held[accepted]
+            accepted.close()
+
+        self._held[accepted] = self._loop.call_later(seconds, let_go)
 
     def _rest(self, listening: socket.socket, seconds: float) -> None:
         """Accept nothing for some time."""

@@ -17,6 +17,7 @@ import structlog
 
 from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.catalog.acls import ACLS
+from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
@@ -50,6 +51,7 @@ from coordinator_server.server.builders import BUILDERS, Builder, Materials, bui
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.certificates import Certificates, read_certificates
 from coordinator_server.server.cleaner import Cleaner
+from coordinator_server.server.client_quotas import ClientQuotas
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
@@ -70,11 +72,14 @@ from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import EntranceServices, Listener, ListenerServices
 from coordinator_server.server.login import BEFORE_LOGIN
+from coordinator_server.server.metered_reply import Metering
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.node import Node
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
+from coordinator_server.server.request_quotas import Meter, RequestQuotas
+from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.sasl_listeners import SaslMaterials, sasl_entrances
 from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
@@ -221,19 +226,19 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
-    before = Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests())
     sasl = SaslMaterials(
         catalog,
         family_news,
         turns.queue,
         _timers(services),
         services.clock,
-        before,
-        dispatcher,
+        Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests()),
+        lambda: listener.dispatch,
         partial(_not_known, incidents, audit),
     )
     listener_services = _listener_services(site, services, store, incidents, _entrances(site, tls, sasl))
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
+    _follow_quotas(family_news, listener, node, _metering(config, services), partial(Dispatcher, apis, background))
     certificates = Certificates(tls, services.clock, listener_services.timers)
     metrics = LoopMetrics(node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts), services.clock)
     operations |= metrics.operations
@@ -307,6 +312,19 @@ def _follow_acls(
 def _in_words(constant: AclOperation | AclResourceType) -> str:
     """Return Kafka's name, such as ``DescribeConfigs``."""
     return constant.name.title().replace("_", "")
+
+
+def _metering(config: Config, services: LoopServices) -> Metering:
+    """Return what measures requests while there are quotas."""
+    meter = Meter(RequestQuotas(client_windows(config), services.clock.now_ms), _timers(services))
+    return Metering(meter, logs_requests=_logs_requests())
+
+
+def _follow_quotas(
+    family_news: FamilyNews, listener: Listener, node: Node, metering: Metering, new_dispatcher: Callable[..., Dispatcher]
+) -> None:
+    dispatcher = new_dispatcher(replies=metering.replies, has_provenance=node.config.log_provenance)
+    family_news.follow(CLIENT_QUOTAS, ClientQuotas(node.catalog, listener, metering, dispatcher).changed)
 
 
 def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:

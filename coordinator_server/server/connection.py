@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         self._parked: dict[Hashable, Callable[[], None]] = {}
         self._turns = turns
         self._background = background
-        self._is_stalled = False  # the peer does not read
+        self._is_stalled = self._is_muted = False  # the peer does not read; its client exceeds a quota
         self._kept_bytes = 0  # answers behind an earlier one that is not ready
         self._is_blocked = False  # for one of these reasons no request may start
         self._when_sent: list[tuple[UnansweredRequest, Callable[[], None]]] = []
@@ -179,6 +179,25 @@ class Connection(asyncio.Protocol):
         self._go_on()
 
     # Called by the rest of the server
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """What decodes and runs requests."""
+        return self._dispatch
+
+    def mute(self) -> None:
+        """Start no more requests, and read nothing, until ``unmute``. Requests that have started are answered."""
+        self._is_muted = True
+        self._block()
+        self._balance()
+
+    def unmute(self) -> None:
+        """Go on with the requests that wait."""
+        self._is_muted = False
+        self._block()
+        if not self.is_closed:
+            self._go_on()
+            self._balance()
 
     def turn_of(self, api: ServedApi, touched: Touched | None = None) -> Turn:
         """Return when the next request may start, which is one of ``api`` and touches ``touched``, or anything."""
@@ -440,7 +459,7 @@ class Connection(asyncio.Protocol):
 
     def _block(self) -> None:
         """Determine whether requests may start. Call those that wait until an answer has been sent."""
-        self._is_blocked = self._is_stalled or self._kept_bytes > KEPT_MAX_BYTES
+        self._is_blocked = self._is_stalled or self._is_muted or self._kept_bytes > KEPT_MAX_BYTES
         waiting, self._when_sent = self._when_sent, []
         for reply, call in waiting:
             if self.holds(reply):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from struct import Struct as Layout
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coordinator_server.machine.provenance import request_origin
 from coordinator_server.machine.shard import RequestContext
@@ -35,6 +36,22 @@ MAX_KNOWN_HEADER_BYTES: Final = 512
 """Larger headers are decoded for every request, because a connection keeps one for each API and version."""
 
 
+Make = Callable[[Connection, ServedApi, RequestContext, int, Any], PendingReply[Any]]
+
+
+class Replies(NamedTuple):
+    """What makes the reply of each request. ``keeps_answers``: a request may be answered by what is kept, without a reply."""
+
+    make: Make
+    make_timed: Make
+    make_large: Make
+    keeps_answers: bool
+
+
+PLAIN_REPLIES: Final = Replies(PendingReply, TimedReply, LargeReply, keeps_answers=True)
+LOGGED_REPLIES: Final = Replies(LoggedReply, LoggedReply, LoggedLargeReply, keeps_answers=False)
+
+
 class Dispatcher:
     """Runs requests by the table of served APIs."""
 
@@ -44,15 +61,14 @@ class Dispatcher:
         background: Background,
         *,
         logs_requests: bool = False,
+        replies: Replies | None = None,
         has_provenance: bool = False,
     ) -> None:
         self._apis = {api.key: api for api in apis}
         self._background = background
-        self._reply: type[PendingReply[Any]] = LoggedReply if logs_requests else PendingReply
-        self._timed_reply: type[PendingReply[Any]] = LoggedReply if logs_requests else TimedReply
-        self._large_reply: type[LargeReply[Any]] = LoggedLargeReply if logs_requests else LargeReply
-        # A request that is answered by what is kept is not logged.
-        self._keeps_answers = not logs_requests
+        if replies is None:
+            replies = LOGGED_REPLIES if logs_requests else PLAIN_REPLIES
+        self._reply, self._timed_reply, self._large_reply, self._keeps_answers = replies
         self._has_provenance = has_provenance
 
     def __call__(self, connection: Connection, frame: bytes, /) -> bool:
@@ -131,10 +147,12 @@ class Dispatcher:
                     connection.refuse(result)
             elif not (connection.is_closed and is_read_only):
                 reply.request = result
+                began_ns = time.perf_counter_ns()
                 try:
                     reply.api.handle(reply.context, result, reply)
                 except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
                     reply.fail_after(failure)
+                reply.worked(time.perf_counter_ns() - began_ns)
                 connection.decoded()
 
         self._background.run(decode_frame, decoded)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.acceptor import MakeAcceptor
+from coordinator_server.server.address_rates import AddressRates
 from coordinator_server.server.admission import Admission
 from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, Dispatch, Limits
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.receiving import Receiving
+from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.turns import Turns
+from protocol.messages.cluster_metadata import ClientQuotaRecord
 
 if TYPE_CHECKING:
     # Only a server with TLS loads the package.
@@ -65,6 +68,10 @@ class Entrance:
         """Return the time until the next connection may be accepted; 0 for now."""
         return self._listener.delay_ms()
 
+    def hold_ms(self, host: str) -> int:
+        """Return for how long a new connection is held before it is closed; 0 if it is not refused for this reason."""
+        return self._listener.hold_ms(host)
+
     def admit(self, host: str) -> Connection | None:
         """Return a new connection, or None if it is refused."""
         connection = self._listener.admit(host)
@@ -105,6 +112,7 @@ class Listener:
             for number, each in enumerate(services.entrances)
         ]
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
+        self._addresses = AddressRates(client_windows(config), self.incidents, services.clock.now_ms)
         stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms
         shortest_ms = min(stalled_ms, idle_ms) if idle_ms >= 0 else stalled_ms
         self._sweep_ms = max(1, min(LONGEST_SWEEP_MS, shortest_ms // SWEEPS_PER_DEADLINE))
@@ -116,6 +124,24 @@ class Listener:
         self._sweep = 0
         self._to_write: dict[Connection, None] = {}
         self._all_closed = asyncio.Event()
+
+    @property
+    def dispatch(self) -> Dispatch:
+        """What runs the requests of connections that are accepted now."""
+        return self._dispatch
+
+    def use(self, dispatch: Dispatch) -> None:
+        """Let ``dispatch`` run the requests of all connections that the present one serves, and of later ones."""
+        if dispatch is self._dispatch:
+            return
+        before, self._dispatch = self._dispatch, dispatch
+        for connection in self._connections:
+            if connection.dispatch is before:
+                connection.dispatch_with(dispatch, self._limits.frame_bytes)
+
+    def limit_addresses(self, quotas: Iterable[ClientQuotaRecord]) -> None:
+        """Limit the rates of new connections by address."""
+        self._addresses.use(quotas)
 
     @property
     def connections(self) -> Sequence[Connection]:
@@ -154,6 +180,13 @@ class Listener:
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
         return self._admission.delay_ms()
+
+    def hold_ms(self, host: str) -> int:
+        """Return for how long a new connection is held before it is closed; 0 if it is not refused for this reason."""
+        hold_ms = self._addresses.hold_ms(host)
+        if hold_ms:
+            self._sweep_later()
+        return hold_ms
 
     def admit(self, host: str) -> Connection | None:
         """Return a new connection, or None if it is refused."""

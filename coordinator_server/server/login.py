@@ -67,7 +67,10 @@ AuthenticationFailed = Callable[..., None]
 
 
 class SaslServices(NamedTuple):
-    """What the logins of a listener share. ``before`` and ``after`` run the requests of clients that are not known yet, and known."""
+    """What the logins of a listener share.
+
+    ``before`` runs the requests of clients that are not known yet, and what ``after`` returns those of clients that are.
+    """
 
     listener: str
     mechanisms: Mapping[str, Mechanism]
@@ -75,7 +78,7 @@ class SaslServices(NamedTuple):
     timers: CoordinatorTimer
     clock: Clock
     before: Dispatch
-    after: Dispatch
+    after: Callable[[], Dispatch]
     failed: AuthenticationFailed
     timeout_ms: int
     delay_ms: int
@@ -115,7 +118,7 @@ class Login:
         services, state = self._services, self.state
         if state is State.DONE:
             # It became known in this pass of the connection.
-            return services.after(connection, frame)
+            return services.after()(connection, frame)
         if state is State.FAILED:
             return True
         if state is State.TOKENS and self._is_bare:
@@ -216,7 +219,7 @@ class Login:
         self._exchange = None
         self.state = State.DONE
         connection.principal = self._principal
-        connection.dispatch_with(services.after, services.bytes_after)
+        connection.dispatch_with(services.after(), services.bytes_after)
         services.timers.cancel((self, _DEADLINE))
         if lifetime_ms is not None:
             self._after(lifetime_ms, _EXPIRY, partial(self._expire, connection))

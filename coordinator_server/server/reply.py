@@ -42,11 +42,18 @@ class PendingReply(UnansweredRequest, Generic[R]):
 
     def complete_beside(self, response: R, /) -> None:
         """Answer the request with ``response``, which is encoded in the thread. Nothing may change it afterwards."""
+        self.settle()
         self.connection.answer_beside(self, lambda: self.encoded(response))
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.refusal(error, message))
+
+    def worked(self, ns: int) -> None:
+        """Count time of the loop that the request took beside its dispatch. Do nothing: there is no quota."""
+
+    def settle(self) -> None:
+        """Decide what the answer says besides its response. Called in the loop, before ``encoded`` is called in the thread."""
 
     def fail_after(self, failure: Exception) -> None:
         """Answer the request with the error for what its handler raised: a CoordinatorError, or a bug, which is logged."""
@@ -74,6 +81,7 @@ class LargeReply(PendingReply[R]):
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
         """Answer the request with an error, in the form of its API."""
+        self.settle()
         self.connection.answer_beside(self, lambda: self.encoded(self.refusal(error, message)))
 
 
@@ -102,7 +110,7 @@ class LoggedReply(TimedReply):
     def encode(self, response: Any, out: bytearray) -> None:
         """Append the response's frame and log the request."""
         super().encode(response, out)
-        _log_request(self, response, self._started)
+        log_request(self, response, self._started)
 
 
 class LoggedLargeReply(LargeReply[Any]):
@@ -119,10 +127,11 @@ class LoggedLargeReply(LargeReply[Any]):
     def encode(self, response: Any, out: bytearray) -> None:
         """Append the response's frame and log the request."""
         super().encode(response, out)
-        _log_request(self, response, self._started)
+        log_request(self, response, self._started)
 
 
-def _log_request(reply: PendingReply[Any], response: Any, started: float) -> None:
+def log_request(reply: PendingReply[Any], response: Any, started: float) -> None:
+    """Log a request that is answered. ``started`` is in the seconds of ``time.monotonic``."""
     log.debug(
         "request",
         api=reply.api.name,

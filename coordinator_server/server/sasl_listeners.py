@@ -17,7 +17,10 @@ from coordinator_server.server.logins import Logins
 
 
 class SaslMaterials(NamedTuple):
-    """What the listeners with SASL use of the loop. ``before`` and ``after`` run the requests of clients before and after the login."""
+    """What the listeners with SASL use of the loop.
+
+    ``before`` runs the requests of clients before the login, and what ``after`` returns those after it.
+    """
 
     catalog: Catalog
     news: FamilyNews
@@ -25,7 +28,7 @@ class SaslMaterials(NamedTuple):
     timers: CoordinatorTimer
     clock: Clock
     before: Dispatch
-    after: Dispatch
+    after: Callable[[], Dispatch]
     failed: AuthenticationFailed
 
 

@@ -7,6 +7,7 @@ loop.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Generator
 from functools import partial
@@ -69,6 +70,7 @@ class Steps:
         self._turns.queue(partial(self._step_on, reply, work))
 
     def _step_on(self, reply: PendingReply[Any], work: Work[None]) -> None:
+        began_ns = time.perf_counter_ns()
         try:
             next(work)
         except StopIteration:
@@ -77,6 +79,7 @@ class Steps:
             reply.fail_after(failure)
         else:
             self.run_on(reply, work)
+        reply.worked(time.perf_counter_ns() - began_ns)
 
     def _start(self) -> None:
         while self._ready and len(self._in_progress) < MOST_IN_PROGRESS:
@@ -90,17 +93,21 @@ class Steps:
         if connection not in self._in_progress:
             return
         reply = request.reply
+        began_ns = time.perf_counter_ns()
         try:
             next(request.work)
         except StopIteration as done:
+            reply.worked(time.perf_counter_ns() - began_ns)
             self._answer(reply, partial(_encoded, reply, done.value))
         except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
             error, message = reply.error_for(failure)
             self._answer(reply, lambda: reply.encoded(reply.refusal(error, message)))
         else:
+            reply.worked(time.perf_counter_ns() - began_ns)
             self._turns.queue(partial(self._step, connection, request))
 
     def _answer(self, reply: PendingReply[Any], encode: Callable[[], bytearray]) -> None:
+        reply.settle()
         reply.connection.answer_beside(reply, encode, partial(self._answered, reply))
 
     def _answered(self, reply: PendingReply[Any]) -> None:

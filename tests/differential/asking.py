@@ -7,10 +7,12 @@ from hashlib import md5
 from typing import Any, Final
 
 from protocol.fields import Message
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -39,6 +41,8 @@ GROW = Api("grow", 3)
 CONFIGS = Api("configs", 4)
 ALTER = Api("alter", 1)
 RESOURCES = Api("resources", 1)
+QUOTAS = Api("quotas", 1)
+QUOTA = Api("quota", 1)
 _OPERATIONS: Final = {"set": 0, "delete": 1, "append": 2, "subtract": 3}
 _RESOURCES: Final = {"topic": 2, "broker": 4, "group": 32, "nothing": 99}
 CHANGES_TOPICS: Final = {CREATE.name, REMOVE.name, GROW.name}
@@ -103,6 +107,36 @@ class Asking(Player):
             changes.append(AlterableConfig(name, _OPERATIONS.get(operation, 9), value[0] if value else None))
         request = IncrementalAlterConfigsRequest([AlterConfigsResource(*self._resource(plain[0]), changes)], "validate" in words)
         self._send(NOBODY, ALTER, request, words, str)
+
+    def describe_quotas(self, plain: list[str], words: Words) -> None:
+        """``user:own-a`` is a name, ``user:*`` the default, ``user:?`` any of the type."""
+        components = []
+        for text in plain:
+            kind, _, name = text.partition(":")
+            match = {"*": 1, "?": 2, "!": 9}.get(name, 0)
+            components.append(ComponentData(kind, match, None if match or name == "null" else self._named(name)))
+        self._send(NOBODY, QUOTAS, DescribeClientQuotasRequest(components, "strict" in words), words, str)
+
+    def alter_quotas(self, plain: list[str], words: Words) -> None:
+        """Entities, as for ``quotas``, and changes: ``user:own-a client-id:* set:request_percentage:10 remove:producer_byte_rate``."""
+        request = AlterClientQuotasRequest([self._quota_entry(plain)] * int(words.get("times", 1)), "validate" in words)
+        self._send(NOBODY, QUOTA, request, words, str)
+
+    def _quota_entry(self, plain: list[str]) -> RequestEntryData:
+        entry = RequestEntryData([], [])
+        for text in plain:
+            first, _, rest = text.partition(":")
+            if first == "set":
+                name, _, value = rest.partition(":")
+                entry.ops.append(OpData(name, float(value)))
+            elif first == "remove":
+                entry.ops.append(OpData(rest, remove=True))
+            else:
+                entry.entity.append(EntityData(first, None if rest == "*" else self._named(rest)))
+        return entry
+
+    def _named(self, name: str) -> str:
+        return self._prefix + name if name.startswith("own") else name
 
     def list_resources(self, plain: list[str], words: Words) -> None:
         self._send(NOBODY, RESOURCES, ListConfigResourcesRequest([_RESOURCES[name] for name in plain]), words, str)
@@ -182,6 +216,8 @@ ASKED_BY_NOBODY: dict[str, Callable[[Asking, list[str], Words], None]] = {
     "configs": Asking.describe_configs,
     "alter": Asking.alter_configs,
     "resources": Asking.list_resources,
+    "quotas": Asking.describe_quotas,
+    "quota": Asking.alter_quotas,
     "grow": Asking.create_partitions,
     "find": Asking.find_coordinator,
 }

@@ -16,9 +16,11 @@ from typing import Any, Final
 
 from coordinator_server.kinds import SHARE_STATE, TRANSACTIONS
 from protocol.error_codes import ErrorCode
+from protocol.messages.alter_client_quotas import RequestEntryData
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
+from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
@@ -31,7 +33,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
-from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, REMOVE
+from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, QUOTA, REMOVE
 from tests.differential.consuming import BEAT
 from tests.differential.describing import described, described_shares
 from tests.differential.names import Names
@@ -143,6 +145,7 @@ class Side(Sharing):
             self.learn(plain, sent.answer)
         self.await_topics(plain, words)
         self.await_configs(plain, words)
+        self.await_quotas(plain, words)
         if sent.api in INITIALIZING and sent.group_id:
             _until(lambda: self._tail.progress(sent.group_id).pending == 0, f"{sent} has initialized what it needs")
 
@@ -173,6 +176,22 @@ class Side(Sharing):
             operation, name, *value = text.split(":", 2)
             if operation in {"set", "delete"}:
                 _until(partial(self._has_config, plain[0], name, value), f"{name} is altered")
+
+    def await_quotas(self, plain: list[str], words: Words) -> None:
+        """Quotas, too, are known to the node a moment after they were altered."""
+        sent = self.sent[-1]
+        if sent.api != QUOTA.name or "validate" in words or sent.answer is None or sent.answer["entries"][0]["errorCode"]:
+            return
+        entry = self._quota_entry(plain)
+        _until(partial(self._has_quotas, entry), f"{plain} is altered")
+
+    def _has_quotas(self, entry: RequestEntryData) -> bool:
+        """Whether an entity has what was set, and nothing that was removed."""
+        entity = {each.entity_type: each.entity_name for each in entry.entity}
+        components = [ComponentData(kind, int(name is None), name) for kind, name in entity.items()]
+        answer = self._control.ask(DescribeClientQuotasRequest(components, True), 1)
+        found = {value["key"]: value["value"] for each in answer["entries"] for value in each["values"]}
+        return all(found.get(op.key) == (None if op.remove else op.value) for op in entry.ops)
 
     def _has_config(self, resource: str, name: str, value: list[str]) -> bool:
         """Whether a setting has that value, or none of its own where there is none."""

@@ -38,6 +38,7 @@ PLAIN = (
     "list_transactions",
     "listing",
     "offsets",
+    "quotas",
     "rebalance",
     "share_admin",
     "share_assigning",

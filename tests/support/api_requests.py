@@ -16,6 +16,7 @@ from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest
@@ -31,6 +32,7 @@ from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_acls import DescribeAclsRequest
+from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from protocol.messages.describe_cluster import DescribeClusterRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
@@ -83,6 +85,7 @@ _NEWEST: Final[dict[str, Message]] = {
     for request in (
         AddOffsetsToTxnRequest("p", 1, 0, "g"),
         AddPartitionsToTxnRequest([AddPartitionsToTxnTransaction("p", 1, 0, topics=_PARTITIONS)]),
+        AlterClientQuotasRequest([RequestEntryData([EntityData("user", "u")], [OpData("request_percentage", 10.0)])]),
         AlterConfigsRequest([ReplacedResource(2, "t")]),
         CreateAclsRequest([AclCreation(2, "t", 3, "User:a", "*", 3, 3)]),
         DeleteAclsRequest([DeleteAclsFilter(2, "t", 3, "User:a", None, 1, 1)]),
@@ -108,6 +111,7 @@ _NEWEST: Final[dict[str, Message]] = {
         DeleteGroupsRequest(["g"]),
         DeleteShareGroupOffsetsRequest("g"),
         DeleteTopicsRequest([DeleteTopicState("t")]),
+        DescribeClientQuotasRequest([ComponentData("user", 2, None)]),
         DescribeClusterRequest(),
         DescribeConfigsRequest([DescribeConfigsResource(2, "t")]),
         DescribeGroupsRequest(["g"]),

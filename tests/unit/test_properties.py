@@ -15,7 +15,7 @@ from tests.support.oracle import facts
 UNITS = {
     "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
     "requests", "share sessions", "topics",
-    "records",
+    "quotas", "records", "seconds", "windows",
 }  # fmt: skip
 KAFKA_DEFAULTS: dict[str, str | None] = {fact["name"]: fact["default"] for fact in facts("configs.jsonl")}
 # Kafka has no default in milliseconds; the property in hours has one.

@@ -8,6 +8,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.runtime.runtime import WriteOperation
 from protocol.codec import decode, encode
 from protocol.fields import Message
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
@@ -26,6 +27,7 @@ AUTO_CREATE_TOPICS: Final = WriteOperation("auto-create-topics", CatalogShard.au
 DELETE_TOPICS: Final = WriteOperation("delete-topics", CatalogShard.delete_topics)
 ALTER_CONFIGS: Final = WriteOperation("alter-configs", CatalogShard.alter_configs)
 REPLACE_CONFIGS: Final = WriteOperation("replace-configs", CatalogShard.replace_configs)
+ALTER_CLIENT_QUOTAS: Final = WriteOperation("alter-client-quotas", CatalogShard.alter_client_quotas)
 CREATE_PARTITIONS: Final = WriteOperation("create-partitions", CatalogShard.create_partitions)
 CREATE_INTERNAL_TOPIC: Final = WriteOperation("create-internal-topic", CatalogShard.create_internal_topic)
 ALLOCATE_PRODUCER_IDS: Final = WriteOperation("allocate-producer-ids", CatalogShard.allocate_producer_ids)
@@ -68,6 +70,7 @@ FORWARDED: Final[dict[str, Forwarded]] = {
         Forwarded(DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicsResponse),
         Forwarded(ALTER_CONFIGS, IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         Forwarded(REPLACE_CONFIGS, AlterConfigsRequest, AlterConfigsResponse),
+        Forwarded(ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest, AlterClientQuotasResponse),
         Forwarded(ALLOCATE_PRODUCER_IDS, ProducerIdsRecord, ProducerIdsRecord),
         Forwarded(CREATE_ACLS, CreateAclsRequest, CreateAclsResponse),
         Forwarded(DELETE_ACLS, DeleteAclsRequest, DeleteAclsResponse),

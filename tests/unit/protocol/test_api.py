@@ -10,6 +10,7 @@ from tests.support.oracle import facts, raw_schemas, within
 SERVED = {
     "AddOffsetsToTxn",
     "AddPartitionsToTxn",
+    "AlterClientQuotas",
     "AlterConfigs",
     "AlterUserScramCredentials",
     "DescribeUserScramCredentials",
@@ -28,6 +29,7 @@ SERVED = {
     "DeleteShareGroupState",
     "DeleteTopics",
     "DescribeAcls",
+    "DescribeClientQuotas",
     "DescribeCluster",
     "DescribeConfigs",
     "DescribeGroups",

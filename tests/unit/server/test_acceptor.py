@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from coordinator_server.server.acceptor import ACCEPTS_PER_TURN, OUT_OF_RESOURCES_S, SocketAcceptor
+from coordinator_server.server.acceptor import ACCEPTS_PER_TURN, MOST_HELD, OUT_OF_RESOURCES_S, SocketAcceptor
 from coordinator_server.server.incidents import Incidents
 
 
@@ -45,7 +45,7 @@ class Loop:
     def __init__(self) -> None:
         self.readers: list[object] = []
         self.later: list[tuple[float, Callable[[], None]]] = []
-        self.rests_ms = 0
+        self.rests_ms = self.holds_ms = 0
         self.tls = None
         self.reports: list[str] = []
         self.acceptor = SocketAcceptor(cast(asyncio.AbstractEventLoop, self), self, cast(Incidents, self))
@@ -58,10 +58,16 @@ class Loop:
 
     def call_later(self, seconds: float, call: Callable[[], None]) -> Any:
         self.later.append((seconds, call))
-        return object()
+        return self
+
+    def cancel(self) -> None:
+        """As a handle: do nothing."""
 
     def delay_ms(self) -> int:
         return self.rests_ms
+
+    def hold_ms(self, host: str) -> int:
+        return self.holds_ms
 
     def admit(self, host: str) -> None:
         assert host == "192.0.2.1"
@@ -100,6 +106,23 @@ def test_nothing_is_accepted_while_the_policy_says_so() -> None:
     assert (seconds, len(listening.waiting), loop.readers, loop.reports) == (0.25, 1, [], [])
     resume()
     assert loop.readers == [listening]
+
+
+def test_what_is_held_is_closed_later_and_too_many_at_once() -> None:
+    """Also when the acceptor closes."""
+    connections = [Accepted() for _ in range(MOST_HELD + 1)]
+    loop, listening = Loop(), Listening(*connections)
+    loop.holds_ms = 500
+
+    while listening.waiting:
+        loop.accept(listening)
+
+    assert [each.is_closed for each in connections] == [False] * MOST_HELD + [True]
+    assert {seconds for seconds, _ in loop.later} == {0.5}
+    loop.later[0][1]()
+    assert [each.is_closed for each in connections[:2]] == [True, False]
+    loop.acceptor.close()
+    assert all(each.is_closed for each in connections)
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])

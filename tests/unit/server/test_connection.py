@@ -36,7 +36,7 @@ MAX_WAITING = 5
 class Peer:
     """A client on one connection to a server whose heartbeats are answered by hand."""
 
-    def __init__(self, **options: bool) -> None:
+    def __init__(self, **options: Any) -> None:
         self.loop = ManualLoop()
         self.parked: list[PendingReply] = []
         self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(

@@ -67,6 +67,7 @@ OPERATIONS: Final[dict[str, Any]] = {
     "AlterUserScramCredentials": CONTROLLER_ERRORS,
     "CreateAcls": CONTROLLER_ERRORS,
     "DeleteAcls": CONTROLLER_ERRORS,
+    "AlterClientQuotas": CONTROLLER_ERRORS,
 }
 # Errors depend on the version, or on the partition; tests of their own say how.
 VERSIONED: Final = {"TxnOffsetCommit", "WriteTxnMarkers"}
@@ -75,6 +76,7 @@ READERS: Final = {
     "ApiVersions",
     "Metadata",
     "FindCoordinator",
+    "DescribeClientQuotas",
     "DescribeCluster",
     "ListOffsets",
     "Fetch",
@@ -130,11 +132,13 @@ def test_every_api_can_refuse_a_request(api: str) -> None:
 @pytest.mark.parametrize(
     "api",
     [
+        "AlterClientQuotas",
         "AlterConfigs",
         "AlterUserScramCredentials",
         "CreatePartitions",
         "CreateTopics",
         "DeleteTopics",
+        "DescribeClientQuotas",
         "DescribeCluster",
         "DescribeConfigs",
         "FindCoordinator",

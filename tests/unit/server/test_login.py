@@ -87,6 +87,7 @@ class Peer:
         rows = [API_VERSIONS_API, SASL_HANDSHAKE_API, SASL_AUTHENTICATE_API]
         apis = [serve_row(row, partial(row.handle, nobody)) for row in rows]  # type: ignore[attr-defined, arg-type]
         every = [*apis, serve_row(HEARTBEAT_API, self._beat)]
+        known = Dispatcher(every, self.loop.background, has_provenance=True)
         services = self.services = SaslServices(
             "SASL",
             {"WORD": Mechanism(Word, 0), "SHORT": Mechanism(Word, SESSION_MS), "TOKEN": Mechanism(Token, SESSION_MS)},
@@ -94,14 +95,14 @@ class Peer:
             ShardTimers(self.queue, self.clock, _fire),
             self.clock,
             Dispatcher([each for each in every if each.key in BEFORE_LOGIN], self.loop.background),
-            Dispatcher(every, self.loop.background, has_provenance=True),
+            lambda: known,
             lambda host, **why: self.failures.append((host, why)),
             TIMEOUT_MS,
             delay_ms,
             BYTES,
             1 << 20,
         )
-        self.connection, self.transport = self.loop.connect(services.after, Limits(1 << 20, 1000))
+        self.connection, self.transport = self.loop.connect(known, Limits(1 << 20, 1000))
         self.login = Login(services)
         self.login.begin(self.connection)
         self.reports: list[str] = []
@@ -396,7 +397,7 @@ def test_what_was_known_of_earlier_requests_is_forgotten(peer: Peer) -> None:
 
 def test_without_sasl_both_requests_are_refused(peer: Peer) -> None:
     peer.connection.login = None
-    peer.connection.dispatch_with(peer.services.after, BYTES)
+    peer.connection.dispatch_with(peer.services.after(), BYTES)
 
     assert peer.shake().error_code == ErrorCode.ILLEGAL_SASL_STATE
     assert peer.say(b"alice").error_code == ErrorCode.ILLEGAL_SASL_STATE

@@ -32,7 +32,7 @@ ANSWER = HeartbeatResponse(throttle_time_ms=1)
 class Peer:
     """A client on one connection to a server that has a short way for each heartbeat."""
 
-    def __init__(self, **options: bool) -> None:
+    def __init__(self, **options: Any) -> None:
         self._loop = ManualLoop()
         self.api = serve_row(HEARTBEAT_API, self._handle)
         self.connection, self.transport = self._loop.connect(Dispatcher([self.api], self._loop.background, **options), LIMITS)

@@ -1,0 +1,31 @@
+"""Makes the quotas of the catalog count in this loop: when it starts, and before a change of them is answered."""
+
+from __future__ import annotations
+
+from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
+from coordinator_server.catalog.quota_names import REQUEST_PERCENTAGE
+from coordinator_server.server.cluster.catalog import Catalog
+from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.listener import Listener
+from coordinator_server.server.metered_reply import Metering
+from coordinator_server.server.quota_limits import QuotaLimits
+from coordinator_server.server.request_quotas import MeteredDispatcher
+
+
+class ClientQuotas:
+    """The quotas of a loop. As long as there is none for request times, its listener uses its own dispatcher."""
+
+    def __init__(self, catalog: Catalog, listener: Listener, metering: Metering, dispatcher: Dispatcher) -> None:
+        """Use ``dispatcher``, whose replies are those of ``metering``, when there are quotas."""
+        self._catalog = catalog
+        self._listener = listener
+        self._quotas = metering.meter.quotas
+        self._metered = MeteredDispatcher(dispatcher, metering.meter)
+        self._plain = listener.dispatch
+
+    def changed(self) -> None:
+        """Read the quotas, and use them from now on."""
+        records = list(self._catalog.records(CLIENT_QUOTAS))
+        self._quotas.limits = QuotaLimits(records, REQUEST_PERCENTAGE)
+        self._listener.use(self._metered if self._quotas.limits else self._plain)
+        self._listener.limit_addresses(records)

@@ -1,0 +1,163 @@
+"""The replies of a loop with request-time quotas: an answer says for how long its client has to wait (``throttle_time_ms``, KIP-219)."""
+
+from __future__ import annotations
+
+import time
+from struct import Struct as Layout
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.connection import Connection
+from coordinator_server.server.dispatch import Replies
+from coordinator_server.server.reply import LargeReply, PendingReply, log_request
+from coordinator_server.server.request_quotas import Meter
+from coordinator_server.server.served_api import ServedApi
+from coordinator_server.server.throttle_fields import MOVING, NO_FIELD, ThrottleFields
+
+_THROTTLE_TIME: Final = Layout(">i")
+_NOT_SETTLED: Final = -1
+
+EXEMPT: Final = frozenset({"WriteTxnMarkers"})
+"""APIs of brokers, which never wait, as in Kafka."""
+
+
+class Metering:
+    """What the replies of a loop share."""
+
+    def __init__(self, meter: Meter, *, logs_requests: bool) -> None:
+        self.meter = meter
+        self.fields = ThrottleFields()
+        self.logs_requests = logs_requests
+
+    @property
+    def replies(self) -> Replies:
+        """The replies for a dispatcher."""
+        return Replies(self._make, self._make, self._make_large, keeps_answers=False)
+
+    def _make(
+        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
+    ) -> PendingReply[Any]:
+        return MeteredReply(connection, api, context, correlation_id, request, self)
+
+    def _make_large(
+        self, connection: Connection, api: ServedApi, context: RequestContext, correlation_id: int, request: Any
+    ) -> PendingReply[Any]:
+        return MeteredLargeReply(connection, api, context, correlation_id, request, self)
+
+
+class _Measured:
+    """The time of one request, and for how long its client has to wait."""
+
+    __slots__ = ("is_timed", "metering", "started", "throttle_ms", "work_ns")
+
+    def __init__(self, metering: Metering, reply: PendingReply[Any]) -> None:
+        self.metering = metering
+        self.work_ns = 0
+        self.throttle_ms = _NOT_SETTLED
+        tally = reply.api.tallies[reply.context.api_version]
+        self.is_timed = not tally.requests & tally.unmeasured
+        self.started = time.monotonic() if self.is_timed or metering.logs_requests else 0.0
+        metering.meter.began(reply)
+
+    def worked(self, reply: PendingReply[Any], ns: int) -> None:
+        """Count time. What comes after the answer counts for the next one."""
+        if self.throttle_ms == _NOT_SETTLED:
+            self.work_ns += ns
+        else:
+            self.metering.meter.quotas.record(reply.context, ns)
+
+    def settle(self, reply: PendingReply[Any]) -> None:
+        """Decide for how long the client has to wait, and begin to let it wait."""
+        if self.throttle_ms == _NOT_SETTLED:
+            meter = self.metering.meter
+            work_ns = self.work_ns + meter.lap_ns(reply)
+            is_exempt = reply.api.name in EXEMPT
+            self.throttle_ms = 0 if is_exempt else meter.settle(reply.connection, reply.context, work_ns)
+
+    def field(self, reply: PendingReply[Any]) -> int:
+        """Return where the answer says how long the client has to wait, from the start of the frame on."""
+        return self.metering.fields.of(reply.api)[reply.context.api_version] if self.throttle_ms else NO_FIELD
+
+    def encoded(self, reply: PendingReply[Any], response: Any) -> None:
+        """Count how long the request took, and log it, if that is wanted."""
+        if self.is_timed:
+            reply.api.tallies[reply.context.api_version].count_time(time.monotonic() - self.started)
+        if self.metering.logs_requests:
+            log_request(reply, response, self.started)
+
+
+class MeteredReply(PendingReply[Any]):
+    """A reply whose request is measured."""
+
+    __slots__ = ("_measured",)
+
+    def __init__(
+        self,
+        connection: Connection,
+        api: ServedApi,
+        context: RequestContext,
+        correlation_id: int,
+        request: Any,
+        metering: Metering,
+    ) -> None:
+        super().__init__(connection, api, context, correlation_id, request)
+        self._measured = _Measured(metering, self)
+
+    def worked(self, ns: int) -> None:
+        """Count time of the loop that the request took beside its dispatch."""
+        self._measured.worked(self, ns)
+
+    def settle(self) -> None:
+        """Decide for how long the client has to wait."""
+        self._measured.settle(self)
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame. It is settled already if this is the thread."""
+        self._measured.settle(self)
+        where, start = self._measured.field(self), len(out)
+        super().encode(_with_field(response, where, self._measured.throttle_ms), out)
+        if where >= 0:
+            _THROTTLE_TIME.pack_into(out, start + where, self._measured.throttle_ms)
+        self._measured.encoded(self, response)
+
+
+class MeteredLargeReply(LargeReply[Any]):
+    """The same for a large request. Compiled classes have one base."""
+
+    __slots__ = ("_measured",)
+
+    def __init__(
+        self,
+        connection: Connection,
+        api: ServedApi,
+        context: RequestContext,
+        correlation_id: int,
+        request: Any,
+        metering: Metering,
+    ) -> None:
+        super().__init__(connection, api, context, correlation_id, request)
+        self._measured = _Measured(metering, self)
+
+    def worked(self, ns: int) -> None:
+        """Count time of the loop that the request took beside its dispatch."""
+        self._measured.worked(self, ns)
+
+    def settle(self) -> None:
+        """Decide for how long the client has to wait."""
+        self._measured.settle(self)
+
+    def encode(self, response: Any, out: bytearray) -> None:
+        """Append the response's frame. It is settled already if this is the thread."""
+        self._measured.settle(self)
+        where, start = self._measured.field(self), len(out)
+        super().encode(_with_field(response, where, self._measured.throttle_ms), out)
+        if where >= 0:
+            _THROTTLE_TIME.pack_into(out, start + where, self._measured.throttle_ms)
+        self._measured.encoded(self, response)
+
+
+def _with_field(response: Any, where: int, throttle_ms: int) -> Any:
+    """Return the response, with the time in its field if that has no place of its own. The response may be that of others, too."""
+    return replace(response, throttle_time_ms=throttle_ms) if where == MOVING else response

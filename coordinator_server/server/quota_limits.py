@@ -1,0 +1,72 @@
+"""Which quota a client has: by user and client id, with defaults (Kafka's ``ClientQuotaManager.DefaultQuotaCallback``).
+
+The first of these that exists counts, and what it is of is measured together:
+
+    user and client id, user and any client id, user,
+    any user and client id, any user and any client id, any user,
+    client id, any client id
+
+As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), clients are told apart by that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from coordinator_server.catalog.client_quotas import key_of
+from coordinator_server.catalog.quota_names import CLIENT_ID, IP, USER
+from protocol.messages.cluster_metadata import ClientQuotaRecord
+
+ANY: Final = ""
+"""The name of the default entity; no other one is empty."""
+
+Measured = tuple[str, str]
+"""A user and a client id that are measured together. An empty one does not count."""
+
+_Key = tuple[str | None, str | None]
+
+
+class QuotaLimits:
+    """The quotas of one name, of users and client ids."""
+
+    def __init__(self, records: Iterable[ClientQuotaRecord], name: str) -> None:
+        self._limits: dict[_Key, float] = {}
+        for record in records:
+            entity = dict(key_of(record).entity)
+            if record.key == name and entity and IP not in entity:
+                self._limits[_part(entity, USER), _part(entity, CLIENT_ID)] = record.value
+        self._kinds = {(user is not None, client_id is not None) for user, client_id in self._limits}
+
+    def __bool__(self) -> bool:
+        return bool(self._limits)
+
+    def measured(self, user: str, client_id: str) -> Measured:
+        """Return with whom a client is measured together."""
+        if len(self._kinds) == 1:
+            [(has_user, has_client_id)] = self._kinds
+            return user if has_user else "", client_id if has_client_id else ""
+        limits = self._limits
+        for of_user in (user, ANY):
+            if (of_user, client_id) in limits or (of_user, ANY) in limits:
+                return user, client_id
+            if (of_user, None) in limits:
+                return user, ""
+        return "", client_id
+
+    def limit(self, measured: Measured) -> float | None:
+        """Return the quota of those who are measured together, or None."""
+        user, client_id = measured
+        if user and client_id:
+            keys: tuple[_Key, ...] = ((user, client_id), (user, ANY), (ANY, client_id), (ANY, ANY))
+        elif user:
+            keys = ((user, None), (ANY, None))
+        elif client_id:
+            keys = ((None, client_id), (None, ANY))
+        else:
+            return None
+        return next((self._limits[key] for key in keys if key in self._limits), None)
+
+
+def _part(entity: dict[str, str | None], kind: str) -> str | None:
+    return (entity[kind] or ANY) if kind in entity else None

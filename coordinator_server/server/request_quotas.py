@@ -1,0 +1,131 @@
+"""Request-time quotas (``request_percentage``): how much of a loop's time a client may take, and for how long it has to wait.
+
+A quota is a percentage of the time of this loop, which is a broker for its clients. The time is that of the loop: decoding and
+handling a request, and what it does in steps; not that of the log, of other loops, or of the thread for large messages. A client that
+exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and its connection is not read for as long
+(KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``.
+
+As long as there is no quota, connections have the ordinary dispatcher, and nothing of this runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
+from coordinator_server.server.connection import Connection, Dispatch
+from coordinator_server.server.quota_limits import Measured, QuotaLimits
+from coordinator_server.server.sampled_rate import SampledRate, Windows
+
+MOST_RATES: Final = 10_000
+"""Of so many users and client ids the rates are kept; the one that was idle for the longest time is forgotten."""
+
+_PERCENT_PER_NS: Final = 100 / 1e9
+
+
+class RequestQuotas:
+    """The request-time quotas of a loop, and the rates of clients."""
+
+    def __init__(self, windows: Windows, now_ms: Callable[[], int]) -> None:
+        self.limits = QuotaLimits((), "")
+        self._windows = windows
+        self._now_ms = now_ms
+        # The one that was used last is the last one.
+        self._rates: dict[Measured, SampledRate] = {}
+
+    def record(self, context: RequestContext, work_ns: int) -> int:
+        """Count the time of a request. Return the time in ms for which its client has to wait."""
+        measured = self.limits.measured(context.principal.partition(":")[2], context.client_id)
+        limit = self.limits.limit(measured)
+        if limit is None:
+            return 0
+        rate = self._rates.pop(measured, None)
+        if rate is None:
+            rate = SampledRate(self._windows)
+            if len(self._rates) >= MOST_RATES:
+                del self._rates[next(iter(self._rates))]
+        self._rates[measured] = rate
+        now_ms = self._now_ms()
+        rate.record(work_ns * _PERCENT_PER_NS, now_ms)
+        return min(rate.wait_ms(limit, now_ms), self._windows.window_ms)
+
+
+class MeteredRequest(Protocol):
+    """A request that is measured."""
+
+    def worked(self, ns: int, /) -> None:
+        """Count time of the loop that the request took."""
+
+
+class Meter:
+    """Measures the requests of a loop. It is a stopwatch that runs while a request is dispatched."""
+
+    def __init__(self, quotas: RequestQuotas, timers: CoordinatorTimer, now_ns: Callable[[], int] = time.perf_counter_ns) -> None:
+        self.quotas = quotas
+        self._timers = timers
+        self._now_ns = now_ns
+        self._began_ns = 0
+        # The request that is dispatched.
+        self._current: MeteredRequest | None = None
+
+    def begin(self) -> None:
+        """Start the stopwatch."""
+        self._current = None
+        self._began_ns = self._now_ns()
+
+    def began(self, request: MeteredRequest) -> None:
+        """Let the time since the start count for a request."""
+        self._current = request
+
+    def lap_ns(self, request: MeteredRequest) -> int:
+        """Return the time of a request since the start, or since the last call. 0 if it is not the one that is dispatched."""
+        if request is not self._current:
+            return 0
+        now_ns, began_ns = self._now_ns(), self._began_ns
+        self._began_ns = now_ns
+        return now_ns - began_ns
+
+    def end(self) -> None:
+        """Stop, and count the rest."""
+        current = self._current
+        if current is not None:
+            current.worked(self.lap_ns(current))
+            self._current = None
+
+    def settle(self, connection: Connection, context: RequestContext, work_ns: int) -> int:
+        """Count the time of a request that is answered now. Return the time for which its client has to wait, from now on."""
+        wait_ms = self.quotas.record(context, work_ns)
+        if wait_ms and not connection.is_closed:
+            self.mute(connection, wait_ms)
+        return wait_ms
+
+    def mute(self, connection: Connection, wait_ms: int) -> None:
+        """Read nothing from a connection for some time. The last wait counts: it is that of all answers so far."""
+        connection.mute()
+        self._timers.schedule(connection, wait_ms, partial(_unmute, connection))
+        connection.park(Meter, partial(self._timers.cancel, connection))
+
+
+class MeteredDispatcher:
+    """A dispatcher whose requests are measured. ``dispatcher`` makes replies that know the meter (``metered_reply.py``)."""
+
+    def __init__(self, dispatcher: Dispatch, meter: Meter) -> None:
+        self._dispatcher = dispatcher
+        self._meter = meter
+
+    def __call__(self, connection: Connection, frame: bytes, /) -> bool:
+        """Return whether the request has started. If not, an earlier one must be answered first."""
+        self._meter.begin()
+        try:
+            return self._dispatcher(connection, frame)
+        finally:
+            self._meter.end()
+
+
+def _unmute(connection: Connection) -> CoordinatorResult[None]:
+    connection.unpark(Meter)
+    connection.unmute()
+    return CoordinatorResult(None)
