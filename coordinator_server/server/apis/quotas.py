@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coordinator_server.catalog.acl_model import Operation
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.describe_quotas import described, quota_filter
 from coordinator_server.machine.shard import RequestContext
@@ -13,6 +12,7 @@ from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
+from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse, ResponseEntryData
 from protocol.messages.describe_client_quotas import DescribeClientQuotasRequest, DescribeClientQuotasResponse
