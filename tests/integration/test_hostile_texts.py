@@ -133,6 +133,8 @@ COMMAND_LINES = [
     "history --data-dir {data} --out {out} --engine python",
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
     "log verify --data-dir {data}",
+    "backup --data-dir {data} --to {out}",
+    "restore --from {data} --check",
     "import --from {data} --data-dir {out}",
     "export --data-dir {data} --to {out}",
     "config --override topics={topics}",
