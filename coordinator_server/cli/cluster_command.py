@@ -20,6 +20,7 @@ from coordinator_server.cli.actions import add_action
 from coordinator_server.cli.answers import Answer, add_execute_argument, add_output_argument, print_answer
 from coordinator_server.cli.output import complain, note
 from coordinator_server.client.errors import ClientError, InvalidSettings
+from coordinator_server.config import ConfigError
 
 if TYPE_CHECKING:
     from coordinator_server.client.admin.cluster import Cluster
@@ -58,6 +59,12 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
     )
     add_output_argument(parser)
+
+
+def refuse_both(options: argparse.Namespace) -> None:
+    """Refuse a command line that names a server and a directory. Raises ConfigError."""
+    if options.bootstrap is not None or options.command_config is not None:
+        raise ConfigError("--bootstrap and --data-dir exclude each other: a server is asked, or the log is read")
 
 
 def seconds(text: str) -> float:

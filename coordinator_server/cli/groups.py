@@ -1,6 +1,7 @@
 """List, describe and change groups of a running server. Show why a group rebalanced, and what it was at a moment.
 
-list, describe, members, offsets and export ask a running server, or a Kafka cluster, over Kafka's protocol.
+list, describe, members, offsets and export ask a running server, or a Kafka cluster, over Kafka's
+protocol; with --data-dir, the first four answer from the log.
 reset, clone, import, delete, delete-offsets and evict change a group there: without --execute they
 show what would change. As in Kafka, a group with members keeps its offsets; the refusal names them.
 
@@ -16,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
-from coordinator_server.cli.cluster_command import add_cluster_action
-from coordinator_server.cli.engines import add_no_wait_argument
+from coordinator_server.cli.cluster_command import add_cluster_action, refuse_both
+from coordinator_server.cli.engines import add_log_argument, add_no_wait_argument
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
 from coordinator_server.cli.times import moment_ms
 
@@ -27,6 +28,7 @@ examples:
   coordinator-server groups list --state stable --type consumer -o json
   coordinator-server groups describe billing --bootstrap 127.0.0.1:9092
   coordinator-server groups members billing --verbose
+  coordinator-server groups members billing --data-dir ./data       # from the log
   coordinator-server groups offsets billing -o csv
   coordinator-server groups reset billing --topic orders:0,1 --to-offset 1042              # shows what would change
   coordinator-server groups reset billing --all-topics --shift-by -10 --execute
@@ -63,6 +65,11 @@ def run(options: argparse.Namespace) -> int:
         from coordinator_server.cli import group_history
 
         return group_history.run(options)
+    if options.action in _VIEWS and options.data_dir is not None:
+        refuse_both(options)
+        from coordinator_server.cli import log_views
+
+        return log_views.run(options, options.action)
     if options.action in _VIEWS:
         from coordinator_server.cli import group_views
 
@@ -98,6 +105,8 @@ def _add_views(actions: Any) -> None:
     offsets = add_cluster_action(
         actions, "offsets", "committed offsets, who has the partition, and the lag where the topic has messages", EPILOG
     )
+    for each in (listed, described, members, offsets):
+        add_log_argument(each, required=False)
     for each in (described, members, offsets):
         each.add_argument("group", nargs="+", metavar="GROUP", help="a group's id")
 

@@ -1,9 +1,10 @@
 """Print the state that the log holds, as of an offset or a time.
 
 The state has groups with members and committed offsets, topics, share partitions and transactions.
-The server's own code rebuilds it, from durable records only. While a server runs, the command reads
-the sealed part of the log; a line on stderr says which records it does not see. It changes nothing,
-except that it recovers the log of a server that was killed.
+The server's own code rebuilds it, from durable records only. While a server runs, the command asks it
+to seal its open segments first, and shows everything. With --no-seal it leaves out what is in open
+segments, and a line on stderr says so. It changes nothing else, except that it recovers the log of a
+server that was killed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import check_data_dir, is_served, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
 from coordinator_server.pipeline.states.shown_group import Group, Offset
@@ -32,7 +33,7 @@ examples:
   coordinator-server replay --data-dir ./data --at 2026-11-20T10:00Z
   coordinator-server replay --data-dir ./data --why
   coordinator-server replay --data-dir ./data --digest
-  coordinator-server replay --data-dir ./data --seal --json | jq '.[].groups[].group_id'
+  coordinator-server replay --data-dir ./data --json | jq '.[].groups[].group_id'
 """
 
 # Maximum width of a table's cell; --json has the whole value.
@@ -51,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHEN",
         help="read the records before this offset, or those up to this time, such as 2026-11-20T10:00Z (default: all)",
     )
-    parser.add_argument("--seal", action="store_true", help="ask the running server to seal first, so that all records are read")
+    sealing = parser.add_mutually_exclusive_group()
+    sealing.add_argument(
+        "--seal", action="store_true", help="ask a running server to seal first, so that all records are read (the default)"
+    )
+    sealing.add_argument("--no-seal", action="store_true", help="leave out what a running server has in its open segments")
     parser.add_argument("--digest", action="store_true", help="print the digest of each shard's state, and of each group's")
     parser.add_argument(
         "--why",
@@ -67,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             # A time can only be found in sealed segments.
-            if options.seal or isinstance(options.at, Moment):
+            if isinstance(options.at, Moment) or (not options.no_seal and is_served(data_dir)):
                 seal(data_dir, retries_of(options))
             tell_unknown(data_dir)
             states = list(replay(data_dir, options.shard, options.at, with_changes=options.why, retries=retries_of(options)))
@@ -80,9 +85,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         say(_digests(states) if options.digest else _table(states))
     unseen = [f"{state.shard} from {state.seen_to}" for state in states if not state.is_whole]
-    if unseen and not options.seal:
+    if unseen and options.no_seal:
         first = ", ".join(unseen[:3]) + (f" and {len(unseen) - 3} more shards" if len(unseen) > 3 else "")
-        note(f"the server runs: records in its open segments are not shown ({first}); use --seal to include them")
+        note(f"the server runs: records in its open segments are not shown ({first}): --no-seal leaves them out")
     return 0
 
 
@@ -109,7 +114,7 @@ def _table(states: list[ShardState]) -> Iterator[str]:
         yield (
             "nothing"
             if is_whole
-            else "nothing in the sealed segments, and the server runs: --seal reads what it has written since"
+            else "nothing in the sealed segments, and the server runs: without --no-seal its open segments are read, too"
         )
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.actions import add_actions
 from coordinator_server.cli.answers import Answer, changes
-from coordinator_server.cli.cluster_command import ClusterAction, Progress, add_cluster_action, run_on_cluster
+from coordinator_server.cli.cluster_command import ClusterAction, Progress, add_cluster_action, refuse_both, run_on_cluster
+from coordinator_server.cli.engines import add_log_argument
 from protocol.fields import uuid_text
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(parser)
     listed = add_cluster_action(actions, "list", "all topics, with their partitions", EPILOG)
     listed.add_argument("--internal", action="store_true", help="internal topics, too")
+    add_log_argument(listed, required=False)
     described = add_cluster_action(actions, "describe", "topics by partition: which server leads each", EPILOG)
     created = add_cluster_action(actions, "create", "create topics", EPILOG, is_change=True)
     created.add_argument(
@@ -63,6 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer and return the exit code."""
+    if options.action == "list" and options.data_dir is not None:
+        refuse_both(options)
+        from coordinator_server.cli import log_views
+
+        return log_views.run(options, "topics")
     return run_on_cluster(options, _ACTIONS)
 
 
@@ -97,8 +104,7 @@ async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
     from coordinator_server.client.admin.topics import describe_topic
 
     found = [await describe_topic(cluster, name) for name in options.topic]
-    if not cluster.servers:
-        await cluster.learn()
+    await cluster.learn()
     rows = [
         {
             "topic": each.name,

@@ -8,10 +8,11 @@ the log has. The server may run (the command asks it to seal its open segments) 
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
 from coordinator_server.cli.answers import add_execute_argument
-from coordinator_server.cli.cluster_command import add_cluster_arguments
+from coordinator_server.cli.cluster_command import add_cluster_arguments, refuse_both
 from coordinator_server.cli.engines import add_no_wait_argument
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.config import ConfigError
@@ -27,6 +28,8 @@ examples:
   coordinator-server transactions abort payments-1                           # shows what would be aborted
   coordinator-server transactions abort payments-1 --execute
 """
+
+_OF_BOTH: Final = frozenset({"list", "describe", "abort"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,12 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the answer and return the exit code. Raises ConfigError."""
     if options.data_dir is not None:
-        if getattr(options, "bootstrap", None):
-            raise ConfigError("--bootstrap and --data-dir exclude each other: a server is asked, or the log")
-        output = getattr(options, "output", "text")
-        if output not in {"text", "json"}:
-            raise ConfigError(f"-o {output} is for answers of a running server: the log's are text or JSON")
-        options.json |= output == "json"
+        if options.action in _OF_BOTH:
+            refuse_both(options)
+            if options.output not in {"text", "json"}:
+                raise ConfigError(f"-o {options.output} is for answers of a running server: the log's are text or JSON")
+            options.json |= options.output == "json"
         # What reads logs takes longer to import than the rest takes to answer.
         from coordinator_server.cli import transaction_history
 

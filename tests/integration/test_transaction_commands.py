@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.cli import main
 from protocol.error_codes import ErrorCode
-from tests.support.cluster_commands import Command
+from tests.support.asking import coordinator
+from tests.support.client import Client
+from tests.support.cluster_commands import Command, join_consumer
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
@@ -84,3 +87,29 @@ def test_an_administrator_without_the_directory(server: Server, capsys: pytest.C
     assert aborted["outcome"] == "aborted"
     assert command("transactions", "abort", "tx").err.startswith("coordinator-server: no transaction of tx is open")
     assert command("transactions", "describe", "nobody").code == 1
+
+
+def test_the_log_of_a_running_server_has_what_the_server_says(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Topics, groups, members and offsets: the same columns, and the same values where the log has them."""
+    with Client(server.address) as client:
+        home = coordinator(client, "both")
+    with Client(home) as client:
+        join_consumer(client, "both", "m1", "t", [0])
+    command = Command(server.bootstrap, capsys)
+
+    for words in (
+        ["topics", "list"],
+        ["groups", "list"],
+        ["groups", "describe", "both"],
+        ["groups", "members", "both"],
+        ["groups", "offsets", "both"],
+    ):
+        live = command.rows(*words)
+        assert main([*words, "--data-dir", str(server.data_dir), "-o", "json"]) == 0
+        logged = json.loads(capsys.readouterr().out)
+
+        assert len(live) == len(logged) > 0
+        for row, said in zip(logged, live, strict=True):
+            assert {name: value for name, value in row.items() if value is not None} == {
+                name: said[name] for name, value in row.items() if value is not None
+            }

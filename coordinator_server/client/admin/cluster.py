@@ -43,9 +43,10 @@ class Cluster:
         self.settings = settings
         self.environment = environment
         self.servers: dict[int, Address] = {}
-        """By node id, as Metadata last said."""
+        """By node id: those that are known so far, and after ``learn`` all of the cluster."""
         self.cluster_id: str | None = None
         self.controller_id = -1
+        self._has_all = False
         self._connections: dict[Address, Connection] = {}
         self._lock = asyncio.Lock()
 
@@ -65,6 +66,7 @@ class Cluster:
         """Ask a bootstrap server for all servers, the cluster's id and its controller. Raises ClientError."""
         answer = await self.ask(MetadataRequest([], allow_auto_topic_creation=False), MetadataResponse)
         self.servers = {each.node_id: Address(each.host, each.port) for each in answer.brokers}
+        self._has_all = True
         self.cluster_id, self.controller_id = answer.cluster_id, answer.controller_id
 
     async def ask(self, message: Message, response: type[R]) -> R:
@@ -73,14 +75,14 @@ class Cluster:
 
     async def ask_controller(self, message: Message, response: type[R]) -> R:
         """Ask the server that changes topics and settings. Raises ClientError."""
-        if not self.servers:
+        if not self._has_all:
             await self.learn()
         controller = self.controller_id if self.controller_id in self.servers else next(iter(self.servers), -1)
         return await self.ask_server(controller, message, response)
 
     async def ask_server(self, node_id: int, message: Message, response: type[R]) -> R:
         """Ask the server of a node id. Raises ClientError."""
-        if not self.servers:
+        if node_id not in self.servers:
             await self.learn()
         return await self.retried(lambda: self.ask_once(node_id, message, response))
 

@@ -265,3 +265,26 @@ def test_every_reason_has_words(why: Why) -> None:
 
     assert ": " in line.partition("Z  ")[2]
     assert str(why) not in line
+
+
+def test_the_log_has_the_views_of_a_server(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the same columns; who coordinates is not in the log."""
+    listed = json.loads("".join(shown(data, capsys, "list", "-o", "json")))
+    described = shown(data, capsys, "describe", "g", "-o", "csv")
+    offsets = json.loads("".join(shown(data, capsys, "offsets", "g", "-o", "json")))
+
+    assert listed == [{"group": "g", "type": "classic", "state": "Empty", "protocol_type": "consumer", "coordinator": None}]
+    assert described[1].startswith("g,classic,Empty,")
+    assert [(each["partition"], each["offset"], each["lag"], each["member"]) for each in offsets] == [
+        (0, 50, None, None),
+        (2, 70, None, None),
+    ]
+    assert shown(data, capsys, "members", "g") == []
+    assert shown(data, capsys, "list", "--state", "stable", "-o", "csv") == []
+    assert "there is no group nobody" in refused(data, capsys, "offsets", "nobody")
+
+
+def test_the_log_or_a_server_is_asked(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["groups", "list", "--data-dir", str(data), "--bootstrap", "h:1"]) == 2
+    assert main(["topics", "list", "--data-dir", str(data), "--bootstrap", "h:1"]) == 2
+    assert "exclude each other" in capsys.readouterr().err

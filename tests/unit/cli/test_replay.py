@@ -141,8 +141,8 @@ def test_some_of_the_shards_that_a_server_still_writes_are_named(
     ]
     monkeypatch.setattr(command, "replay", lambda *_, **__: [*states, replace(states[0], shard="whole-0", is_whole=True)])
 
-    assert main(["replay", "--data-dir", str(tmp_path)]) == 0
+    assert main(["replay", "--no-seal", "--data-dir", str(tmp_path)]) == 0
 
     assert said in capsys.readouterr().err
-    assert main(["replay", "--data-dir", str(tmp_path), "--json"]) == 0
+    assert main(["replay", "--no-seal", "--data-dir", str(tmp_path), "--json"]) == 0
     assert said in capsys.readouterr().err
