@@ -134,14 +134,26 @@ COMMAND_LINES = [
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
     "log verify --data-dir {data}",
     "backup --data-dir {data} --to {out}",
-    "restore --from {data} --check",
+    "restore --from {data} --data-dir {out}",
+    "users list --data-dir {data}",
+    "users list --bootstrap {bootstrap}",
+    "acls list --bootstrap {bootstrap}",
     "import --from {data} --data-dir {out}",
     "export --data-dir {data} --to {out}",
     "config --override topics={topics}",
     "serve --data-dir {out} --override topics={topics}",
 ]
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
-FAILING = {"clone": 0, "{missing}": 1, "2001": 1, "--execute": 1, "import --from": 2, "export --data": 2, "topics=": 2}
+FAILING = {
+    "clone": 0,
+    "{missing}": 1,
+    "2001": 1,
+    "--execute": 1,
+    "import --from": 2,
+    "restore --from": 2,
+    "export --data": 2,
+    "topics=": 2,
+}
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
@@ -158,7 +170,7 @@ def test_no_command_prints_a_control_code(
     values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}", "transaction": TRANSACTION}
     words = [word.format(**values) for word in line.split()]
     if as_json:
-        words += ["-o", "json"] if "{bootstrap}" in line else ["--json"]
+        words += ["-o", "json"] if "{bootstrap}" in line or line.startswith("users") else ["--json"]
     code = next((code for part, code in FAILING.items() if part in line), 0)
     run(*words, capsys=capsys, code=0 if as_json and "2001" in line else code)
 

@@ -40,7 +40,7 @@ class ShareState:
     def contents(self) -> dict[str, dict[str, Any]]:
         found = {}
         for key, state in sorted(self.shard.share_partitions(LATEST)):
-            items: dict[str, Any] = msgspec.to_builtins(state)
+            items: dict[str, Any] = msgspec.to_builtins(state, enc_hook=bytes)
             # Compaction changes the count.
             del items["update_count"]
             found[self.label(coordinator_key(key))] = items
