@@ -1,0 +1,144 @@
+"""The files of ``deploy``, without the programs that they are for: units, images, compose and Kubernetes files fit the commands and each other."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from coordinator_server.cli import COMMANDS
+from coordinator_server.config_values import load, parse_overrides
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+UNITS = sorted(DEPLOY.glob("*.service")) + sorted(DEPLOY.glob("*.socket"))
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text()
+# What EnvironmentFile= and the commands' arguments stand for in the units.
+VARIABLES = {
+    "${LISTEN}": "127.0.0.1:9092",
+    "${STATE_DIRECTORY}": "/var/lib/coordinator-server",
+    "${EVERY}": "10m",
+    "$JOBS": "compact history verify",
+    "$ARGS": "",
+}
+
+
+def parsed(words: list[str]) -> argparse.Namespace:
+    """What a command takes the words for, beginning with its name. Fails for a word that it does not know."""
+    name, *arguments = words
+    command = import_module(f"coordinator_server.cli.{COMMANDS[name][0]}")
+    parser = argparse.ArgumentParser(name, exit_on_error=False)
+    command.add_arguments(parser)
+    options = parser.parse_args(arguments)
+    load(parse_overrides(getattr(options, "override", [])))
+    return options
+
+
+def entrypoints() -> dict[str, list[str]]:
+    """The command of each image, by the name of its stage."""
+    found = {}
+    for stage in re.split(r"^FROM ", CONTAINERFILE, flags=re.MULTILINE)[1:]:
+        name, entry = re.search(r"AS (\S+)", stage), re.search(r"^ENTRYPOINT (\[.*\])$", stage, re.MULTILINE)
+        if name is not None and entry is not None:
+            found[name[1]] = json.loads(entry[1])[1:]
+    return found
+
+
+def documents(name: str) -> list[Any]:
+    return list(yaml.safe_load_all((DEPLOY / name).read_text()))
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    """Without a word of complaint."""
+    for unit in UNITS:
+        text = re.sub(r"^(Exec\w+=)\S+", r"\1/bin/true", unit.read_text(), flags=re.MULTILINE)
+        (tmp_path / unit.name).write_text(text)
+
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *(str(tmp_path / unit.name) for unit in UNITS)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    complaints = [line for line in done.stderr.splitlines() if "coordinator-" in line]
+    assert complaints == []
+
+
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda unit: unit.name)
+def test_the_commands_of_the_units(unit: Path) -> None:
+    """They have all options that the units give."""
+    line = re.search(r"^ExecStart=((?:.*\\\n)*.*)", unit.read_text(), re.MULTILINE)
+    assert line is not None
+    text = line[1].replace("\\\n", " ")
+    for name, value in VARIABLES.items():
+        text = text.replace(name, value)
+
+    parsed(text.split()[1:])
+
+
+def test_the_socket_is_that_of_the_service() -> None:
+    """Its ports are those of the service without settings."""
+    streams = re.findall(r"^ListenStream=(\S+)$", (DEPLOY / "coordinator-server.socket").read_text(), re.MULTILINE)
+
+    assert [f"Environment=LISTEN={stream}" in (DEPLOY / "coordinator-server.service").read_text() for stream in streams] == [True]
+
+
+def test_what_the_images_are_built_of_is_sent_to_the_builder() -> None:
+    """The ignore file leaves out everything else."""
+    sent = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", CONTAINERFILE, re.MULTILINE)
+
+    assert {word for line in copied for word in line.split()} == sent
+    assert all((ROOT / name).exists() for name in sent)
+
+
+def test_the_compose_file() -> None:
+    """Its stages, commands and files exist; everything is published on loopback; volumes are declared and used."""
+    [compose] = documents("compose.yaml")
+    services, used = compose["services"], set()
+    for name, service in services.items():
+        if "build" in service:
+            parsed(entrypoints()[service["build"]["target"]] + service["command"])
+            assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+        for port in service.get("ports", ()):
+            assert port.startswith("127.0.0.1:"), name
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            used |= {source} if not source.startswith(".") else set()
+            assert not source.startswith(".") or (DEPLOY / source).exists()
+        assert set(service.get("depends_on", ())) <= set(services)
+    assert used == set(compose["volumes"])
+    assert parsed(["serve", *services["server"]["command"]]).data_dir == Path("/data/log")
+
+
+def test_the_kubernetes_files() -> None:
+    """The commands take their arguments; the job uses the volume of the server, on its node, as its user."""
+    service, stateful = documents("kubernetes/statefulset.yaml")
+    [job] = documents("kubernetes/pipeline-cronjob.yaml")
+    server, rounds = stateful["spec"]["template"]["spec"], job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    [claim] = stateful["spec"]["volumeClaimTemplates"]
+    labels = stateful["spec"]["template"]["metadata"]["labels"]
+
+    options = [
+        parsed(entrypoints()[stage] + pod["containers"][0]["args"]) for stage, pod in (("server", server), ("pipeline", rounds))
+    ]
+
+    assert options[0].data_dir == options[1].data_dir
+    assert service["spec"]["selector"] == stateful["spec"]["selector"]["matchLabels"] == labels
+    [near] = rounds["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert near["labelSelector"]["matchLabels"] == labels
+    claims = [each["persistentVolumeClaim"]["claimName"] for each in rounds["volumes"] if "persistentVolumeClaim" in each]
+    assert claims == [f"{claim['metadata']['name']}-{stateful['metadata']['name']}-0"]
+    assert server["securityContext"]["runAsUser"] == rounds["securityContext"]["runAsUser"]
+    assert f"--uid {server['securityContext']['runAsUser']}" in CONTAINERFILE
