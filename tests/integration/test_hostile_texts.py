@@ -145,6 +145,7 @@ COMMAND_LINES = [
 ]
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
 FAILING = {
+    "acls": 1,
     "clone": 0,
     "{missing}": 1,
     "2001": 1,
