@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.security.sasl.exchange import Refused
 from coordinator_server.security.sasl.mechanisms import Mechanism
+from coordinator_server.security.sasl.plain import plain
+from coordinator_server.security.sasl.scram import scram
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
@@ -23,6 +28,7 @@ from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest
+from protocol.messages.cluster_metadata import UserScramCredentialRecord
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake import SaslHandshakeRequest
@@ -60,6 +66,25 @@ class Token(Word):
     expires_ms = ManualClock().wall_ms() + 5_000
 
 
+WORDS = {"WORD": Mechanism(Word, 0), "SHORT": Mechanism(Word, SESSION_MS), "TOKEN": Mechanism(Token, SESSION_MS)}
+
+
+class Nobody:
+    """No user has a credential."""
+
+    def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
+        return None
+
+    def usual_iterations(self, mechanism: ScramMechanism, /) -> int:
+        return 4096
+
+
+REAL = {
+    "PLAIN": Mechanism(plain({"user_alice": "never drawn"}), 0),
+    "SCRAM-SHA-256": Mechanism(scram(ScramMechanism.SCRAM_SHA_256, Nobody()), 0),
+}
+
+
 class Noted:
     """The logins of a loop: who is in."""
 
@@ -77,7 +102,7 @@ class Noted:
 class Peer:
     """A connection to a listener with the mechanisms WORD (no session), SHORT (a session) and TOKEN."""
 
-    def __init__(self, delay_ms: int = DELAY_MS) -> None:
+    def __init__(self, delay_ms: int = DELAY_MS, mechanisms: Mapping[str, Mechanism] | None = None) -> None:
         self.clock, self.queue, self.loop = ManualClock(), TimerQueue(), ManualLoop()
         self.contexts: list[RequestContext] = []
         self.failures: list[tuple[str, dict[str, str]]] = []
@@ -90,7 +115,7 @@ class Peer:
         known = Dispatcher(every, self.loop.background, has_provenance=True)
         services = self.services = SaslServices(
             "SASL",
-            {"WORD": Mechanism(Word, 0), "SHORT": Mechanism(Word, SESSION_MS), "TOKEN": Mechanism(Token, SESSION_MS)},
+            mechanisms or WORDS,
             logins,
             ShardTimers(self.queue, self.clock, _fire),
             self.clock,
@@ -402,6 +427,44 @@ def test_without_sasl_both_requests_are_refused(peer: Peer) -> None:
     assert peer.shake().error_code == ErrorCode.ILLEGAL_SASL_STATE
     assert peer.say(b"alice").error_code == ErrorCode.ILLEGAL_SASL_STATE
     assert peer.beat()
+
+
+VALID = [
+    encode_request(API_VERSIONS, 3, 7, "client", ApiVersionsRequest("tests", "1")),
+    *(encode_request(HANDSHAKE, version, 7, "client", SaslHandshakeRequest(name)) for version in (0, 1) for name in REAL),
+    *(
+        encode_request(AUTHENTICATE, version, 7, "client", SaslAuthenticateRequest(token))
+        for version in (0, 1, 2)
+        for token in (b"\0alice\0guess", b"n,,n=alice,r=nonce", b"c=biws,r=nonce,p=cHJvb2Y=", b"")
+    ),
+    b"\0\0\0\x0d\0alice\0guess",
+    encode_request(HEARTBEAT, 4, 7, "client", HeartbeatRequest("group", 1, "member")),
+]
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> bytes:
+    """A request of a login, with some of its bytes changed, cut off or repeated."""
+    frame = bytearray(draw(st.sampled_from(VALID)))
+    for _ in range(draw(st.integers(0, 3))):
+        frame[draw(st.integers(0, len(frame) - 1))] = draw(st.integers(0, 255))
+    return bytes(frame[: draw(st.integers(0, len(frame)))] if draw(st.booleans()) else frame)
+
+
+@given(st.lists(frames() | st.binary(max_size=20), max_size=8), st.integers(1, 64))
+def test_whatever_strangers_send_nothing_is_served(sent: list[bytes], size: int) -> None:
+    """In pieces of any size: it is answered or closed, is never more than a small request in memory, and ends in time."""
+    peer = Peer(mechanisms=REAL)
+    data = b"".join(sent)
+    for start in range(0, len(data), size):
+        if not peer.is_closed:
+            peer.receive(data[start : start + size])
+            assert peer.connection.unhandled_bytes() <= BYTES + size
+        peer.advance(1)
+
+    peer.advance(TIMEOUT_MS + DELAY_MS)
+    assert peer.is_closed
+    assert (peer.contexts, peer.logins.users, peer.connection.principal) == ([], [], "User:ANONYMOUS")
 
 
 def test_a_refusal_may_come_at_once() -> None:
