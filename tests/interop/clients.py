@@ -45,6 +45,17 @@ class MemberOptions(NamedTuple):
     # With TLS: the paths of the trusted certificates, and of the client's private key with its certificate.
     trusted: str | None = None
     identity: str | None = None
+    # With SASL, without TLS.
+    mechanism: str | None = None
+    user: str | None = None
+    password: str | None = None
+
+    def sasl_settings(self) -> dict[str, object]:
+        """Those of kafka-python and aiokafka."""
+        if self.mechanism is None:
+            return {}
+        who = {"sasl_plain_username": self.user, "sasl_plain_password": self.password}
+        return {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": self.mechanism, **who}
 
     def tls(self) -> ssl.SSLContext | None:
         """The context of a client that takes one."""
@@ -161,6 +172,16 @@ class ConfluentConsumer:
             | ({"group.instance.id": options.instance_id} if options.instance_id else {})
             | ({"security.protocol": "ssl", "ssl.ca.location": options.trusted} if options.trusted else {})
             | (dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), options.identity) if options.identity else {})
+            | (
+                {
+                    "security.protocol": "sasl_plaintext",
+                    "sasl.mechanism": options.mechanism,
+                    "sasl.username": options.user,
+                    "sasl.password": options.password,
+                }
+                if options.mechanism
+                else {}
+            )
         )
         self._ownership = Ownership()
         gone = self._told(is_mine=False)
@@ -292,6 +313,7 @@ class KafkaPythonConsumer:
             reconnect_backoff_ms=20,
             reconnect_backoff_max_ms=200,
             **options.tls_settings(),
+            **options.sasl_settings(),
         )
         self._told = Told()
         self._subscribe()
@@ -435,6 +457,7 @@ class AiokafkaConsumer(_OwnLoop):
             heartbeat_interval_ms=options.heartbeat_interval_ms,
             enable_auto_commit=False,
             **options.tls_settings(),
+            **options.sasl_settings(),
         )
         consumer.subscribe([self._topic], listener=Told())
         await consumer.start()

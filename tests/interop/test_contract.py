@@ -16,6 +16,7 @@ from tests.interop.clients import ConfluentAdmin, MemberOptions
 from tests.interop.crew import ClientProcess, Crew, Refused
 from tests.interop.programs import command_of
 from tests.support.certificates import Authority
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.server import ROOT, Server
 
@@ -36,8 +37,13 @@ def admin(client: str, shared_bootstrap: str) -> Iterator[ClientProcess]:
     admin.clean_up()
 
 
+PASSWORD = "of interop"
+# sarama leaves SCRAM to another library.
+MECHANISMS = {"sarama": "PLAIN"}
+
+
 class Secured:
-    """A server of two loops that takes members with a certificate only, but for one listener. ``who`` is the name in it."""
+    """A server of two loops that takes members with a certificate or a password only, but for one listener."""
 
     def __init__(self, directory: Path) -> None:
         authority = Authority()
@@ -46,7 +52,9 @@ class Secured:
         self.server = Server(
             directory,
             {
-                "listeners": "PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0",
+                "listeners": "PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0",
+                "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+                "listener.name.sasl_plaintext.plain.sasl.jaas.config": "${env:JAAS}",
                 "ssl.keystore.location": authority.issue("server").write(directory / "server.pem"),
                 "ssl.truststore.location": self.trusted,
                 "ssl.client.auth": "required",
@@ -54,10 +62,21 @@ class Secured:
             },
             loops=2,
         )
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        self.server.environment = {"JAAS": f'{module} required user_interop="{PASSWORD}";'}
 
     @property
     def bootstrap(self) -> str:
         return f"localhost:{self.server.listeners['SSL'][0]}"
+
+    @property
+    def sasl_bootstrap(self) -> str:
+        return f"127.0.0.1:{self.server.listeners['SASL_PLAINTEXT'][0]}"
+
+    def add_user(self) -> None:
+        """Give interop a password for SCRAM."""
+        words = ["users", "add", "interop", "--password-env", "PASSWORD", "--execute", "--data-dir", str(self.server.data_dir)]
+        assert run_command(*words, environment={"PASSWORD": PASSWORD}).returncode == 0
 
     def why(self, group: str) -> str:
         """What the log says of a group."""
@@ -69,6 +88,7 @@ class Secured:
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     secured = Secured(tmp_path_factory.mktemp("secured"))
     with secured.server:
+        secured.add_user()
         yield secured
 
 
@@ -85,6 +105,17 @@ def test_tls(client: str, secured: Secured, fresh_name: str) -> None:
     ConfluentAdmin(secured.server.bootstrap).create_topic(fresh_name, 6)
     with Crew(client, secured.bootstrap, fresh_name, fresh_name, 6) as group:
         group.join(2, MemberOptions(trusted=str(secured.trusted), identity=str(secured.identity))).settle()
+        group.members[0].commit({group.members[0].owned[0]: 7})
+
+    assert "User:interop" in secured.why(fresh_name)
+
+
+def test_sasl(client: str, secured: Secured, fresh_name: str) -> None:
+    """A member with a password finds the group on any loop, and what it commits is known by its name."""
+    ConfluentAdmin(secured.server.bootstrap).create_topic(fresh_name, 6)
+    mechanism = MECHANISMS.get(client, "SCRAM-SHA-512")
+    with Crew(client, secured.sasl_bootstrap, fresh_name, fresh_name, 6) as group:
+        group.join(2, MemberOptions(mechanism=mechanism, user="interop", password=PASSWORD)).settle()
         group.members[0].commit({group.members[0].owned[0]: 7})
 
     assert "User:interop" in secured.why(fresh_name)

@@ -77,6 +77,15 @@ public final class Member {
             settings.put("ssl.keystore.type", "PEM");
             settings.put("ssl.keystore.location", options.get("identity").asText());
         }
+        if (!options.path("mechanism").asText("").isEmpty()) {
+            String mechanism = options.get("mechanism").asText();
+            String module = mechanism.equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
+            settings.put("security.protocol", "SASL_PLAINTEXT");
+            settings.put("sasl.mechanism", mechanism);
+            settings.put("sasl.jaas.config", String.format(
+                "org.apache.kafka.common.security.%s required username=\"%s\" password=\"%s\";",
+                module, options.get("user").asText(), options.get("password").asText()));
+        }
         if (!options.get("instance_id").isNull()) {
             settings.put("group.instance.id", options.get("instance_id").asText());
         }

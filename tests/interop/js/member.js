@@ -28,8 +28,11 @@ function secured({ trusted, identity }) {
   return { ca: [readFileSync(trusted)], key: own, cert: own }
 }
 
+/** The login of a member, or of nobody. */
+const login = ({ mechanism, user, password }) => mechanism ? { mechanism: mechanism.toLowerCase(), username: user, password } : undefined
+
 const client = (bootstrap, options = {}) =>
-  new Kafka({ clientId: 'interop', brokers: bootstrap.split(','), ssl: secured(options), logLevel: logLevel.ERROR, retry: { initialRetryTime: 50, maxRetryTime: 500 } })
+  new Kafka({ clientId: 'interop', brokers: bootstrap.split(','), ssl: secured(options), sasl: login(options), logLevel: logLevel.ERROR, retry: { initialRetryTime: 50, maxRetryTime: 500 } })
 
 const positions = offsets => Object.entries(offsets).map(([partition, offset]) => ({ partition: Number(partition), offset: String(offset) }))
 

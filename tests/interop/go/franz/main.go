@@ -14,6 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"tests/line"
@@ -79,6 +81,14 @@ func member(bootstrap, group, topic string, options line.Options) {
 		kgo.OnPartitionsAssigned(changes(true)),
 		kgo.OnPartitionsRevoked(changes(false)),
 		kgo.OnPartitionsLost(changes(false)),
+	}
+	switch options.Mechanism {
+	case "PLAIN":
+		settings = append(settings, kgo.SASL(plain.Auth{User: options.User, Pass: options.Password}.AsMechanism()))
+	case "SCRAM-SHA-256":
+		settings = append(settings, kgo.SASL(scram.Auth{User: options.User, Pass: options.Password}.AsSha256Mechanism()))
+	case "SCRAM-SHA-512":
+		settings = append(settings, kgo.SASL(scram.Auth{User: options.User, Pass: options.Password}.AsSha512Mechanism()))
 	}
 	if config := options.TLS(); config != nil {
 		settings = append(settings, kgo.DialTLSConfig(config))

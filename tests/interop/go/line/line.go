@@ -22,6 +22,9 @@ type Options struct {
 	HasRegex         bool   `json:"has_regex"`
 	Trusted          string `json:"trusted"`
 	Identity         string `json:"identity"`
+	Mechanism        string `json:"mechanism"`
+	User             string `json:"user"`
+	Password         string `json:"password"`
 }
 
 // TLS is nil for a member without.

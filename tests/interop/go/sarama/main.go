@@ -25,6 +25,9 @@ func main() {
 
 func settings(options line.Options) *sarama.Config {
 	config := sarama.NewConfig()
+	// SCRAM needs a library of its own with this client.
+	config.Net.SASL.Enable = options.Mechanism == string(sarama.SASLTypePlaintext)
+	config.Net.SASL.User, config.Net.SASL.Password = options.User, options.Password
 	config.Net.TLS.Config = options.TLS()
 	config.Net.TLS.Enable = config.Net.TLS.Config != nil
 	config.Version = sarama.V3_6_0_0
