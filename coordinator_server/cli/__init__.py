@@ -40,8 +40,10 @@ COMMANDS = {
     "users": ("users", "list, add and delete users of SCRAM, of a stopped server, too"),
     "acls": ("acls", "list, add and remove access control entries"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
+    "top": ("top", "show servers and groups live"),
     "health": ("health", "say whether each server answers"),
     "doctor": ("doctor", "find what is wrong, and say what to do"),
+    "completion": ("completion", "print the completions of a shell"),
     "config": ("show_config", "list all properties and their values"),
 }
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
+import termios
 from collections.abc import Iterator
 
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.cli.live import ENTER, HOME, LEAVE
 from coordinator_server.testing import Coordinator
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from tests.support.asking import must_commit
@@ -189,6 +195,41 @@ def test_the_doctor_says_that_nobody_answers(capsys: pytest.CaptureFixture[str])
 
     assert main(["doctor", *words]) == main(["health", *words]) == 1
     assert "problem: servers: no server could be reached" in capsys.readouterr().out
+
+
+def test_top_shows_how_fast_groups_move(ask: Command, client: Client) -> None:
+    """Elsewhere than on a terminal it is one picture, or as many as are asked for."""
+    must_commit(client, "moving", "orders", {0: 5, 1: 7})
+
+    once = ask("top", "moving")
+    twice = ask.rows("top", "moving", "--count", "2", "--interval", "0.05")
+
+    assert ["moving", "classic", "Empty", "0", "0", "-", "12", "-"] in once.lines
+    assert once.out.startswith("node 1 at ")
+    assert [(each["group"], each["committed"], each["per_second"]) for each in twice if each["group"] == "moving"] == [
+        ("moving", 12, 0.0)
+    ]
+
+
+def test_top_on_a_terminal_ends_with_a_key(server: Coordinator) -> None:
+    """It draws over its last picture, and leaves the terminal as it was."""
+    screen, keyboard = pty.openpty()
+    before = termios.tcgetattr(keyboard)
+    words = [sys.executable, "-m", "coordinator_server", "top", "--interval", "0.1", "--bootstrap", server.bootstrap_servers]
+    with subprocess.Popen(words, stdin=keyboard, stdout=keyboard, stderr=subprocess.PIPE) as process:
+        drawn = b""
+        while drawn.count(HOME.encode()) < 2:
+            drawn += os.read(screen, 4096)
+        os.write(screen, b"q")
+        while LEAVE.encode() not in drawn:
+            drawn += os.read(screen, 4096)
+
+    assert process.returncode == 0
+    assert drawn.startswith(ENTER.encode())
+    assert b"node 1 at " in drawn
+    assert termios.tcgetattr(keyboard) == before
+    os.close(screen)
+    os.close(keyboard)
 
 
 def test_lines_of_json_are_one_row_each(ask: Command, client: Client) -> None:

@@ -119,6 +119,8 @@ COMMAND_LINES = [
     "groups clone {simple} {missing} --bootstrap {bootstrap}",
     "groups delete {group} {missing} --bootstrap {bootstrap}",
     "groups evict {group} --all --bootstrap {bootstrap}",
+    "completion bash",
+    "top {group} --bootstrap {bootstrap}",
     "health --bootstrap {bootstrap}",
     "doctor --all --watch 0.1 --data-dir {data} --bootstrap {bootstrap}",
     "configs list --bootstrap {bootstrap}",
@@ -163,7 +165,7 @@ def test_no_command_prints_a_control_code(
     line: str, as_json: bool, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Texts of clients are shown with escapes, and so are those of the command line in an error."""
-    if as_json and line.split(maxsplit=1)[0] in ("serve", "config", "export", "import", "kafka-consumer-groups"):
+    if as_json and line.split(maxsplit=1)[0] in ("serve", "completion", "config", "export", "import", "kafka-consumer-groups"):
         return
     then = shown(int(time.time() * 1000))
     values = {"bootstrap": server.bootstrap}
