@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import structlog
 import uvloop
 
-from coordinator_server.config_values import load
+from coordinator_server.config_values import load, parse_overrides
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from protocol.api import APIS
@@ -224,7 +224,9 @@ async def run(options: argparse.Namespace) -> dict[str, list[float]]:
     connections, window = SHAPES[options.shape]
     rounds: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="hot-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as directory:  # noqa: ASYNC240
-        daemon = Daemon(load(PROPERTIES), Path(directory), lambda failure: sys.exit(str(failure)))
+        daemon = Daemon(
+            load(PROPERTIES | parse_overrides(options.property)), Path(directory), lambda failure: sys.exit(str(failure))
+        )
         await daemon.start("127.0.0.1", 0)
         clients = [Client(daemon) for _ in range(connections)]
         members = [await client.join(f"load-{number}") for number, client in enumerate(clients)]
@@ -285,6 +287,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="length of a round (default 0.5)")
     parser.add_argument("--profile", action="store_true", help="cProfile of each operation (times are inflated)")
     parser.add_argument("--against", metavar="PATH", help="another tree, or the python of another environment")
+    parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="of the server; may be repeated")
     parser.add_argument("--json", action="store_true", help="every round, as JSON")
     options = parser.parse_args()
     options.only = options.only or list(OPERATIONS)

@@ -45,6 +45,8 @@ _OfPattern: TypeAlias = dict[str, tuple[_Entry, ...]]
 
 def host_key(host: str) -> str:
     """Return an address in the form in which addresses are compared. An IPv4 address may come as one of IPv6."""
+    if host == ANY_HOST:
+        return host
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

@@ -12,7 +12,7 @@ Answers are remembered by caller, operation and name, until an entry changes. So
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.machine.errors import CoordinatorError
@@ -20,6 +20,8 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.acl_index import AclIndex, Caller, host_key
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
+
+T = TypeVar("T")
 
 MOST_REMEMBERED: Final = 1 << 17
 """The number of answers that are remembered, of all callers: about 30 MiB with names of the longest kind that is remembered."""
@@ -119,14 +121,14 @@ class Authorizer:
         """Whether the entries are known. Before, only super users are let through."""
         return self._is_loaded
 
-    def load(self, acls: Mapping[Hashable, Acl]) -> None:
-        """Take over the entries that hold, by id. An entry of an id never changes."""
-        before = self._acls
-        for acl_id in before.keys() - acls.keys():
-            self._index.remove(before[acl_id])
-        for acl_id in acls.keys() - before.keys():
-            self._index.add(acls[acl_id])
-        self._acls = dict(acls)
+    def load(self, records: Mapping[Hashable, T], acl_of: Callable[[T], Acl]) -> None:
+        """Take over the entries that hold, by id. An entry of an id never changes, so ``acl_of`` is called for new ones alone."""
+        acls = self._acls
+        for acl_id in acls.keys() - records.keys():
+            self._index.remove(acls.pop(acl_id))
+        for acl_id in records.keys() - acls.keys():
+            acls[acl_id] = acl = acl_of(records[acl_id])
+            self._index.add(acl)
         self._is_loaded = True
         self.version += 1
         self._forget()

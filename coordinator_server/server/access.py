@@ -312,13 +312,21 @@ def guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Auth
     if not needs and parts is None:
         return handle
 
+    # Plain numbers, in place of attributes and enums: this is on the path of every request.
+    checks = [(need, int(need.operation), int(need.resource_type), need.name_of) for need in needs]
+
     def run(context: RequestContext, request: Any, reply: PendingReply[Any]) -> Repeat | None:
-        asked = Asked.of(node, context, authorizer)
-        for need in needs:
-            if not need.is_met(asked, request):
+        allowed = authorizer.access(context.principal, context.client_host)
+        for need, operation, resource_type, name_of in checks:
+            name = name_of(request)
+            if name is not None and not allowed.verdicts(operation, resource_type)[name]:
+                authorizer.report(context, need.operation, need.resource_type, (name,))
                 reply.fail(need.error, MESSAGES[need.error] if access.has_message else None)
                 return None
-        if parts is not None and (reply.is_large or not parts.allows_all(asked, request)):
+        if parts is None:
+            return kept(handle(context, request, reply))
+        asked = Asked(node, context, allowed, authorizer.report)
+        if reply.is_large or not parts.allows_all(asked, request):
             work = parts.divide(asked, request, reply)
             if reply.is_large:
                 node.steps.run_on(reply, _go_on(work, handle, context, reply))
@@ -326,7 +334,10 @@ def guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Auth
             request = at_once(work)
             if request is None:
                 return None
-        repeat = handle(context, request, reply)
+        return kept(handle(context, request, reply))
+
+    def kept(repeat: Repeat | None) -> Repeat | None:
+        """Return what answers the request once more, as long as no entry changes."""
         if repeat is None:
             return None
         version = authorizer.version

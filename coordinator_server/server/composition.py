@@ -299,7 +299,7 @@ def _follow_acls(
         return
 
     def load() -> None:
-        authorizer.load({record.id: Acl.of_record(record) for record in catalog.records(ACLS)})
+        authorizer.load({record.id: record for record in catalog.records(ACLS)}, Acl.of_record)
 
     def report(context: RequestContext, operation: AclOperation, resource_type: AclResourceType, names: Sequence[str], /) -> None:
         kind = _in_words(resource_type)

@@ -22,7 +22,7 @@ from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.support.api_requests import request_of
-from tests.support.asking import must_commit, topic_of
+from tests.support.asking import commit_alone, must_commit, topic_of
 from tests.support.client import response_type
 from tests.support.eventually import eventually
 from tests.support.guarded import DENIALS, Guarded
@@ -118,6 +118,20 @@ def test_a_member_is_refused_as_soon_as_its_entry_is_removed(server: Guarded) ->
 
     assert before == [0, 0, 0, 0]
     assert after == ErrorCode.GROUP_AUTHORIZATION_FAILED
+
+
+def test_a_commit_that_repeats_is_refused_as_soon_as_its_entry_is_removed(server: Guarded) -> None:
+    """What is kept of the last commit of a connection does not outlive the entries."""
+    server.allow("committer", Operation.READ, ResourceType.GROUP, "kept")
+    server.allow("committer", Operation.READ, ResourceType.TOPIC, "orders")
+    with server.client("committer") as client:
+        before = [commit_alone(client, "kept", "orders", {0: offset})[0] for offset in range(6)]
+        server.revoke("committer")
+        server.allow("committer", Operation.READ, ResourceType.GROUP, "kept")
+        after = commit_alone(client, "kept", "orders", {0: 6})[0]
+
+    assert before == [0] * 6
+    assert after == ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def test_entries_are_described_as_they_were_created(server: Guarded) -> None:

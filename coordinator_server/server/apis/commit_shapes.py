@@ -22,12 +22,14 @@ FIRST_WITH_TOPIC_IDS = 10
 class ServedShape(LoggedShape):
     """A shape of commits with cached lookups, valid while its topics do not change."""
 
-    __slots__ = ("_topics_found", "partition")
+    __slots__ = ("_topics_found", "allowed_to", "partition")
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
         # The partition of the group's shard.
         self.partition = -1
+        # For whom all of it was allowed, if an authorizer is configured (``offset_access.py``).
+        self.allowed_to: object = None
         # The topics of the last successful lookup, or None.
         self._topics_found: list[Topic] | None = None
 

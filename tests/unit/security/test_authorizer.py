@@ -33,9 +33,13 @@ def acl(
     return Acl(Pattern(kind, name, pattern_type), principal, host, operation, permission)
 
 
+def same(entry: Acl) -> Acl:
+    return entry
+
+
 def loaded(*acls: Acl, super_users: tuple[str, ...] = (), allows_unlisted: bool = False) -> Authorizer:
     found = Authorizer(super_users, allows_unlisted=allows_unlisted)
-    found.load(dict(enumerate(acls)))
+    found.load(dict(enumerate(acls)), same)
     return found
 
 
@@ -114,7 +118,7 @@ def test_what_is_remembered_ends_with_a_change() -> None:
     assert allows(authorizer, READ, "orders")
     version = authorizer.version
 
-    authorizer.load({})
+    authorizer.load({}, same)
 
     assert authorizer.version != version
     assert not allows(authorizer, READ, "orders")
@@ -124,10 +128,10 @@ def test_equal_entries_are_removed_one_by_one() -> None:
     """A log may have two: only the removal of the last one ends what they allow."""
     authorizer = loaded(acl(ALLOW, READ, "ord", PREFIXED), acl(ALLOW, READ, "ord", PREFIXED))
 
-    authorizer.load({1: acl(ALLOW, READ, "ord", PREFIXED)})
+    authorizer.load({1: acl(ALLOW, READ, "ord", PREFIXED)}, same)
     assert allows(authorizer, READ, "orders")
 
-    authorizer.load({})
+    authorizer.load({}, same)
     assert not allows(authorizer, READ, "orders")
 
 
@@ -228,7 +232,7 @@ def test_random_entries_are_decided_as_if_one_looked_at_each() -> None:
                 principal=draw.choice(("User:alice", "User:bob", "User:*")),
                 host=draw.choice(("*", "10.0.0.1", "10.0.0.2")),
             )
-        authorizer.load(acls)
+        authorizer.load(acls, same)
         for _ in range(10):
             asked = draw.choice(("User:alice", "User:bob")), draw.choice(("10.0.0.1", "10.0.0.2"))
             operation, name = draw.choice((READ, WRITE, DESCRIBE)), draw.choice(names)
