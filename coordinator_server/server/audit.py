@@ -8,6 +8,7 @@ left out. Lines about administrators are never left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -36,6 +37,8 @@ class Audit:
     """The audit log of one loop."""
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
+        # The number of refusals by event, also of those without a line.
+        self.counts: Counter[str] = Counter()
         self._now_ms = now_ms
         # The second of the last lines about refusals, and how many they are.
         self._second = 0
@@ -56,6 +59,7 @@ class Audit:
         write_line("administrative-request", **_who(context), **_named(resources), outcome=outcome, **fields)
 
     def _refused(self, event: str, **fields: Any) -> None:
+        self.counts[event] += 1
         second = self._now_ms() // 1000
         if second != self._second:
             self._second, self._written = second, 0

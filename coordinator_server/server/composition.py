@@ -240,7 +240,9 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
     _follow_quotas(family_news, listener, node, _metering(config, services), partial(Dispatcher, apis, background))
     certificates = Certificates(tls, services.clock, listener_services.timers)
-    metrics = LoopMetrics(node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts), services.clock)
+    metrics = LoopMetrics(
+        node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts, audit), services.clock
+    )
     operations |= metrics.operations
     retention = _retention(site, store)
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))

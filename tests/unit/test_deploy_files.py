@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from coordinator_server.cli import COMMANDS
+from coordinator_server.config_sources import Sources
 from coordinator_server.config_values import load, parse_overrides
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +102,15 @@ def test_what_the_images_are_built_of_is_sent_to_the_builder() -> None:
 
     assert {word for line in copied for word in line.split()} == sent
     assert all((ROOT / name).exists() for name in sent)
+
+
+def test_the_image_listens_where_its_environment_says() -> None:
+    """As Kafka's does: whoever starts it may give other listeners, in a variable or as a property."""
+    environment = dict(re.findall(r"^ENV (KAFKA_\w+)=(\S+)$", CONTAINERFILE, re.MULTILINE))
+
+    assert Sources(environment=environment).read().config.listeners == "PLAINTEXT://:9092"
+    assert Sources(environment=environment, overrides=["listeners=SSL://:9093"]).read().config.listeners == "SSL://:9093"
+    assert parsed(entrypoints()["server"]).listen is None
 
 
 def test_the_compose_file() -> None:

@@ -101,6 +101,13 @@ OF_LOOPS: Final = (
         f"{_SOCKETS},name=expired-connections-killed-count",
     ),
     Family(
+        "access_refusals",
+        Kind.COUNTER,
+        "Requests that were denied (request-denied) and clients that were not authenticated (authentication-failed).",
+        ("event",),
+        f"{_SOCKETS},name=failed-authentication-total",
+    ),
+    Family(
         "journal_sync_duration_seconds",
         Kind.HISTOGRAM,
         "Time of each write of the journal until it is durable; the count is the number of syncs.",

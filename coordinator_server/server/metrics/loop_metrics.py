@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.machine.shard import Clock
+from coordinator_server.server.audit import Audit
 from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.control import Operation
 from coordinator_server.server.group_counts import GroupCounts
@@ -42,6 +43,7 @@ class Observed(NamedTuple):
     listener: Listener
     certificates: Certificates
     group_counts: GroupCounts
+    audit: Audit
 
 
 class LoopMetrics:
@@ -51,7 +53,7 @@ class LoopMetrics:
         self.slow_turns: Mapping[str, int] = {}
         self._node = node
         self._health = Health(node.nodes, of.hosted, of.store)
-        self._hosted, self._store, self._apis, self._incidents, self._listener, self._certificates, self._group_counts = of
+        self._of = of
         self._clock = clock
         self._started_ms = clock.now_ms()
         self._census = Census(node.config, node.groups, node.transactions, clock)
@@ -85,7 +87,7 @@ class LoopMetrics:
         """Measure the times of requests from now on."""
         if not self._is_measuring:
             self._is_measuring = True
-            for api in self._apis:
+            for api in self._of.apis:
                 for tally in api.tallies:
                     tally.measure(api.name)
 
@@ -93,7 +95,7 @@ class LoopMetrics:
         requests: list[list[Any]] = []
         errors: list[list[Any]] = []
         times: list[list[Any]] = []
-        for api in self._apis:
+        for api in self._of.apis:
             of_api: Counter[int] = Counter()
             classes, seconds = [0] * len(api.tallies[0].times), 0.0
             for version, tally in enumerate(api.tallies):
@@ -110,32 +112,33 @@ class LoopMetrics:
         samples["slow_turns"] = [[api, count] for api, count in self.slow_turns.items()]
 
     def _add_log(self, samples: Samples) -> None:
-        counts = self._store.submits
+        counts = self._of.store.submits
         samples["journal_sync_duration_seconds"] = [[list(counts.times), counts.seconds]]
         samples["batch_size_bytes"] = [[list(counts.sizes), counts.bytes]]
         samples["submits"] = [[counts.submits]]
         samples["refused_submits"] = [[counts.refusals]]
-        shards: Counter[tuple[str, str]] = Counter((each.shard.topic, each.state.value) for each in self._hosted.progress)
+        shards: Counter[tuple[str, str]] = Counter((each.shard.topic, each.state.value) for each in self._of.hosted.progress)
         samples["shards"] = [[topic, state, count] for (topic, state), count in shards.items()]
-        samples["load_records"] = [[topic, runtime.records_loaded] for topic, runtime in self._hosted.runtimes.items()]
-        if self._hosted.loaded_in_s is not None:
-            samples["load_duration_seconds"] = [[self._hosted.loaded_in_s]]
+        samples["load_records"] = [[topic, runtime.records_loaded] for topic, runtime in self._of.hosted.runtimes.items()]
+        if self._of.hosted.loaded_in_s is not None:
+            samples["load_duration_seconds"] = [[self._of.hosted.loaded_in_s]]
 
     def _add_loop(self, samples: Samples) -> None:
-        connections, parked, waiting = self._listener.counts()
+        connections, parked, waiting = self._of.listener.counts()
         samples["connections"] = [[connections]]
         samples["parked_answers"] = [[parked]]
         samples["waiting_connections"] = [[waiting]]
-        samples["incidents"] = [[name, count] for name, count in self._incidents.counts.items()]
-        samples["rebalances"] = [[reason, count] for reason, count in self._group_counts.reasons.items()]
-        samples["sessions_expired"] = [[self._group_counts.expired]]
+        samples["incidents"] = [[name, count] for name, count in self._of.incidents.counts.items()]
+        samples["access_refusals"] = [[event, count] for event, count in self._of.audit.counts.items()]
+        samples["rebalances"] = [[reason, count] for reason, count in self._of.group_counts.reasons.items()]
+        samples["sessions_expired"] = [[self._of.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
         if self._node.nodes.loop == 0:
             topics = self._node.catalog.all_topics()
             samples["topics"] = [[len(topics)]]
             samples["partitions"] = [[sum(each.partitions for each in topics)]]
             samples["certificate_expiry_timestamp_seconds"] = [
-                [listener, at_s] for listener, at_s in self._certificates.expiries().items()
+                [listener, at_s] for listener, at_s in self._of.certificates.expiries().items()
             ]
 
     async def _add_census(self, samples: Samples) -> None:

@@ -215,6 +215,7 @@ def test_a_flood_of_refusals_is_counted() -> None:
     assert len(lines) == REFUSALS_PER_SECOND + 1
     assert len(lines[0]["user"]) == LONGEST_TEXT + 1
     assert [line.get("left_out_before") for line in lines[-2:]] == [None, 7]
+    assert audit.counts == {"authentication-failed": REFUSALS_PER_SECOND + 7, "request-denied": 1}
 
 
 async def test_an_operation_of_the_control_socket_that_changes_something_has_a_line(tmp_path: Path) -> None:
