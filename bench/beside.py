@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shlex
+import tempfile
+from pathlib import Path
 from typing import Final
 
-from bench.targets import Address, kafka_broker, this_server
+from bench.targets import Address, TlsPorts, kafka_broker, this_server
 
 KAFKA: Final = "Kafka"
 KAFKA_FSYNC: Final = "Kafka, fsync"
@@ -31,16 +33,25 @@ def add_server_options(parser: argparse.ArgumentParser, *, seconds: float, warm_
     parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker beside it (java and mvn)")
     parser.add_argument("--kafka-fsync", action="store_true", help="and another one that syncs, as this server does")
     parser.add_argument("--kafka-property", action="append", default=[], metavar="NAME=VALUE", help="a property of the brokers")
+    parser.add_argument("--tls", action="store_true", help="send the load over TLS (needs OpenSSL's headers)")
     parser.add_argument("--json", metavar="FILE", help="write every single run there too")
 
 
 def servers(options: argparse.Namespace, stack: contextlib.ExitStack) -> dict[str, Address]:
-    """Start the servers that the options ask for. Return their addresses by name; they end with ``stack``."""
+    """Start the servers that the options ask for. Return their addresses by name; they end with ``stack``.
+
+    With ``--tls`` they have a second port, which ``options.tls_ports`` has by the first one.
+    """
+    tls: TlsPorts | None = None
+    if options.tls:
+        tls = TlsPorts(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-tls-"))))
+        options.tls_ports = tls.ports
     found = {
-        f"ours {words}".strip(): stack.enter_context(this_server(shlex.split(words))).address for words in options.ours or [""]
+        f"ours {words}".strip(): stack.enter_context(this_server(shlex.split(words), tls)).address
+        for words in options.ours or [""]
     }
     if options.kafka:
-        found[KAFKA] = stack.enter_context(kafka_broker(options.kafka_property))
+        found[KAFKA] = stack.enter_context(kafka_broker(options.kafka_property, tls))
     if options.kafka_fsync:
-        found[KAFKA_FSYNC] = stack.enter_context(kafka_broker([*options.kafka_property, "log.flush.interval.messages=1"]))
+        found[KAFKA_FSYNC] = stack.enter_context(kafka_broker([*options.kafka_property, "log.flush.interval.messages=1"], tls))
     return found

@@ -24,6 +24,13 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef TLS
+#include <openssl/ssl.h>
+// What is left of a TLS record is in memory, where epoll does not see it.
+enum { READS_ALL = 1 };
+#else
+enum { READS_ALL = 0 };
+#endif
 
 enum { CONCURRENT_TRANSACTIONS = 51 };
 static const double RETRY_S = 0.001;
@@ -42,6 +49,9 @@ typedef struct {
 
 typedef struct {
     Cycle *cycles;
+#ifdef TLS
+    SSL *tls;
+#endif
     int fd, port, is_stuck;               // is_stuck: the socket takes no more for now, epoll tells when it does
     Exchange *exchanges;
     uint32_t count, next;           // of exchanges, and the one to send next
@@ -91,12 +101,42 @@ static void read_plan(Connection *connections, uint32_t count) {
     }
 }
 
+// With -DTLS every connection has TLS, and certificates are not checked.
+#ifdef TLS
+static void begin_tls(Connection *c) {
+    static SSL_CTX *context;
+    if (!context) context = SSL_CTX_new(TLS_client_method());
+    c->tls = SSL_new(context);
+    SSL_set_fd(c->tls, c->fd);
+    SSL_set_mode(c->tls, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    if (SSL_connect(c->tls) != 1) die("the TLS handshake failed");
+}
+
+static ssize_t transferred(Connection *c, int n) {
+    if (n > 0) return n;
+    int why = SSL_get_error(c->tls, n);
+    errno = why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? EAGAIN : EPROTO;
+    return why == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+}
+
+static ssize_t write_some(Connection *c, const char *from, size_t size) { return transferred(c, SSL_write(c->tls, from, (int)size)); }
+
+static ssize_t read_some(Connection *c, char *to, size_t size) { return transferred(c, SSL_read(c->tls, to, (int)size)); }
+#else
+static void begin_tls(Connection *c) { (void)c; }
+
+static ssize_t write_some(Connection *c, const char *from, size_t size) { return send(c->fd, from, size, MSG_NOSIGNAL); }
+
+static ssize_t read_some(Connection *c, char *to, size_t size) { return recv(c->fd, to, size, 0); }
+#endif
+
 static void open_connection(Connection *c, int poll) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)c->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int on = 1;
     if (!c->count) die("the plan has no requests for a connection");
     c->fd = socket(AF_INET, SOCK_STREAM, 0);
     if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&address, sizeof address)) die(strerror(errno));
+    begin_tls(c);
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(c->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
@@ -105,7 +145,7 @@ static void open_connection(Connection *c, int poll) {
 
 static void flush(Connection *c, int poll) {
     while (c->out_start < c->out_end) {
-        ssize_t n = send(c->fd, c->out + c->out_start, c->out_end - c->out_start, MSG_NOSIGNAL);
+        ssize_t n = write_some(c, c->out + c->out_start, c->out_end - c->out_start);
         if (n < 0 && errno != EAGAIN) die(strerror(errno));
         if (n < 0) break;
         c->out_start += (size_t)n;
@@ -196,12 +236,12 @@ static void take_answers(Connection *c) {
 static void receive(Connection *c) {
     for (;;) {
         if (c->in_capacity - c->in_size < READ_SIZE) c->in = grow(c->in, c->in_capacity = c->in_capacity * 2 + READ_SIZE);
-        ssize_t n = recv(c->fd, c->in + c->in_size, c->in_capacity - c->in_size, 0);
+        ssize_t n = read_some(c, c->in + c->in_size, c->in_capacity - c->in_size);
         if (n == 0) die("the server closed a connection");
         if (n < 0 && errno == EAGAIN) return;
         if (n < 0) die(strerror(errno));
         c->in_size += (size_t)n;
-        if (c->in_size < c->in_capacity) return;
+        if (c->in_size < c->in_capacity && !READS_ALL) return;
     }
 }
 

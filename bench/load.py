@@ -7,7 +7,7 @@ import json
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from bench.targets import BUILD, Address
@@ -252,6 +252,16 @@ def sent_to(plan: bytes, port: int) -> bytes:
     return bytes(entries)
 
 
+def moved(plan: bytes, ports: Mapping[int, int]) -> bytes:
+    """The same plan for other ports of the same servers."""
+    entries, position = bytearray(plan), 0
+    while position < len(plan):
+        number, port, request_size, answer_size = ENTRY.unpack_from(plan, position)
+        ENTRY.pack_into(entries, position, number, ports[port], request_size, answer_size)
+        position += ENTRY.size + request_size + answer_size
+    return bytes(entries)
+
+
 def answer_of(plan: bytes) -> bytes:
     """The first answer of a plan, for a server that always says the same."""
     _, _, request_size, answer_size = ENTRY.unpack_from(plan)
@@ -259,23 +269,26 @@ def answer_of(plan: bytes) -> bytes:
     return plan[start : start + answer_size]
 
 
-def blast(connections: int, window: int, plan: bytes, warm_s: float, seconds: float, steps: int = 0) -> Measured:
+def blast(  # noqa: PLR0913 - what the load generator takes
+    connections: int, window: int, plan: bytes, warm_s: float, seconds: float, steps: int = 0, *, has_tls: bool = False
+) -> Measured:
     """One run of the load generator. With ``steps`` the requests of a connection are cycles of so many."""
     arguments = [str(connections), str(window), str(warm_s), str(seconds), *([str(steps)] if steps else [])]
-    done = subprocess.run([compiled(), *arguments], input=plan, capture_output=True, check=False)
+    done = subprocess.run([compiled(has_tls=has_tls), *arguments], input=plan, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.decode().strip())
     measured: Measured = json.loads(done.stdout)
     return measured
 
 
-def compiled() -> str:
+def compiled(*, has_tls: bool = False) -> str:
     """The load generator, compiled when it is not there or older than its source."""
-    source, binary = ROOT / "bench" / "blast.c", BUILD / "blast"
+    source, binary = ROOT / "bench" / "blast.c", BUILD / ("blast-tls" if has_tls else "blast")
+    words = ["-DTLS", "-lssl", "-lcrypto"] if has_tls else []
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         compiler = shutil.which("cc")
         if compiler is None:
             raise SystemExit("the load generator is compiled on first use; install a C compiler: apt-get install gcc libc6-dev")
         BUILD.mkdir(exist_ok=True)
-        subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-o", str(binary), str(source)], check=True)
+        subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-o", str(binary), str(source), *words], check=True)
     return str(binary)

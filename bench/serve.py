@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from bench.beside import KAFKA, add_server_options, servers
-from bench.load import SCENARIOS, Measured, answer_of, blast, compiled, plan, sent_to, set_up
+from bench.load import SCENARIOS, Measured, answer_of, blast, compiled, moved, plan, sent_to, set_up
 from bench.targets import BUILD, Address, idle_server
 from tests.support.members import Member
 
@@ -102,15 +102,21 @@ def _measure(scenario: str, shape: str, targets: list[Target], options: argparse
     connections, window = SHAPES[shape]
     plans = {target.name: plan(target.members[:connections], scenario) for target in targets}
     first = plans[targets[0].name]
+    if options.tls:
+        plans = {name: moved(entries, options.tls_ports) for name, entries in plans.items()}
+
+    def has_tls(name: str) -> bool:
+        return options.tls and name != IDLE
+
     with _idle(first) as (_, port):
         plans[IDLE] = sent_to(first, port)
         runs: dict[str, list[Measured]] = {name: [] for name in plans}
         for name, entries in plans.items():
             # A JVM compiles what it has seen run for a while.
-            blast(connections, window, entries, 0, options.warm_up if name.startswith(KAFKA) else 0.5)
+            blast(connections, window, entries, 0, options.warm_up if name.startswith(KAFKA) else 0.5, has_tls=has_tls(name))
         for _ in range(options.rounds):
             for name, entries in plans.items():
-                runs[name].append(blast(connections, window, entries, options.warm, options.seconds))
+                runs[name].append(blast(connections, window, entries, options.warm, options.seconds, has_tls=has_tls(name)))
     return Row(scenario, shape, runs)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.certificates import Authority
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 from tests.support.server import ROOT, Server
 
@@ -39,6 +40,14 @@ share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 """
+# The last line of a name counts.
+BROKER_TLS = """
+listeners=PLAINTEXT://127.0.0.1:{port},SSL://127.0.0.1:{tls},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SSL://127.0.0.1:{tls}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL
+ssl.keystore.type=PEM
+ssl.keystore.location={keystore}
+"""
 BROKER_LOGGING = """\
 rootLogger.level=ERROR
 rootLogger.appenderRef.out.ref=OUT
@@ -65,12 +74,31 @@ class Daemon(Server):
         return ([self._python, "-P", *own[1:]] if self._python else own) + [*self._words]
 
 
+class TlsPorts:
+    """A key for all servers of a run, and the port with TLS of each, by its port without."""
+
+    def __init__(self, directory: Path) -> None:
+        self.keystore = Authority().issue("localhost").write(directory / "keys.pem")
+        self.ports: dict[int, int] = {}
+
+    def add(self, port: int) -> int:
+        """Return a port with TLS for a server."""
+        found = self.ports[port] = _free_port()
+        return found
+
+
 @contextlib.contextmanager
-def this_server(words: Sequence[str]) -> Iterator[Daemon]:
+def this_server(words: Sequence[str], tls: TlsPorts | None = None) -> Iterator[Daemon]:
     """This server, fsync and all, with a data directory that goes afterwards."""
     BUILD.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory, Daemon(Path(directory), words) as server:
-        yield server
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory:
+        server = Daemon(Path(directory), words)
+        if tls is not None:
+            plain = _free_port()
+            listeners = f"PLAINTEXT://127.0.0.1:{plain},SSL://127.0.0.1:{tls.add(plain)}"
+            server.overrides = {**server.overrides, "listeners": listeners, "ssl.keystore.location": tls.keystore}
+        with server:
+            yield server
 
 
 @contextlib.contextmanager
@@ -94,14 +122,14 @@ class Broker(NamedTuple):
 
 
 @contextlib.contextmanager
-def kafka_broker(properties: Sequence[str]) -> Iterator[Address]:
+def kafka_broker(properties: Sequence[str], tls: TlsPorts | None = None) -> Iterator[Address]:
     """The address of a broker of one's own."""
-    with kafka_process(properties) as broker:
+    with kafka_process(properties, tls) as broker:
         yield broker.address
 
 
 @contextlib.contextmanager
-def kafka_process(properties: Sequence[str]) -> Iterator[Broker]:
+def kafka_process(properties: Sequence[str], tls: TlsPorts | None = None) -> Iterator[Broker]:
     """A single KRaft node from Maven Central's jars, as it comes but for replication factors."""
     try:
         jars = bring_kafka_jars()
@@ -110,6 +138,8 @@ def kafka_process(properties: Sequence[str]) -> Iterator[Broker]:
     with tempfile.TemporaryDirectory(prefix="kafka-", dir=BUILD) as name:
         directory, port, controller = Path(name), _free_port(), _free_port()
         settings = BROKER_PROPERTIES.format(port=port, controller=controller, directory=directory) + "\n".join(properties)
+        if tls is not None:
+            settings += BROKER_TLS.format(port=port, tls=tls.add(port), controller=controller, keystore=tls.keystore)
         (directory / "server.properties").write_text(settings)
         (directory / "log4j2.properties").write_text(BROKER_LOGGING)
         java = [

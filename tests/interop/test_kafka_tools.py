@@ -246,6 +246,18 @@ def test_kafka_configs(tool: Tool, fresh_name: str) -> None:
     assert "group.initial.rebalance.delay.ms=0" in shown
 
 
+def test_kafka_configs_sets_quotas(tool: Tool, fresh_name: str) -> None:
+    """Of a user with a client id. Nobody else is slowed down by it."""
+    entity = ("--entity-type", "users", "--entity-name", fresh_name, "--entity-type", "clients", "--entity-name", fresh_name)
+    tool(CONFIGS, "--alter", *entity, "--add-config", "request_percentage=200,producer_byte_rate=1024")
+    described = tool(CONFIGS, "--describe", *entity)
+    assert "request_percentage=200.0" in described
+    assert "producer_byte_rate=1024.0" in described
+    tool(CONFIGS, "--alter", *entity, "--delete-config", "request_percentage,producer_byte_rate")
+
+    assert "request_percentage" not in tool(CONFIGS, "--describe", *entity)
+
+
 def test_kafka_features(tool: Tool) -> None:
     """What is in use, with the epoch that clients compare."""
     told = {line.split()[1]: line.split() for line in tool(FEATURES, "describe").splitlines() if line.startswith("Feature:")}
