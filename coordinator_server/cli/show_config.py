@@ -54,7 +54,8 @@ A name that no property has is an error in `--override`. In a file or the enviro
 those of a Kafka broker, it is ignored, and the log has a warning with the nearest name. Values may
 be in other places: `${env:NAME}`, `${file:PATH:KEY}` and `${directory:PATH:FILE}`, as in Kafka.
 
-A property of one listener is `listener.name.NAME.PROPERTY`; only those of `ssl.*` can be given so.
+A property of one listener is `listener.name.NAME.PROPERTY`; those of TLS (`ssl.*`) and of SASL can be
+given so.
 
 SIGHUP reads file and environment again. What it changes is marked; other properties change when the
 server is started again, and the log names them. If a value is wrong, all stay as they are.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import structlog
 
@@ -18,6 +18,14 @@ from coordinator_server.server.listener import Listener
 log = structlog.get_logger(__name__)
 
 
+_LIMITS: Final = (
+    "max_connections",
+    "max_connections_per_ip",
+    "max_connections_per_ip_overrides",
+    "max_connection_creation_rate",
+)
+
+
 class Reconfiguration(NamedTuple):
     """The parts of a loop that keep what they have read of ``config``. ``limits`` returns the limits of connections."""
 
@@ -29,9 +37,15 @@ class Reconfiguration(NamedTuple):
 
     def apply(self, changed: Config) -> None:
         """Use the values of ``changed`` from now on. A part that cannot use them keeps what it has, and says so."""
+        has_other_limits = any(getattr(self.config, each) != getattr(changed, each) for each in _LIMITS)
         adopt(self.config, changed)
         self.certificates.reload(changed)
         self.retention.keep(kept_history(changed))
+        if has_other_limits:
+            self._limit()
+
+    def _limit(self) -> None:
+        # Names of hosts are looked up, which may take the loop's time: only where a limit has changed.
         try:
             self.listener.limit(self.limits())
         except StartError as wrong:
