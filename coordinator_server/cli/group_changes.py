@@ -9,6 +9,7 @@ from typing import Final
 
 from coordinator_server.cli.answers import Answer, Row, changes
 from coordinator_server.cli.cluster_command import ClusterAction, Progress, run_on_cluster
+from coordinator_server.cli.connected import MOST_SHOWN, Connected, connected_lines
 from coordinator_server.cli.group_views import found_groups
 from coordinator_server.cli.offset_files import read_offsets
 from coordinator_server.cli.offset_targets import Topics, named_partitions, target_offsets
@@ -24,8 +25,6 @@ from protocol.error_codes import ErrorCode
 
 MOST_PER_COMMIT: Final = 10_000
 """The number of offsets that one request sets."""
-MOST_SHOWN: Final = 10
-"""The number of members that a refusal names."""
 
 Positions = Mapping[TopicPartition, Committed]
 
@@ -37,13 +36,8 @@ def run(options: argparse.Namespace) -> int:
 
 def who_is_connected(group: Description) -> list[str]:
     """Return lines that name the members of a group, for those who have to stop them."""
-    lines = [
-        f"group {group.group_id} has member {each.member_id} of {each.client_id} at {each.client_host.removeprefix('/')}"
-        + (f", instance {each.instance_id}" if each.instance_id else "")
-        for each in group.members[:MOST_SHOWN]
-    ]
-    more = len(group.members) - MOST_SHOWN
-    return [*lines, f"and {counted(more, 'more member')}"] if more > 0 else lines
+    found = [Connected(each.member_id, each.client_id, each.client_host, each.instance_id) for each in group.members]
+    return connected_lines(group.group_id, found)
 
 
 async def _reset(cluster: Cluster, options: argparse.Namespace) -> Answer:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from coordinator_server.cli.connected import Connected, connected_lines
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
@@ -58,6 +59,11 @@ def _restore(options: argparse.Namespace) -> None:
         raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
     wanted = then.group.offsets
     changes = _changes(before.group.offsets if before.group is not None else [], wanted)
+    members = before.group.members if before.group is not None else []
+    for line in connected_lines(
+        options.group, [Connected(each.member_id, each.client_id, each.client_host, each.group_instance_id) for each in members]
+    ):
+        note(line)
     restored = None
     if options.execute:
         offsets = [
@@ -75,8 +81,7 @@ def _restore(options: argparse.Namespace) -> None:
         if answer is None:
             raise PipelineError(f"no server runs on {options.data_dir}: start it, then restore")
         restored = answer["restored"]
-    members = len(before.group.members) if before.group is not None else 0
-    print_answer(options, {"changes": changes, "restored": restored}, _table_of_changes(changes, members, restored))
+    print_answer(options, {"changes": changes, "restored": restored}, _table_of_changes(changes, len(members), restored))
 
 
 def _expiring(options: argparse.Namespace) -> None:

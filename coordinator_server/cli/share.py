@@ -5,27 +5,36 @@ from its first delivery until it is acknowledged or rejected. If a consumer fail
 back, and is delivered again. A record that comes back over and over is stuck: "describe" says which it
 is, how often it was delivered, and since when; "why" with --offset says what happened to it.
 
-Answers come from the log. The server may run (the command asks it to seal its open segments) or not.
-They go back as far as segments are kept: log.history.retention.ms.
+Answers come from the log in --data-dir. The server may run (the command asks it to seal its open segments)
+or not. They go back as far as segments are kept: log.history.retention.ms. Without --data-dir, "describe"
+asks a running server, or a Kafka cluster, where each partition starts; it says nothing of deliveries.
 """
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
+from coordinator_server.cli.answers import Answer
+from coordinator_server.cli.cluster_command import add_cluster_arguments, refuse_both, run_cluster_action
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import moment_ms
+from coordinator_server.client.errors import Refused
+from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
 
+if TYPE_CHECKING:
+    from coordinator_server.client.admin.cluster import Cluster
+
 EPILOG = """\
 examples:
+  coordinator-server share describe workers --bootstrap 127.0.0.1:9092              # where each partition starts
   coordinator-server share describe workers --data-dir ./data                       # where each partition is, what is stuck
   coordinator-server share describe workers --topic jobs --json --data-dir ./data
   coordinator-server share at workers 2026-11-20T10:00Z --data-dir ./data           # the same at a moment
@@ -45,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         each.add_argument("--topic", metavar="NAME", help="only this topic, by name or id")
         each.add_argument("--partition", type=int, metavar="N", help="only this partition of the topic")
     why.add_argument("--offset", type=int, metavar="OFFSET", help="only what was said of the record at this offset")
-    add_common(describe, at, why)
+    add_common(describe, required=False)
+    add_cluster_arguments(describe)
+    add_common(at, why)
 
 
 def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
@@ -55,8 +66,31 @@ def _action(actions: Any, name: str, summary: str) -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the answer and return the exit code."""
+    """Print the answer and return the exit code. Raises ConfigError."""
+    if options.data_dir is None:
+        options.output = "json" if options.json else options.output
+        return run_cluster_action(options, _ask)
+    if options.action == "describe":
+        refuse_both(options)
+        if options.output not in {"text", "json"}:
+            raise ConfigError(f"-o {options.output} is for answers of a running server: the log's are text or JSON")
+        options.json |= options.output == "json"
     return run_action(options, _ACTIONS, ())
+
+
+async def _ask(cluster: Cluster, options: argparse.Namespace) -> Answer:
+    from coordinator_server.client.admin.groups import SHARE, describe_group
+    from coordinator_server.client.admin.share_offsets import share_offsets
+
+    group = await describe_group(cluster, options.group)
+    if group.type != SHARE:
+        raise Refused(f"group {options.group} is no share group: it is {group.type}")
+    rows = [
+        {"group": options.group, "topic": at.topic, "partition": at.partition, "start_offset": each.offset, "lag": each.lag}
+        for at, each in (await share_offsets(cluster, options.group)).items()
+        if options.topic in {None, at.topic} and options.partition in {None, at.partition}
+    ]
+    return Answer(rows, empty=f"share group {options.group} has no share partitions")
 
 
 def _describe(options: argparse.Namespace) -> None:

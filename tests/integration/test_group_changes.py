@@ -196,12 +196,21 @@ def test_share_partitions_start_where_they_are_set(ask: Command, client: Client)
 
     moved = ask.rows("groups", "reset", "start", "--topic", "orders:1", "--to-offset", "33", "--execute")
     starts = {each["partition"]: each["offset"] for each in ask.rows("groups", "offsets", "start")}
+    described = ask.rows("share", "describe", "start", "--topic", "orders", "--partition", "1")
     deleted = ask.rows("groups", "delete-offsets", "start", "--topic", "orders", "--execute")
 
     assert [each["after"] for each in moved] == [33]
     assert starts[1] == 33
+    assert [(each["topic"], each["partition"], each["start_offset"]) for each in described] == [("orders", 1, 33)]
     assert [(each["topic"], each["outcome"]) for each in deleted] == [("orders", "deleted")]
     assert ask.rows("groups", "offsets", "start") == []
+
+
+def test_only_share_groups_have_share_partitions(ask: Command, client: Client) -> None:
+    must_commit(client, "plain", "orders", {0: 1})
+
+    assert "plain is no share group: it is classic" in ask("share", "describe", "plain").err
+    assert ask("share", "describe", "nobody").code == 1
 
 
 @pytest.mark.parametrize(

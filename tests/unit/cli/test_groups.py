@@ -141,8 +141,13 @@ def test_a_dry_run_says_what_the_server_would_refuse(tmp_path: Path, capsys: pyt
     write_meta(tmp_path)
     write_segments(tmp_path / SHARD, [Batch((Record(number, *row),)) for number, row in enumerate(rows)])
 
-    last = shown(tmp_path, capsys, "restore", "g", "--at", ENDED)[-1]
-    assert last == "dry run: would be refused, the group has 2 members: stop them first"
+    assert main(["groups", "restore", "g", "--at", ENDED, "--data-dir", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == "dry run: would be refused, the group has 2 members: stop them first"
+    assert [line.partition(" of ")[0] for line in printed.err.splitlines()] == [
+        "coordinator-server: group g has member a",
+        "coordinator-server: group g has member b",
+    ]
 
 
 def test_a_moment_that_has_not_come_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
