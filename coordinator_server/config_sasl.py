@@ -20,6 +20,7 @@ class SaslConfig(AccessConfig, frozen=True, kw_only=True):
             "(coordinator-server users, kafka-configs.sh), those of PLAIN in sasl.jaas.config.",
             form="PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, one or more, separated by commas",
             kafka_default="GSSAPI",
+            is_reloadable=True,
         ),
     ] = ""
     sasl_jaas_config: Annotated[
@@ -28,6 +29,7 @@ class SaslConfig(AccessConfig, frozen=True, kw_only=True):
             "The users of PLAIN, with their passwords: listener.name.NAME.plain.sasl.jaas.config. Other mechanisms need none.",
             form='org.apache.kafka.common.security.plain.PlainLoginModule required user_NAME="PASSWORD" …;',
             is_secret=True,
+            is_reloadable=True,
         ),
     ] = ""
     sasl_server_max_receive_size: Annotated[
@@ -43,6 +45,7 @@ class SaslConfig(AccessConfig, frozen=True, kw_only=True):
         FromKafka(
             "The time after which a client must authenticate again (KIP-368). A client that has not done so is closed with its next "
             "request. 0 never asks for it.",
+            is_reloadable=True,
         ),
     ] = 0
     connection_failed_authentication_delay_ms: Annotated[

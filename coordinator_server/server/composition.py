@@ -80,7 +80,7 @@ from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows
-from coordinator_server.server.sasl_listeners import SaslMaterials, sasl_entrances
+from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
 from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.status import Status
@@ -226,15 +226,19 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
-    sasl = SaslMaterials(
-        catalog,
-        family_news,
-        turns.queue,
-        _timers(services),
-        services.clock,
-        Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests()),
-        lambda: listener.dispatch,
-        partial(_not_known, incidents, audit),
+    sasl = SaslListeners(
+        config,
+        listener_specs(config, site.loops),
+        SaslMaterials(
+            catalog,
+            family_news,
+            turns.queue,
+            _timers(services),
+            services.clock,
+            Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests()),
+            lambda: listener.dispatch,
+            partial(_not_known, incidents, audit),
+        ),
     )
     listener_services = _listener_services(site, services, store, incidents, _entrances(site, tls, sasl))
     listener = Listener(loop, config, dispatcher, turns, background, listener_services)
@@ -245,7 +249,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     )
     operations |= metrics.operations
     retention = _retention(site, store)
-    reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store))
+    reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store), sasl)
     status.listener, status.certificates = listener, certificates
     control, cleaner = _tools(site, store, operations)
     return Parts(
@@ -516,10 +520,9 @@ def _thread(site: Site, event: str) -> Worker:
     return make() if make is not None else ThreadWorker(lambda: log.error(event))
 
 
-def _entrances(site: Site, tls: Mapping[str, ListenerTls], sasl: SaslMaterials) -> list[EntranceServices]:
+def _entrances(site: Site, tls: Mapping[str, ListenerTls], sasl: SaslListeners) -> list[EntranceServices]:
     specs = listener_specs(site.config, site.loops)
-    logins = sasl_entrances(site.config, specs, sasl)
-    return [EntranceServices(tls.get(each.name), logins.get(each.name)) for each in specs]
+    return [EntranceServices(tls.get(each.name), sasl.entrances.get(each.name)) for each in specs]
 
 
 def _timers(services: LoopServices) -> CoordinatorTimer:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection, Dispatch, UnservedRequest
-from coordinator_server.server.logins import Logins
+from coordinator_server.server.logins import ListenerUser, Logins
 from coordinator_server.server.reply import PendingReply
 from protocol.api import API_VERSIONS_KEY, APIS
 from protocol.error_codes import ErrorCode
@@ -95,6 +95,7 @@ class Login:
         self._services = services
         self._mechanism = ""
         self._exchange: Exchange | None = None
+        self._max_reauth_ms = 0
         # Tokens come without a request around them (SaslHandshake version 0).
         self._is_bare = False
         # Of a connection that has been authenticated before.
@@ -152,7 +153,8 @@ class Login:
             self._fail(reply, unsupported, f"the mechanism is not one of {', '.join(names)}")
             return
         self._mechanism, self._is_bare = mechanism, version == 0
-        self._exchange = services.mechanisms[mechanism].begin()
+        chosen = services.mechanisms[mechanism]
+        self._exchange, self._max_reauth_ms = chosen.begin(), chosen.max_reauth_ms
         self.state = State.TOKENS
         reply.complete(SaslHandshakeResponse(ErrorCode.NONE, names))
 
@@ -212,9 +214,9 @@ class Login:
         assert exchange is not None
         self._principal, self._proved_by = f"{_USER}{exchange.user}", self._mechanism
         services.logins.forget(connection, self._credential)
-        self._credential = exchange.credential
+        self._credential = exchange.credential or ListenerUser(services.listener, self._mechanism, str(exchange.user))
         services.logins.note(connection, self._credential)
-        lifetime_ms = _lifetime_ms(services.mechanisms[self._mechanism].max_reauth_ms, exchange.expires_ms, services.clock)
+        lifetime_ms = _lifetime_ms(self._max_reauth_ms, exchange.expires_ms, services.clock)
         self._can_expire = lifetime_ms is not None
         self._exchange = None
         self.state = State.DONE

@@ -1,4 +1,4 @@
-"""Who is logged in with a credential of the catalog. When the credential is removed, their connections end.
+"""Who is logged in. When a user is removed, in the catalog or in the properties of the listener, the user's connections end.
 
 A credential that is replaced, because of a new password, ends no connection: as in Kafka, it counts from the next login on.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from coordinator_server.catalog.scram_users import MIN_ITERATIONS, SCRAM_USERS, CredentialKey
 from coordinator_server.server.cluster.catalog import Catalog
@@ -17,6 +17,14 @@ from coordinator_server.server.family_news import FamilyNews
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
 CLOSED_PER_STEP: Final = 500
+
+
+class ListenerUser(NamedTuple):
+    """A user whom the properties of a listener name."""
+
+    listener: str
+    mechanism: str
+    user: str
 
 
 class Logins:
@@ -39,9 +47,8 @@ class Logins:
         return self._usual.get(mechanism, MIN_ITERATIONS)
 
     def note(self, connection: Connection, key: Any) -> None:
-        """A connection was let in by a credential, or by None."""
-        if key is not None:
-            self._connections.setdefault(key, {})[connection] = None
+        """A connection was let in: by a CredentialKey of the catalog, or as a ListenerUser."""
+        self._connections.setdefault(key, {})[connection] = None
 
     def forget(self, connection: Connection, key: Any) -> None:
         """The connection has ended, or has authenticated again."""
@@ -56,14 +63,21 @@ class Logins:
         for record in self._catalog.records(SCRAM_USERS):
             counts.setdefault(record.mechanism, Counter())[record.iterations] += 1
         self._usual = {mechanism: each.most_common(1)[0][0] for mechanism, each in counts.items()}
-        removed = [key for key in self._connections if self.credential(key) is None]
+        self._review(lambda key: isinstance(key, ListenerUser) or self.credential(key) is not None)
+
+    def reloaded(self, listener: str, has_user: Callable[[ListenerUser], bool]) -> None:
+        """The properties of a listener have changed: end the connections of the users whom they do not have any more."""
+        self._review(lambda key: not isinstance(key, ListenerUser) or key.listener != listener or has_user(key))
+
+    def _review(self, is_there: Callable[[Any], bool]) -> None:
+        removed = [key for key in self._connections if not is_there(key)]
         self._end([connection for key in removed for connection in self._connections[key]])
 
     def _end(self, connections: Sequence[Connection]) -> None:
         """Close connections of removed users, in steps."""
         for connection in connections[:CLOSED_PER_STEP]:
             connection.report(
-                "user-removed", peer=connection.peer, principal=connection.principal, action="closed: its credential was removed"
+                "user-removed", peer=connection.peer, principal=connection.principal, action="closed: the user was removed"
             )
             connection.abort()
         left = connections[CLOSED_PER_STEP:]

@@ -14,6 +14,7 @@ from coordinator_server.server.admission import Limits
 from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.listener import Listener
+from coordinator_server.server.sasl_listeners import SaslListeners
 
 log = structlog.get_logger(__name__)
 
@@ -34,12 +35,14 @@ class Reconfiguration(NamedTuple):
     listener: Listener
     retention: Retention
     limits: Callable[[], Limits]
+    sasl: SaslListeners
 
     def apply(self, changed: Config) -> None:
         """Use the values of ``changed`` from now on. A part that cannot use them keeps what it has, and says so."""
         has_other_limits = any(getattr(self.config, each) != getattr(changed, each) for each in _LIMITS)
         adopt(self.config, changed)
         self.certificates.reload(changed)
+        self.sasl.reload(changed)
         self.retention.keep(kept_history(changed))
         if has_other_limits:
             self._limit()

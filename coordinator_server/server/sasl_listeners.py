@@ -1,9 +1,11 @@
-"""The listeners with SASL of one loop: what their logins share, from the properties."""
+"""The listeners with SASL of one loop: what their logins share, from the properties, which SIGHUP may change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import structlog
 
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.listeners import ListenerSpec
@@ -13,7 +15,9 @@ from coordinator_server.server.connection import Connection, Dispatch
 from coordinator_server.server.errors import WrongProperties
 from coordinator_server.server.family_news import FamilyNews
 from coordinator_server.server.login import AuthenticationFailed, Login, SaslServices
-from coordinator_server.server.logins import Logins
+from coordinator_server.server.logins import ListenerUser, Logins
+
+log = structlog.get_logger(__name__)
 
 
 class SaslMaterials(NamedTuple):
@@ -32,23 +36,52 @@ class SaslMaterials(NamedTuple):
     failed: AuthenticationFailed
 
 
-def sasl_entrances(
-    config: Config, listeners: Sequence[ListenerSpec], materials: SaslMaterials
-) -> dict[str, Callable[[Connection], None]]:
-    """Return how a connection begins on each listener with SASL, by the listener's name. Raises WrongProperties."""
-    names = [each.name for each in listeners if each.protocol.has_sasl]
-    if not names:
-        return {}
-    # Only a server with SASL loads the package.
-    from coordinator_server.security.sasl.mechanisms import max_receive_bytes, mechanisms_of
+class SaslListeners:
+    """``entrances`` has how a connection begins, by the listener's name. Raises WrongProperties."""
 
-    logins = Logins(materials.catalog, materials.news, materials.later)
+    def __init__(self, config: Config, listeners: Sequence[ListenerSpec], materials: SaslMaterials) -> None:
+        self.entrances: dict[str, Callable[[Connection], None]] = {}
+        # The mechanisms of each listener, as its logins see them.
+        self._mechanisms: dict[str, dict[str, Any]] = {}
+        names = [each.name for each in listeners if each.protocol.has_sasl]
+        if not names:
+            return
+        self._logins = Logins(materials.catalog, materials.news, materials.later)
+        try:
+            for name in names:
+                self.entrances[name] = self._entrance(config, name, materials)
+        except ConfigError as wrong:
+            raise WrongProperties(str(wrong)) from None
 
-    def entrance(name: str) -> Callable[[Connection], None]:
+    def reload(self, changed: Config) -> None:
+        """Use other mechanisms and users from now on. A listener whose properties are wrong keeps the old ones."""
+        for name, present in self._mechanisms.items():
+            # Only a server with SASL loads the package.
+            from coordinator_server.security.sasl.mechanisms import mechanisms_of
+
+            try:
+                wanted = mechanisms_of(changed, name, self._logins)
+            except ConfigError as wrong:
+                log.error("mechanisms-not-reloaded", listener=name, why=str(wrong), action="the old ones stay in use")
+                continue
+            present.clear()
+            present.update(wanted)
+
+            def has_user(key: ListenerUser, wanted: dict[str, Any] = present) -> bool:
+                mechanism = wanted.get(key.mechanism)
+                return mechanism is not None and bool(mechanism.has_user(key.user))
+
+            self._logins.reloaded(name, has_user)
+
+    def _entrance(self, config: Config, name: str, materials: SaslMaterials) -> Callable[[Connection], None]:
+        from coordinator_server.security.sasl.mechanisms import max_receive_bytes, mechanisms_of
+
+        mechanisms: dict[str, Any] = dict(mechanisms_of(config, name, self._logins))
+        self._mechanisms[name] = mechanisms
         services = SaslServices(
             name,
-            mechanisms_of(config, name, logins),
-            logins,
+            mechanisms,
+            self._logins,
             materials.timers,
             materials.clock,
             materials.before,
@@ -60,8 +93,3 @@ def sasl_entrances(
             config.socket_request_max_bytes,
         )
         return lambda connection: Login(services).begin(connection)
-
-    try:
-        return {name: entrance(name) for name in names}
-    except ConfigError as wrong:
-        raise WrongProperties(str(wrong)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import signal
 import socket
 import ssl
 import time
@@ -56,14 +57,19 @@ class Guarded(Server):
             "listeners": "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
             "ssl.keystore.location": keystore,
             "sasl.enabled.mechanisms": ",".join(["PLAIN", *MECHANISMS]),
-            "listener.name.sasl_plaintext.plain.sasl.jaas.config": "${env:JAAS}",
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"${{file:{directory}/secrets:jaas}}",
             "listener.name.sasl_ssl.sasl.enabled.mechanisms": ",".join(MECHANISMS),
             "sasl.login.timeout.ms": 1000 * IDLE_S,
             "topics": "orders:1",
         }
+        self.secrets = directory / "secrets"
+        self.name_users(bob=SECRET)
         super().__init__(directory, overrides, 2)
-        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-        self.environment = {"JAAS": f'{module} required user_bob="{SECRET}";'}
+
+    def name_users(self, **users: str) -> None:
+        """Write the users of PLAIN."""
+        options = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+        self.secrets.write_text(f"jaas=org.apache.kafka.common.security.plain.PlainLoginModule required {options};\n")
 
     def client(self, listener: str = "SASL_PLAINTEXT", loop: int = 0) -> Client:
         address = ("127.0.0.1", self.listeners[listener][loop])
@@ -163,6 +169,34 @@ def test_a_removed_user_is_out_when_the_change_is_answered(server: Guarded) -> N
     for user, password, error in (("dave", "first", 58), ("erin", "first", 58), ("erin", "second", 0)):
         with server.client() as client:
             assert log_in(client, user, password).error_code == error
+
+
+def test_users_of_the_properties_are_read_again(server: Guarded) -> None:
+    """On SIGHUP: who is not named any more is out, others stay in; wrong properties change nothing."""
+    server.name_users(bob=SECRET, kim="first", lea="first")
+    os.kill(server.pid, signal.SIGHUP)
+    eventually(lambda: _can_log_in(server, "lea", "first"))
+    with server.client() as kim, server.client(loop=1) as lea:
+        for client, user in ((kim, "kim"), (lea, "lea")):
+            assert log_in(client, user, "first", "PLAIN").error_code == ErrorCode.NONE
+        server.name_users(bob=SECRET, lea="second")
+        os.kill(server.pid, signal.SIGHUP)
+        eventually(lambda: _can_log_in(server, "lea", "second"))
+        assert eventually(lambda: not is_served(kim))
+        assert is_served(lea)
+    server.secrets.write_text("jaas=nothing that could be read\n")
+    os.kill(server.pid, signal.SIGHUP)
+    eventually(lambda: "not-reloaded" in server.log())
+    assert _can_log_in(server, "lea", "second")
+    server.name_users(bob=SECRET)
+
+
+def _can_log_in(server: Guarded, user: str, password: str) -> bool:
+    answers = []
+    for loop in (0, 1):
+        with server.client(loop=loop) as client:
+            answers.append(log_in(client, user, password, "PLAIN").error_code)
+    return answers == [ErrorCode.NONE] * 2
 
 
 def test_users_outlive_a_restart_and_secrets_are_shown_to_nobody(server: Guarded) -> None:

@@ -35,10 +35,12 @@ class Exchange(Protocol):
 
     @property
     def credential(self) -> Hashable | None:
-        """The credential of the catalog that proved it, because the connection ends when it is removed; None: there is none."""
+        """The credential of the catalog that proved it, because the connection ends when it is removed; None: it was the listener's."""
 
     def answer(self, token: bytes, /) -> bytes:
         """Return the answer to a token of the client. Raises Refused."""
 
 
 Begin = Callable[[], Exchange]
+HasUser = Callable[[str], bool]
+"""Whether a mechanism whose users are in the properties of its listener has a user of this name."""

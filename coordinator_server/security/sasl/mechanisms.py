@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from coordinator_server.catalog.scram_users import ScramMechanism
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.listener_settings import PREFIX, setting_of
-from coordinator_server.security.sasl.exchange import Begin
+from coordinator_server.security.sasl.exchange import Begin, HasUser
 from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 from coordinator_server.security.sasl.plain import plain
 from coordinator_server.security.sasl.scram import Credentials, scram
@@ -21,7 +21,7 @@ SETTINGS: Final = (_MECHANISMS_ENABLED, _JAAS, _MAX_REAUTH, _MAX_RECEIVE)
 """The properties that a listener has for itself, or a mechanism of it."""
 
 # From the options of the mechanism's JAAS entry, and the credentials of the catalog.
-_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], Credentials], Begin]]] = {
+_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], Credentials], tuple[Begin, HasUser]]]] = {
     "PLAIN": lambda options, _credentials: plain(options),
     "SCRAM-SHA-256": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_256, credentials),
     "SCRAM-SHA-512": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_512, credentials),
@@ -31,9 +31,13 @@ _WITH_USERS: Final = frozenset({"PLAIN"})
 
 
 class Mechanism(NamedTuple):
-    """A mechanism of a listener. ``max_reauth_ms`` is the longest time until a client must authenticate again, 0 if it need not."""
+    """A mechanism of a listener. ``max_reauth_ms`` is the longest time until a client must authenticate again, 0 if it need not.
+
+    ``has_user`` is about the users that the listener's properties have.
+    """
 
     begin: Begin
+    has_user: HasUser
     max_reauth_ms: int
 
 
@@ -71,4 +75,4 @@ def _mechanism(config: Config, listener: str, name: str, credentials: Credential
         raise ConfigError(f"{given} is required: it has the users, as in {example}")
     max_reauth_ms = setting_of(config, listener, _MAX_REAUTH, name)
     assert isinstance(max_reauth_ms, int)
-    return Mechanism(_MECHANISMS[name](options, credentials), max_reauth_ms)
+    return Mechanism(*_MECHANISMS[name](options, credentials), max_reauth_ms)

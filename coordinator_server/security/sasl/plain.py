@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-from coordinator_server.security.sasl.exchange import Begin, Refused
+from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
 
 _TOKENS: Final = 3
 _USER: Final = "user_"
@@ -22,6 +22,10 @@ class PlainUsers:
             name.removeprefix(_USER): self._hash(password) for name, password in options.items() if name.startswith(_USER)
         }
         self._nobody = secrets.token_bytes(32)
+
+    def has(self, user: str) -> bool:
+        """Return whether there is a user of this name."""
+        return user in self._hashes
 
     def is_password(self, user: str, password: str) -> bool:
         """Return whether it is the user's password. An unknown user takes as long as a known one."""
@@ -62,7 +66,7 @@ class PlainExchange:
         return b""
 
 
-def plain(options: Mapping[str, str]) -> Begin:
-    """Return the mechanism for the users in the options of a JAAS entry: ``user_NAME=PASSWORD``."""
+def plain(options: Mapping[str, str]) -> tuple[Begin, HasUser]:
+    """Return the mechanism for the users in the options of a JAAS entry, ``user_NAME=PASSWORD``, and which users it has."""
     users = PlainUsers(options)
-    return lambda: PlainExchange(users)
+    return lambda: PlainExchange(users), users.has

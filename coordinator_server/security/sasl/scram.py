@@ -13,7 +13,7 @@ from scramp import ScramException
 from scramp import ScramMechanism as Scramp
 
 from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism
-from coordinator_server.security.sasl.exchange import Begin, Refused
+from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
 _SALT_BYTES: Final = 24
@@ -87,7 +87,7 @@ class ScramExchange:
         return record.salt, record.stored_key, record.server_key, record.iterations
 
 
-def scram(mechanism: ScramMechanism, credentials: Credentials) -> Begin:
-    """Return the mechanism for the users of the catalog."""
+def scram(mechanism: ScramMechanism, credentials: Credentials) -> tuple[Begin, HasUser]:
+    """Return the mechanism for the users of the catalog, and that the listener has none of its own."""
     strangers = Strangers(mechanism)
-    return lambda: ScramExchange(mechanism, credentials, strangers)
+    return lambda: ScramExchange(mechanism, credentials, strangers), lambda _user: False

@@ -66,7 +66,15 @@ class Token(Word):
     expires_ms = ManualClock().wall_ms() + 5_000
 
 
-WORDS = {"WORD": Mechanism(Word, 0), "SHORT": Mechanism(Word, SESSION_MS), "TOKEN": Mechanism(Token, SESSION_MS)}
+def has_none(_user: str) -> bool:
+    return False
+
+
+WORDS = {
+    "WORD": Mechanism(Word, has_none, 0),
+    "SHORT": Mechanism(Word, has_none, SESSION_MS),
+    "TOKEN": Mechanism(Token, has_none, SESSION_MS),
+}
 
 
 class Nobody:
@@ -80,8 +88,8 @@ class Nobody:
 
 
 REAL = {
-    "PLAIN": Mechanism(plain({"user_alice": "never drawn"}), 0),
-    "SCRAM-SHA-256": Mechanism(scram(ScramMechanism.SCRAM_SHA_256, Nobody()), 0),
+    "PLAIN": Mechanism(*plain({"user_alice": "never drawn"}), 0),
+    "SCRAM-SHA-256": Mechanism(*scram(ScramMechanism.SCRAM_SHA_256, Nobody()), 0),
 }
 
 

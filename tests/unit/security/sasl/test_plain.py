@@ -7,7 +7,7 @@ import pytest
 from coordinator_server.security.sasl.exchange import Refused
 from coordinator_server.security.sasl.plain import plain
 
-PLAIN = plain({"user_alice": "secret", "user_": "nameless", "user_bob": "pässword", "username": "x", "password": "y"})
+PLAIN, HAS_USER = plain({"user_alice": "secret", "user_": "nameless", "user_bob": "pässword", "username": "x", "password": "y"})
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,7 @@ def test_others_are_refused(token: bytes, problem: str) -> None:
         exchange.answer(token)
 
     assert exchange.user is None
+
+
+def test_users_are_those_of_the_options() -> None:
+    assert [name for name in ("alice", "bob", "carol", "username", "user_alice") if HAS_USER(name)] == ["alice", "bob"]
