@@ -28,7 +28,7 @@ _ONE: Final = 2
 """The number of topics, and that of partitions: an array of one."""
 _TWO_BYTES_FROM: Final = 0x80
 _REMEMBERED: Final = 1 << 13
-"""The number of share partitions whose keys are cached: up to 4 MiB, with the longest group ids."""
+"""The number of share partitions whose keys are cached: up to 8 MiB, with the longest group ids."""
 _NO_TAGS: Final = b"\0\0\0"
 _FIRST_WITH_COMPLETE_COUNT: Final = 1
 _NO_COMPLETE_COUNT: Final = -1
