@@ -550,7 +550,7 @@ class Config(SaslConfig, frozen=True, kw_only=True):
         Positive,
         FromKafka(
             "The maximum number of connections of a loop; more are closed at once. The limit of open files, less the files of the log, "
-            "limits connections, too.",
+            "limits connections, too. listener.name.NAME.max.connections is that of one listener.",
             is_reloadable=True,
         ),
     ] = UNLIMITED
@@ -574,7 +574,8 @@ class Config(SaslConfig, frozen=True, kw_only=True):
     max_connection_creation_rate: Annotated[
         Positive,
         FromKafka(
-            "The maximum rate of new connections of a loop, on average over ten seconds. Faster ones are accepted later.",
+            "The maximum rate of new connections of a loop, on average over ten seconds. Faster ones are accepted later. "
+            "listener.name.NAME.max.connection.creation.rate is that of one listener.",
             unit="connections per second",
             is_reloadable=True,
         ),

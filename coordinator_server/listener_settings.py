@@ -15,7 +15,13 @@ from coordinator_server.config import Config, ConfigError
 PREFIX: Final = "listener.name."
 MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512")
 # The properties that can be given for one listener, besides those of TLS; of some, for one of its mechanisms.
-_OF_LISTENERS: Final = ("sasl.enabled.mechanisms", "sasl.server.max.receive.size", "connections.max.reauth.ms")
+_OF_LISTENERS: Final = (
+    "sasl.enabled.mechanisms",
+    "sasl.server.max.receive.size",
+    "connections.max.reauth.ms",
+    "max.connections",
+    "max.connection.creation.rate",
+)
 _OF_MECHANISMS: Final = ("sasl.jaas.config", "connections.max.reauth.ms")
 
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.config_values import connection_overrides
+from coordinator_server.listener_settings import PREFIX, setting_of
 from coordinator_server.properties import UNLIMITED
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
@@ -35,8 +36,9 @@ class Limits(NamedTuple):
     per_ip: int = UNLIMITED
     overrides: Mapping[str, int] = {}
     rate: int = UNLIMITED
-    # The property or the system's limit behind ``connections``, for log lines.
+    # The property or the system's limit behind ``connections``, and the property behind ``rate``, for log lines.
     reason: str = "max.connections"
+    rate_property: str = "max.connection.creation.rate"
 
 
 def connection_limits(config: Config, open_files: int, shards: int) -> Limits:
@@ -47,6 +49,18 @@ def connection_limits(config: Config, open_files: int, shards: int) -> Limits:
         connections, reason = open_files - for_log, "the limit of open files (ulimit -n), less those of the log"
     overrides = {_address(host): most for host, most in connection_overrides(config).items()}
     return Limits(connections, config.max_connections_per_ip, overrides, config.max_connection_creation_rate, reason)
+
+
+def limits_of_listener(config: Config, listener: str) -> Limits | None:
+    """Return the limits that a listener has for itself (KIP-612), or None if it has none. They count beside those of the loop."""
+    names = ("max.connections", "max.connection.creation.rate")
+    own = [f"{listener}.{name}".lower() for name in names]
+    if config.listener_name.keys().isdisjoint(own):
+        return None
+    connections, rate = (setting_of(config, listener, name) for name in names)
+    assert isinstance(connections, int)
+    assert isinstance(rate, int)
+    return Limits(connections, rate=rate, reason=PREFIX + own[0], rate_property=PREFIX + own[1])
 
 
 class Admission:
@@ -78,7 +92,7 @@ class Admission:
             return 0
         self._incidents.report(
             "connection-rate-reached",
-            why=f"more than max.connection.creation.rate={limits.rate} a second",
+            why=f"more than {limits.rate_property}={limits.rate} a second",
             action="they are accepted later; raise the limit if these clients are expected",
         )
         return min(-((self._credit - 1000) // limits.rate), LONGEST_DELAY_MS)

@@ -43,7 +43,7 @@ from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.admission import Limits as ConnectionLimits
-from coordinator_server.server.admission import connection_limits
+from coordinator_server.server.admission import connection_limits, limits_of_listener
 from coordinator_server.server.audit import Audit
 from coordinator_server.server.audited_apis import audited
 from coordinator_server.server.background import Background
@@ -522,7 +522,10 @@ def _thread(site: Site, event: str) -> Worker:
 
 def _entrances(site: Site, tls: Mapping[str, ListenerTls], sasl: SaslListeners) -> list[EntranceServices]:
     specs = listener_specs(site.config, site.loops)
-    return [EntranceServices(tls.get(each.name), sasl.entrances.get(each.name)) for each in specs]
+    return [
+        EntranceServices(tls.get(each.name), sasl.entrances.get(each.name), limits_of_listener(site.config, each.name))
+        for each in specs
+    ]
 
 
 def _timers(services: LoopServices) -> CoordinatorTimer:

@@ -34,10 +34,14 @@ CONNECTIONS_PER_STEP = 2_000
 
 
 class EntranceServices(NamedTuple):
-    """What an address has that clients connect to: TLS, SASL, both or neither. ``begin_login`` lets a connection begin with SASL."""
+    """What an address has that clients connect to: TLS, SASL, both or neither. ``begin_login`` lets a connection begin with SASL.
+
+    ``limits`` are those of its own, if it has some.
+    """
 
     tls: ListenerTls | None = None
     begin_login: Callable[[Connection], None] | None = None
+    limits: ConnectionLimits | None = None
 
 
 class ListenerServices(NamedTuple):
@@ -54,10 +58,11 @@ class ListenerServices(NamedTuple):
 class Entrance:
     """One of the addresses that clients connect to (an ``AcceptPolicy``)."""
 
-    def __init__(self, listener: Listener, number: int, services: EntranceServices) -> None:
+    def __init__(self, listener: Listener, number: int, services: EntranceServices, own: Admission | None) -> None:
         self._listener = listener
         self._number = number
-        self._tls, self._begin_login = services
+        self._tls, self._begin_login, _ = services
+        self._own = own
 
     @property
     def tls(self) -> ssl.SSLContext | None:
@@ -66,7 +71,8 @@ class Entrance:
 
     def delay_ms(self) -> int:
         """Return the time until the next connection may be accepted; 0 for now."""
-        return self._listener.delay_ms()
+        own_ms = 0 if self._own is None else self._own.delay_ms()
+        return max(own_ms, self._listener.delay_ms())
 
     def hold_ms(self, host: str) -> int:
         """Return for how long a new connection is held before it is closed; 0 if it is not refused for this reason."""
@@ -74,7 +80,7 @@ class Entrance:
 
     def admit(self, host: str) -> Connection | None:
         """Return a new connection, or None if it is refused."""
-        connection = self._listener.admit(host)
+        connection = self._listener.admit(host, self._own)
         if connection is not None:
             connection.listener = self._number
             if self._begin_login is not None:
@@ -108,7 +114,7 @@ class Listener:
         self._timers = services.timers
         self.incidents = services.incidents
         self.acceptors = [
-            services.make_acceptor(loop, Entrance(self, number, each), self.incidents)
+            services.make_acceptor(loop, Entrance(self, number, each, self._own_admission(each, services.clock)), self.incidents)
             for number, each in enumerate(services.entrances)
         ]
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
@@ -121,6 +127,8 @@ class Listener:
         # The number of the sweep after which each was last used, in order of arrival.
         self._connections: dict[Connection, int] = {}
         self._hosts: dict[Connection, str] = {}
+        # Those of entrances with limits of their own.
+        self._limited: dict[Connection, Admission] = {}
         self._sweep = 0
         self._to_write: dict[Connection, None] = {}
         self._all_closed = asyncio.Event()
@@ -188,15 +196,21 @@ class Listener:
             self._sweep_later()
         return hold_ms
 
-    def admit(self, host: str) -> Connection | None:
-        """Return a new connection, or None if it is refused."""
-        if not self._admission.admit(host):
-            self._sweep_later()
-            return None
+    def admit(self, host: str, own: Admission | None = None) -> Connection | None:
+        """Return a new connection, or None if it is refused. ``own`` has the connections of its entrance, if that limits them."""
+        admissions = [self._admission] if own is None else [own, self._admission]
+        for place, admission in enumerate(admissions):
+            if not admission.admit(host):
+                for before in admissions[:place]:
+                    before.release(host)
+                self._sweep_later()
+                return None
         connection = Connection(self._dispatch, self._write_later, self._closed, self._limits, self._turns, self._background)
         connection.received, connection.report = self._receiving.received, self.incidents.report
         self._connections[connection] = self._sweep
         self._hosts[connection] = host
+        if own is not None:
+            self._limited[connection] = own
         self._sweep_later()
         return connection
 
@@ -215,9 +229,16 @@ class Listener:
 
     # Internal
 
+    def _own_admission(self, entrance: EntranceServices, clock: Clock) -> Admission | None:
+        return None if entrance.limits is None else Admission(entrance.limits, self.incidents, clock.now_ms)
+
     def _closed(self, connection: Connection) -> None:
         del self._connections[connection]
-        self._admission.release(self._hosts.pop(connection))
+        host = self._hosts.pop(connection)
+        self._admission.release(host)
+        own = self._limited.pop(connection, None)
+        if own is not None:
+            own.release(host)
         self._receiving.ended(connection)
         self._watch_the_last()
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.config import Config
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config_values import load
 from coordinator_server.properties import UNLIMITED
-from coordinator_server.server.admission import LONGEST_DELAY_MS, Admission, Limits, connection_limits
+from coordinator_server.server.admission import LONGEST_DELAY_MS, Admission, Limits, connection_limits, limits_of_listener
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 from tests.support.clock import ManualClock
@@ -105,3 +106,27 @@ def test_hosts_of_overrides_become_addresses() -> None:
 def test_a_host_without_an_address_is_named() -> None:
     with pytest.raises(StartError, match=r"max.connections.per.ip.overrides: 'no-such-host.invalid' has no address"):
         connection_limits(Config(max_connections_per_ip_overrides="no-such-host.invalid:5"), 1024, 1)
+
+
+def test_a_listener_may_have_limits_of_its_own() -> None:
+    """What it has not is the server's. Without any of its own it is not limited apart from the others."""
+    properties = {
+        "listeners": "INNER://127.0.0.1:9092,OUTER://127.0.0.1:9093",
+        "listener.security.protocol.map": "INNER:PLAINTEXT,OUTER:PLAINTEXT",
+        "max.connections": "70",
+        "listener.name.outer.max.connection.creation.rate": "5",
+    }
+    config = load(properties)
+    outer = limits_of_listener(config, "OUTER")
+
+    assert limits_of_listener(config, "INNER") is None
+    assert outer is not None
+    assert (outer.connections, outer.rate) == (70, 5)
+    clock = ManualClock()
+    accepting = admission(outer, clock)
+    with capture_logs() as lines:
+        while not accepting.delay_ms():
+            assert accepting.admit("a")
+    assert "listener.name.outer.max.connection.creation.rate=5" in lines[0]["why"]
+    with pytest.raises(ConfigError):
+        load(properties | {"listener.name.outer.max.connections": "0"})

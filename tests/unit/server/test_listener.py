@@ -14,7 +14,7 @@ from coordinator_server.log.write.worker import ThreadWorker
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.acceptor import SocketAcceptor
-from coordinator_server.server.admission import Limits
+from coordinator_server.server.admission import Admission, Limits
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.background import Background
@@ -265,3 +265,21 @@ def test_what_goes_on_takes_a_line_a_minute(place: Place) -> None:
         ("connection-refused", None, None),
         ("connection-refused", 2, 3),
     ]
+
+
+def test_an_entrance_has_limits_beside_those_of_the_loop(place: Place) -> None:
+    """A connection counts for both, and for none once it has ended or was refused by one of them."""
+    own = Admission(Limits(connections=1), place.listener.incidents, place.clock.now_ms)
+    first = place.listener.admit("192.0.2.1", own)
+    assert first is not None
+    assert place.listener.admit("192.0.2.1", own) is None
+    assert place.connect() is not None
+    first.connection_lost(None)
+    assert own.connections == 0
+    again = place.listener.admit("192.0.2.1", own)
+    assert again is not None
+    again.connection_lost(None)
+    assert place.connect() is not None
+
+    assert place.listener.admit("192.0.2.1", own) is None
+    assert own.connections == 0
