@@ -16,6 +16,16 @@ from coordinator_server.server.reconfiguration import Reconfiguration
 from tests.support.clock import ManualClock
 
 
+class Sasl:
+    """The listeners with SASL, which note what they are told."""
+
+    def __init__(self, told: list[object]) -> None:
+        self._told = told
+
+    def reload(self, config: Config) -> None:
+        self._told.append("sasl")
+
+
 class Parts:
     """Parts of a loop that note what they are told."""
 
@@ -30,7 +40,9 @@ class Parts:
         return Limits(self.config.max_connections)
 
     def apply(self, changed: Config) -> None:
-        Reconfiguration(self.config, cast(Any, self), cast(Any, self), cast(Any, self), self.limits).apply(changed)
+        Reconfiguration(
+            self.config, cast(Any, self), cast(Any, self), cast(Any, self), self.limits, cast(Any, Sasl(self.told))
+        ).apply(changed)
 
     # Certificates, listener and retention.
 
@@ -51,7 +63,7 @@ def test_parts_that_keep_values_are_told() -> None:
     parts.apply(changed)
 
     assert parts.config == changed
-    assert parts.told == ["certificates", History(5, 6), Limits(7)]
+    assert parts.told == ["certificates", "sasl", History(5, 6), Limits(7)]
 
 
 def test_limits_are_found_anew_only_if_one_has_changed() -> None:
@@ -60,7 +72,7 @@ def test_limits_are_found_anew_only_if_one_has_changed() -> None:
 
     parts.apply(load({"num.partitions": "3"}))
 
-    assert parts.told == ["certificates", History(Config().log_history_retention_ms, -1)]
+    assert parts.told == ["certificates", "sasl", History(Config().log_history_retention_ms, -1)]
 
 
 def test_limits_that_cannot_be_used_leave_the_old_ones() -> None:
