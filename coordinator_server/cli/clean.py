@@ -93,11 +93,11 @@ class _Engines:
 
     def _on_spark(self, todo: Sequence[ShardPlan], cutoff_ms: int | None) -> list[ShardResult]:
         """Run one task at a time. Raises PipelineError, CannotRun if Spark is not installed or does not start."""
+        # Before the imports: numpy and a JVM map more than they use. Tasks are limited by what they read.
+        _limit_memory(None)
         with extra_needed("spark engine"):
             from coordinator_server.pipeline.compact.spark import run_spark
             from coordinator_server.pipeline.spark.session import session
-        # A JVM maps more than it uses. Its tasks are limited by what they read.
-        _limit_memory(None)
         task_bytes = self._order.max_memory_bytes // _MEMORY_PER_BYTE
         with session("local[1]") as spark:
             found = run_spark(spark, todo, cutoff_ms, Progress(), task_bytes)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from coordinator_server.cli.clean import clean
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
-from coordinator_server.server.cleaner import Clean
+from coordinator_server.server.cleaner import COMMAND, Clean, Cleaned
 from protocol.record_batch import Record
 from tests.support.asking import make_topic
 from tests.support.client import Client
@@ -95,3 +97,15 @@ if "SPARK_AT_LENGTH" in os.environ:
         assert sorted(cleaned.by_spark) == sorted(cleaned.shards) == sorted(sealed)
         assert cleaned.left_alone == []
         assert layers(tmp_path, sealed) == sealed
+
+    def test_the_limit_of_the_cleaners_process_does_not_stop_spark(tmp_path: Path) -> None:
+        """The plain engine runs out of memory, and Spark starts in the same process."""
+        write_meta(tmp_path)
+        large = (Record(n, START_MS, b"\0\x63%d" % n, b"x" * 900_000) for n in range(100))
+        end = write_segments(tmp_path / LARGE, (Batch((record,)) for record in large))
+        order = Clean(str(tmp_path), {LARGE: end}, 0, os.getpid(), 64 << 20, "auto")
+
+        done = subprocess.run(COMMAND, input=msgspec.json.encode(order), capture_output=True, timeout=600, check=False)
+
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert msgspec.json.decode(done.stdout, type=Cleaned).by_spark == [LARGE]

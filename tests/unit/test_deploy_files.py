@@ -76,6 +76,17 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
     assert complaints == []
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_the_sandbox_of_the_units() -> None:
+    """What systemd calls their exposure is at most 2.0 of 10."""
+    services = [str(unit) for unit in UNITS if unit.suffix == ".service"]
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=20", *services]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    assert done.returncode == 0, done.stdout[-500:]
+
+
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda unit: unit.name)
 def test_the_commands_of_the_units(unit: Path) -> None:
     """They have all options that the units give."""
