@@ -67,6 +67,24 @@ def test_without_any_entry_nothing_is_allowed(server: Guarded) -> None:
                 assert errors <= DENIALS | {0}, (api.name, version, answer)
 
 
+def test_denials_are_in_the_audit_log(server: Guarded) -> None:
+    """Of what a request names. What lists leave out is no denial."""
+    lines: list[str] = []
+
+    def is_told() -> bool:
+        # Of many denials in a second, some have no line.
+        client.ask(DescribeGroupsRequest(["a", "b"]), 5, DescribeGroupsResponse)
+        lines.extend(line for line in server.log().splitlines() if "request-denied" in line and "User:snoop" in line)
+        return bool(lines)
+
+    with server.client("snoop") as client:
+        client.ask(ListGroupsRequest(), 5, ListGroupsResponse)
+        client.ask(MetadataRequest(None), 12, MetadataResponse)
+        eventually(is_told)
+
+    assert all(text in lines[0] for text in ("DescribeGroups", "Group:a", "Group:b", "127.0.0.1"))
+
+
 def test_lists_have_what_one_may_describe(server: Guarded) -> None:
     """Topics and groups that one may not describe are not in them, and look as if they did not exist where they are named."""
     server.allow("lister", Operation.DESCRIBE, ResourceType.TOPIC, "ord", pattern_type=PatternType.PREFIXED)

@@ -123,3 +123,17 @@ def test_the_work_of_a_request_is_bounded(monkeypatch: pytest.MonkeyPatch) -> No
     assert entries.remove(everything) == [too_many]
     assert entries.remove(nothing, nothing) == [0, "the filters of the request select too widely together"]
     assert entries.names == ["t0", "t1", "t2"]
+
+
+def test_entries_that_were_not_written_are_none() -> None:
+    """The second index of entries, by what they say, is hard state, too."""
+    registry = SnapshotRegistry()
+    states = FamilyStates(registry, FAMILIES)
+    _, records = plan_acls(CreateAclsRequest([ALICE]), states, lambda: b"i" * 16, 100)
+    registry.snapshot(0)
+    states.replay(0, records[0].key)
+    existing = plan_acls(CreateAclsRequest([ALICE]), states, lambda: b"j" * 16, 100)
+    registry.revert_to(0)
+
+    assert existing[1] == []
+    assert len(plan_acls(CreateAclsRequest([ALICE]), states, lambda: b"j" * 16, 100)[1]) == 1
