@@ -99,20 +99,21 @@ async def _offsets(cluster: Cluster, options: argparse.Namespace) -> Answer:
     groups = await found_groups(cluster, options.group)
     rows: list[Row] = []
     committed = await committed_offsets(cluster, [each.group_id for each in groups.values() if each.type != SHARE])
+    owners = {group.group_id: partition_owners(group) for group in groups.values() if group.type != SHARE}
+    partitions: set[TopicPartition] = set()
+    ends = await topic_offsets(cluster, partitions.union(*owners.values(), *committed.values()), LATEST)
     for group in groups.values():
         if group.type == SHARE:
             for at, start in (await share_offsets(cluster, group.group_id)).items():
                 rows.append(_row(group, at, start.offset, start.lag, start.leader_epoch, None))
             continue
-        owners = partition_owners(group)
-        positions = committed[group.group_id]
-        ends = await topic_offsets(cluster, [*owners, *positions], LATEST)
-        for at in sorted({*owners, *positions}):
+        whose, positions = owners[group.group_id], committed[group.group_id]
+        for at in sorted({*whose, *positions}):
             position, end = positions.get(at), ends.get(at)
             # A server without messages has no end to be behind.
             lag = end - position.offset if position is not None and end else None
             epoch = None if position is None or position.leader_epoch < 0 else position.leader_epoch
-            rows.append(_row(group, at, None if position is None else position.offset, lag, epoch, owners.get(at)))
+            rows.append(_row(group, at, None if position is None else position.offset, lag, epoch, whose.get(at)))
     return Answer(rows, empty=f"no committed offsets and no assigned partitions: {', '.join(groups)}")
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from coordinator_server.cli import kafka_group_tables as tables
 from coordinator_server.cli.answers import Answer
 from coordinator_server.cli.cluster_command import ClusterAction
+from coordinator_server.cli.group_views import partition_owners
 from coordinator_server.cli.offset_files import read_offsets
 from coordinator_server.cli.offset_targets import inside_messages, named_partitions, target_offsets
 from coordinator_server.client.admin.cluster import Cluster
@@ -49,6 +50,8 @@ async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
     found = await describe_groups(cluster, names)
     groups = {each: group for each, group in found.items() if group.type in _TYPES}
     committed = {} if options.members or options.state is not None else await committed_offsets(cluster, groups)
+    # All in one go: a request for each of thousands of groups would take long.
+    ends = await topic_offsets(cluster, _partitions(groups.values(), committed), LATEST) if committed else {}
     lines: list[str] = []
     notes = [f"Consumer group '{each}' does not exist." for each in names if each not in groups]
     for group in groups.values():
@@ -57,7 +60,7 @@ async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
         elif options.state is not None:
             shown = tables.state(group, str(cluster.servers[group.node_id]), verbose=options.verbose)
         else:
-            shown = await _offsets(cluster, group, committed[group.group_id], verbose=options.verbose)
+            shown = tables.offsets(group, committed[group.group_id], ends, verbose=options.verbose)
         lines += shown
         if group.state == _EMPTY:
             notes.append(f"Consumer group '{group.group_id}' has no active members.")
@@ -66,17 +69,11 @@ async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
     return Answer([], text=lines, notes=notes, failed=len(groups) < len(names))
 
 
-async def _offsets(
-    cluster: Cluster, group: Description, committed: Mapping[TopicPartition, Committed], *, verbose: bool
-) -> list[str]:
-    assigned = {
-        TopicPartition(topic, number)
-        for each in group.members
-        for topic, some in (each.assignment or {}).items()
-        for number in some
-    }
-    ends = await topic_offsets(cluster, [*committed, *assigned], LATEST)
-    return tables.offsets(group, committed, ends, verbose=verbose)
+def _partitions(
+    groups: Iterable[Description], committed: Mapping[str, Mapping[TopicPartition, Committed]]
+) -> set[TopicPartition]:
+    assigned = {at for group in groups for at in partition_owners(group)}
+    return assigned.union(*committed.values())
 
 
 async def _delete(cluster: Cluster, options: argparse.Namespace) -> Answer:
