@@ -20,14 +20,24 @@ from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
-from coordinator_server.pipeline.kafka.topics import read_metadata
+from coordinator_server.pipeline.kafka.topics import catalog_segment, read_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches
 from coordinator_server.pipeline.states.shown_group import Group
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, TRANSACTION_SERDE, CoordinatorRecord
-from protocol.messages.cluster_metadata import PartitionRecord, ProducerIdsRecord, RemoveTopicRecord, TopicRecord
+from protocol.fields import Message
+from protocol.messages.cluster_metadata import (
+    ClientQuotaRecord,
+    EntityData,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
+    TopicRecord,
+    UserScramCredentialRecord,
+)
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.record_batch import iter_batches, iter_records
@@ -241,7 +251,7 @@ def test_a_partition_that_cannot_be_is_refused(
 def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> None:
     """A topic in the snapshot, one removed after it, one made after it; a batch that straddles the snapshot counts once."""
 
-    def batch(offset: int, *messages: TopicRecord | PartitionRecord | RemoveTopicRecord) -> bytes:
+    def batch(offset: int, *messages: Message) -> bytes:
         builder = BatchBuilder(offset, 0)
         for message in messages:
             builder.append(None, CLUSTER_METADATA_SERDE.encode_value(CoordinatorRecord(message, None)))
@@ -250,15 +260,26 @@ def test_metadata_is_the_newest_snapshot_and_what_follows(tmp_path: Path) -> Non
     directory = tmp_path / "__cluster_metadata-0"
     directory.mkdir()
     old, new = TopicRecord("old", b"x" * 16), TopicRecord("orders", ORDERS)
-    snapshot = batch(0, TopicRecord("gone", PAYMENTS), PartitionRecord(0, PAYMENTS), new, PartitionRecord(0, ORDERS))
+    alice, bob = (UserScramCredentialRecord(name, 1, b"salt", b"stored", b"server", 4096) for name in ("alice", "bob"))
+    gone = TopicRecord("gone", PAYMENTS), PartitionRecord(0, PAYMENTS), bob
+    snapshot = batch(0, *gone, new, PartitionRecord(0, ORDERS), alice)
     (directory / "00000000000000000004-0000000001.checkpoint").write_bytes(batch(0, old))
     (directory / "00000000000000000012-0000000001.checkpoint").write_bytes(snapshot)
-    later = [batch(11, new, PartitionRecord(1, ORDERS)), batch(13, RemoveTopicRecord(PAYMENTS), PartitionRecord(2, ORDERS))]
+    quota = ClientQuotaRecord([EntityData("user", None)], "request_percentage", 50.0)
+    later = [
+        batch(11, new, PartitionRecord(1, ORDERS)),
+        batch(13, RemoveTopicRecord(PAYMENTS), PartitionRecord(2, ORDERS), RemoveUserScramCredentialRecord("bob", 1), quota),
+    ]
     (directory / segment(11)).write_bytes(b"".join(later))
 
     topics, internal, *_ = read_metadata(Partition(directory))
     assert [(topic.name, topic.topic_id, topic.partitions) for topic in topics] == [("orders", ORDERS, 3)]
     assert internal == {}
+    assert read_metadata(Partition(directory)).records == [alice, quota]
+    ours = tmp_path / "ours" / "__cluster_metadata-0"
+    ours.mkdir(parents=True)
+    (ours / segment(0)).write_bytes(catalog_segment(topics, 1, 7, 0, [alice, quota]))
+    assert read_metadata(Partition(ours)) == (topics, {}, 7, [alice, quota])
 
 
 def test_without_topics_the_catalog_has_the_next_producer_id_alone(tmp_path: Path) -> None:
