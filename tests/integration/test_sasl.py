@@ -143,6 +143,33 @@ def test_users_are_served_on_every_loop(server: Guarded, listener: str, mechanis
     assert any(f"User:{user}" in each for each in written)
 
 
+def test_commands_log_in_at_every_loop(server: Guarded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the properties of a Kafka client. A wrong password is an error at once, and says so."""
+    file, secret = tmp_path / "client.properties", tmp_path / "secret"
+    file.write_text(
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \\\n"
+        f'  username="bob" password="${{directory:{tmp_path}:secret}}";\n'
+    )
+    words = [
+        "health",
+        "--bootstrap",
+        f"127.0.0.1:{server.listeners['SASL_PLAINTEXT'][0]}",
+        "--command-config",
+        str(file),
+        "-o",
+        "jsonl",
+    ]
+    secret.write_text(SECRET)
+
+    code, out = main(words), capsys.readouterr().out
+    secret.write_text("a guess")
+    wrong, err = main(words), capsys.readouterr().err
+
+    assert (code, out.count('"state":"serving"')) == (0, 2)
+    assert (wrong, "refused 'bob'" in err) == (1, True)
+
+
 def test_wrong_passwords_take_time(server: Guarded) -> None:
     """A tenth of a second each; others do not wait, and there is a line about each."""
     server.alter(credential("carol", "right"))
