@@ -334,6 +334,11 @@ class Connection(asyncio.Protocol):
         self.close()
 
     @property
+    def is_connected(self) -> bool:
+        """Whether it has a transport: with TLS, only once the handshake is over."""
+        return self._transport is not None
+
+    @property
     def is_reading(self) -> bool:
         """Whether bytes of the peer are read at the moment."""
         return not self._is_paused

@@ -261,7 +261,10 @@ class Login:
         self._after(self._services.delay_ms, _FAILURE, close)
 
     def _too_late(self, connection: Connection) -> None:
-        if self.state not in (State.DONE, State.FAILED):
+        if not connection.is_connected:
+            # The TLS handshake has a time of its own. What follows it has this one.
+            self._after(self._services.timeout_ms, _DEADLINE, partial(self._too_late, connection))
+        elif self.state not in (State.DONE, State.FAILED):
             connection.report("login-timed-out", peer=connection.peer, action="closed: it was not authenticated in time")
             connection.abort()
 

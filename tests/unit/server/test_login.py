@@ -267,6 +267,18 @@ def test_who_says_nothing_is_closed_in_time(peer: Peer) -> None:
     assert peer.reports == ["login-timed-out"]
 
 
+def test_a_slow_handshake_of_tls_does_not_outlast_the_deadline(peer: Peer) -> None:
+    """Nothing can be closed before there is a transport."""
+    peer.connection._transport = None
+    peer.advance(TIMEOUT_MS)
+    peer.connection.connection_made(peer.transport)
+    assert peer.reports == []
+    peer.advance(TIMEOUT_MS)
+
+    assert peer.is_closed
+    assert peer.reports == ["login-timed-out"]
+
+
 def test_a_refusal_takes_its_time(peer: Peer) -> None:
     """And what the peer sends meanwhile is not run."""
     peer.shake()
