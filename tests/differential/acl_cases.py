@@ -13,10 +13,12 @@ from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from protocol.messages.alter_configs import AlterConfigsRequest
 from protocol.messages.alter_configs import AlterConfigsResource as ReplacedResource
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsRequestPartition
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequestTopic as AlteredTopic
+from protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialDeletion
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.create_acls import AclCreation, CreateAclsRequest
@@ -27,6 +29,7 @@ from protocol.messages.delete_groups import DeleteGroupsRequest
 from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsRequestTopic
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from protocol.messages.describe_acls import DescribeAclsRequest
+from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from protocol.messages.describe_cluster import DescribeClusterRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
@@ -39,6 +42,7 @@ from protocol.messages.describe_share_group_offsets import (
 )
 from protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
+from protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from protocol.messages.end_txn import EndTxnRequest
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -115,6 +119,7 @@ USERS: Final[dict[str, tuple[Allowed, ...]]] = {
         Allowed(Operation.ALTER_CONFIGS, TOPIC, "orders"),
         Allowed(Operation.DESCRIBE_CONFIGS, GROUP, "seen"),
     ),
+    "manager": (Allowed(Operation.ALTER, CLUSTER, CLUSTER_NAME), Allowed(Operation.ALTER_CONFIGS, CLUSTER, CLUSTER_NAME)),
     "broker": (Allowed(Operation.CLUSTER_ACTION, CLUSTER, CLUSTER_NAME),),
     "creator": (
         Allowed(Operation.CREATE, TOPIC, "new", PREFIXED),
@@ -317,6 +322,11 @@ def _administering() -> Iterator[Case]:
         ),
     )
     yield Case(0, DeleteShareGroupOffsetsRequest("seen", [DeleteShareGroupOffsetsRequestTopic(name) for name in (MISSING,)]))
+    yield Case(1, DescribeClientQuotasRequest([ComponentData("user", 0, "nobody-has-one")]))
+    entity = [EntityData("user", "nobody-has-one")]
+    yield Case(1, AlterClientQuotasRequest([RequestEntryData(entity, [OpData("request_percentage", 10.0)])], True))
+    yield Case(0, DescribeUserScramCredentialsRequest([UserName("nobody")]))
+    yield Case(0, AlterUserScramCredentialsRequest([ScramCredentialDeletion("nobody", 1)]))
     yield Case(3, DescribeAclsRequest(1, None, 1, "User:reader", None, 1, 1))
     yield Case(3, CreateAclsRequest([AclCreation(TOPIC, "orders", 3, "User:reader", "*", 3, 3)]))
     yield Case(3, DeleteAclsRequest([DeleteAclsFilter(2, "no-such", 3, None, None, 1, 1)]))

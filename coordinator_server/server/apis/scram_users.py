@@ -8,7 +8,6 @@ from coordinator_server.catalog.scram_users import SCRAM_USERS, describe_credent
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_SCRAM_USERS
 from coordinator_server.server.node import Node
@@ -25,6 +24,7 @@ from protocol.messages.alter_user_scram_credentials import (
 from protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
 )
 
 US_PER_CREDENTIAL: Final = 2
@@ -46,11 +46,19 @@ def describe_user_scram_credentials(
     reply.complete(DescribeUserScramCredentialsResponse(results=results))
 
 
+def _undescribed(
+    context: RequestContext, request: DescribeUserScramCredentialsRequest, error: ErrorCode, message: str | None
+) -> DescribeUserScramCredentialsResponse:
+    """Refuse the request. As in Kafka, the answer has a result for each user, without the name."""
+    results = [DescribeUserScramCredentialsResult("", error, message) for _ in request.users or ()]
+    return DescribeUserScramCredentialsResponse(0, error, message, results)
+
+
 DESCRIBE_USER_SCRAM_CREDENTIALS_API = ApiRow(
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
     describe_user_scram_credentials,
-    error_only(DescribeUserScramCredentialsResponse),
+    _undescribed,
     Order.READ,
     access=cluster(Operation.DESCRIBE),
 )
