@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.cli.diagnosis import cluster
 from protocol.error_codes import ErrorCode
 from tests.support.asking import coordinator
 from tests.support.client import Client
@@ -113,3 +116,22 @@ def test_the_log_of_a_running_server_has_what_the_server_says(server: Server, ca
             assert {name: value for name, value in row.items() if value is not None} == {
                 name: said[name] for name, value in row.items() if value is not None
             }
+
+
+def test_a_loop_that_hangs_is_found(server: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the doctor and by health, beside the one that serves; the supervisor says so of the directory."""
+    monkeypatch.setattr(cluster, "PROBE_S", 0.5)
+    command = Command(server.bootstrap.split(",")[0], capsys)
+    pid = server.loop_pids()[1]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        health, doctor = command("health", "-o", "json"), command("doctor", "-o", "json", "--data-dir", str(server.data_dir))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    assert (health.code, doctor.code) == (1, 1)
+    assert [each["state"] for each in health.rows] == ["serving", "unreachable"]
+    problems = [(each["check"], each["what"]) for each in doctor.rows if each["severity"] == "problem"]
+    assert [check for check, _ in problems] == ["server", "servers"]
+    assert "loop 1 does not serve" in problems[0][1]
+    assert "node 2 at" in problems[1][1]

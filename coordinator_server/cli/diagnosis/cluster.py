@@ -20,6 +20,8 @@ from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 SETTLED: Final = ("Stable", "Empty", "Dead", "")
 MOST_GROUPS: Final = 20
 """The number of groups that are explained one by one."""
+PROBE_S: Final = 5.0
+"""How long a server may take to answer a probe."""
 SERVING: Final = "serving"
 LOADING: Final = "loading"
 UNREACHABLE: Final = "unreachable"
@@ -49,11 +51,14 @@ async def _see(cluster: Cluster, node_id: int) -> Seen:
     about = node_id, str(cluster.servers[node_id])
     is_controller = node_id == cluster.controller_id
     try:
-        # No group has this state: a server with thousands of them answers as fast. The first request opens the connection.
-        await cluster.ask_once(node_id, ListGroupsRequest([_NO_STATE]), ListGroupsResponse)
-        begun = time.monotonic()
-        answer = await cluster.ask_once(node_id, ListGroupsRequest([_NO_STATE]), ListGroupsResponse)
-        took_ms = round((time.monotonic() - begun) * 1000, 1)
+        async with asyncio.timeout(PROBE_S):
+            # No group has this state: a server with thousands of them answers as fast. The first request opens the connection.
+            await cluster.ask_once(node_id, ListGroupsRequest([_NO_STATE]), ListGroupsResponse)
+            begun = time.monotonic()
+            answer = await cluster.ask_once(node_id, ListGroupsRequest([_NO_STATE]), ListGroupsResponse)
+            took_ms = round((time.monotonic() - begun) * 1000, 1)
+    except TimeoutError:
+        return Seen(*about, UNREACHABLE, None, is_controller, f"it has not answered within {PROBE_S:g} s")
     except ClientError as error:
         return Seen(*about, UNREACHABLE, None, is_controller, str(error))
     if answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

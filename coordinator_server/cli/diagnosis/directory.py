@@ -22,6 +22,8 @@ from coordinator_server.pipeline.input.sealing import ask_server
 QUICK_BYTES: Final = 1 << 30
 """A log up to this size is read for damage without being asked to."""
 SOON_DAYS: Final = 14
+_ANSWERING: Final = frozenset({"serving", "loading"})
+"""The stages of a loop that says how it is, as control.sock has them."""
 INCIDENTS: Final[Mapping[str, str]] = {
     "connection-limit-reached": "raise max.connections, or max.connections.per.ip, or find the client that opens so many",
     "connection-rate-reached": "raise max.connection.creation.rate, or find the client that connects over and over",
@@ -65,13 +67,21 @@ def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
         yield Finding(NOTE, "server", f"{found} has the directory", "a server that starts now waits for it")
         return
     try:
-        answer = ask_server(data_dir, {"op": "status"})
+        # A loop that hangs or is being started answers nothing else.
+        health = ask_server(data_dir, {"op": "health"})
+        away = [each for each in health["health"] if each["stage"] not in _ANSWERING] if health is not None else []
+        answer = health if away else ask_server(data_dir, {"op": "status"})
     except (PipelineError, OSError) as error:
         yield Finding(PROBLEM, "server", str(error), "look at the server's log")
         return
     if answer is None:
         action = "it is starting or stopping: try again; if it stays so, look at its log"
         yield Finding(WARNING, "server", f"{found} has the directory, and does not listen on control.sock", action)
+        return
+    for each in away:
+        action = "the supervisor restarts it; if that does not help, look at the server's log"
+        yield Finding(PROBLEM, "server", f"loop {each['loop']} does not serve: {each['stage']}", action)
+    if away:
         return
     status: Sequence[Mapping[str, Any]] = answer["status"]
     for each in status:

@@ -48,7 +48,8 @@ class Cluster:
         self.controller_id = -1
         self._has_all = False
         self._connections: dict[Address, Connection] = {}
-        self._lock = asyncio.Lock()
+        # One for each server: one that hangs holds up nobody who asks another.
+        self._locks: dict[Address, asyncio.Lock] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -189,7 +190,7 @@ class Cluster:
         raise ConnectionFailed("no server could be reached: " + "; ".join(reasons))
 
     async def _connection(self, address: Address) -> Connection:
-        async with self._lock:
+        async with self._locks.setdefault(address, asyncio.Lock()):
             connection = self._connections.get(address)
             if connection is None or connection.is_closed:
                 connection = await open_connection(address, self.settings, self.environment, ADMIN_APIS)

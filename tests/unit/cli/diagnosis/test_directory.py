@@ -98,13 +98,23 @@ def test_a_server_says_how_it_is(
     data: Path, status: dict[str, Any], findings: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
-    monkeypatch.setattr(directory, "ask_server", lambda _dir, _request: {"status": [{**STATUS, **status}]})
+    answers = {"health": {"health": [{"loop": 0, "stage": "serving"}]}, "status": {"status": [{**STATUS, **status}]}}
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, request: answers[request["op"]])
     monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
     found = examined(data)
 
     assert [
         (check, severity) for check in ("server", "clients", "certificates") for severity, _ in found.get(check, ())
     ] == findings
+
+
+def test_a_loop_that_does_not_serve_is_a_problem(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked anything else: it would not answer."""
+    answer = {"health": [{"loop": 0, "stage": "serving"}, {"loop": 1, "stage": "starting"}]}
+    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, request: {"health": answer}[request["op"]])
+
+    assert examined(data)["server"] == [("problem", "loop 1 does not serve: starting")]
 
 
 def test_a_server_that_does_not_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
