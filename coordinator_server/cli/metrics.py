@@ -28,5 +28,6 @@ def main() -> int:
         return 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     leave_memory_to_others()
-    MetricsServer(socket.socket(fileno=channel), Server(data_dir, __version__, build())).serve_forever()
+    # Nobody asks it to stop: it need not look for that.
+    MetricsServer(socket.socket(fileno=channel), Server(data_dir, __version__, build())).serve_forever(poll_interval=3600)
     return 0

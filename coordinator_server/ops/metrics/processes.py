@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from pathlib import Path
@@ -18,7 +19,8 @@ class ProcessNumbers(NamedTuple):
     cpu_s: float
     memory_bytes: int
     open_files: int
-    max_files: int
+    # Infinite without a limit.
+    max_files: float
 
 
 def process_numbers(pid: int) -> ProcessNumbers | None:
@@ -32,15 +34,17 @@ def process_numbers(pid: int) -> ProcessNumbers | None:
             (int(fields[11]) + int(fields[12])) / _TICKS,
             int(fields[21]) * _PAGE,
             len(os.listdir(directory / "fd")),  # noqa: PTH208 - names are enough
-            _limit(limits),
+            open_files_limit(limits),
         )
     except OSError:
         return None
 
 
-def _limit(limits: str) -> int:
+def open_files_limit(limits: str) -> float:
+    """Return the limit of open files that a process has now, from its /proc/PID/limits."""
     [line] = [each for each in limits.splitlines() if each.startswith("Max open files")]
-    return int(line.split()[3])
+    limit = line.split()[3]
+    return math.inf if limit == "unlimited" else int(limit)
 
 
 def log_bytes(data_dir: Path) -> dict[str, int]:

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 
 from coordinator_server.ops.metrics.exposition import metrics
 from coordinator_server.ops.metrics.families import OF_LOOPS, REQUEST_BOUNDS, Kind, families
-from coordinator_server.ops.metrics.processes import log_bytes, process_numbers
+from coordinator_server.ops.metrics.processes import log_bytes, open_files_limit, process_numbers
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Found
 
@@ -112,6 +112,13 @@ def test_every_metric_of_the_table_can_be_scraped(tmp_path: Path) -> None:
     found = {each.name for each in Once(Found(tmp_path, "1", "x", HEALTH, entries, REPORTS)).collect()}
 
     assert found == {each.name.removesuffix("_total") for each in families()}
+
+
+@pytest.mark.parametrize(("limit", "number"), [("1024", 1024), ("unlimited", float("inf"))])
+def test_the_limit_of_open_files_is_the_soft_one(limit: str, number: float) -> None:
+    text = f"Limit  Soft Limit  Hard Limit  Units\nMax processes  5  6  processes\nMax open files  {limit}  524288  files\n"
+
+    assert open_files_limit(text) == number
 
 
 def test_a_process_that_has_ended_has_no_numbers(tmp_path: Path) -> None:
