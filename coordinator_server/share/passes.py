@@ -25,7 +25,7 @@ Visit = Callable[[bytes], CoordinatorRecord | None]
 class Pass:
     """A pass that can be started anew at any time. It is started anew after RETRY_MS if records could not be written.
 
-    ``when_done`` is called at the end of a pass.
+    ``when_done`` is called at the end of a pass. A pass that is to begin later waits until ``may_begin`` returns true.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Pass:
         self._visit = visit
         self._when_done = when_done
         self._why = why
+        self.may_begin: Callable[[], bool] = lambda: True
         self._names: Iterator[bytes] = iter(())
 
     def begin(self) -> CoordinatorResult[None]:
@@ -52,7 +53,13 @@ class Pass:
 
     def begin_later(self, delay_ms: int) -> None:
         """Start the pass after a delay."""
-        self._timer.schedule(self._key, delay_ms, self.begin, RETRY_MS)
+        self._timer.schedule(self._key, delay_ms, self._begin_if_ready, RETRY_MS)
+
+    def _begin_if_ready(self) -> CoordinatorResult[None]:
+        if self.may_begin():
+            return self.begin()
+        self.begin_later(RETRY_MS)
+        return CoordinatorResult(None)
 
     def _step(self) -> CoordinatorResult[None]:
         records: list[CoordinatorRecord] = []

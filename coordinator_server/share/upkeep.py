@@ -40,6 +40,8 @@ class DeletedTopics:
         # Whether a topic was not found while the topics were not current.
         self._is_unsure = False
         self._pass = Pass(context.partitions, timer, TOPIC_DELETED, self._visit, self._done, because(Reason(TOPIC_DELETED)))
+        # A loop that has just started may know topics that exist no longer: it has not read the whole catalog.
+        self._pass.may_begin = lambda: context.topics.is_current
 
     def start(self, delay_ms: int) -> None:
         """Look for states of topics that do not exist, after a while and a delay."""

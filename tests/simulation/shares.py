@@ -223,7 +223,8 @@ class SharesPlay(GroupsPlay):
             account.begins_anew()
         answer = await client.ask(DeleteGroupsRequest([group_id]), 2, DeleteGroupsResponse, 3000)
         error = None if answer is None else ErrorCode(answer.results[0].error_code)
-        self._begun(accounts, error)
+        # A member may have joined between the deletion of the states and that of the group.
+        self._begun(accounts, ErrorCode.NONE if error is ErrorCode.NON_EMPTY_GROUP else error)
         return error
 
     def _begun(self, accounts: list[Account], error: ErrorCode | None) -> None:

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from coordinator_server.group.share import heartbeat, target
-from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.group_deletion import StatesOfGroups
 from coordinator_server.group.share.records import epoch_record
 from coordinator_server.group.share.sessions import RETRY_MS, refresh_session
@@ -25,6 +24,8 @@ MOST_SEEDS = 20
 # Seeds that have shown something, each with what it was.
 KEPT: dict[int, str] = {
     4: "deletions of states did not go on after a load: a loop that has just started knows no topics",
+    281: "a topic was taken for one that exists, because the loop had not read of its deletion yet",
+    520: "share partitions had a state and no group, because others that were initialized with them could not have one",
 }
 
 
@@ -111,29 +112,20 @@ def sessions_do_not_begin_after_a_start(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("coordinator_server.group.share.type.start_all_sessions", lambda _share: None)
 
 
-def a_clock_that_was_set_back_is_waited_for(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        ShareGroup,
-        "is_target_due",
-        lambda group, interval_ms, now_ms: now_ms >= group.assignment_timestamp + interval_ms,
-    )
-
-
 # With the seed at which to begin: many do not show it.
 MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str, int]] = [
     (nobody_is_fenced, "a newer one", 0),
     (a_snapshot_has_the_last_batches_only, "is lost", 0),
     (what_is_below_the_start_offset_comes_back, "records below", 0),
     (partitions_are_assigned_at_once, "assigned and not initialized", 0),
-    (a_load_forgets_what_is_to_be_initialized, "not settled", 0),
+    (a_load_forgets_what_is_to_be_initialized, "not settled", 3),
     (a_load_forgets_what_is_to_be_deleted, "not settled", 4),
-    (a_load_forgets_deleted_topics, "not settled", 13),
+    (a_load_forgets_deleted_topics, "not settled", 27),
     (groups_are_deleted_alone, "left when all groups are deleted", 0),
     (what_is_initialized_is_not_assigned, "not settled", 0),
     (a_group_begins_anew_when_a_member_leaves, "an epoch has fallen", 0),
     (sessions_are_short, "was put out", 0),
     (sessions_do_not_begin_after_a_start, "not settled", 0),
-    (a_clock_that_was_set_back_is_waited_for, "not settled", 4),
 ]
 
 

@@ -39,6 +39,7 @@ class ShareContext:
         "tell",
         "timer",
         "topics",
+        "unresumed",
     )
 
     def __init__(self, groups: ShareGroups, context: GroupContext) -> None:
@@ -66,6 +67,8 @@ class ShareContext:
         self.sessions: dict[str, dict[str, Session]] = {}
         # By group id, while messages about its share partitions are on their way: what sends the next ones.
         self.attempts: dict[str, deque[Callable[[], None]]] = {}
+        # The groups whose deletions wait, after a load, until their topics are known.
+        self.unresumed: set[str] = set()
         # The requests that wait for other shards.
         self.parked = ParkedReplies()
         # The last id of an intent's messages. Each has its own, also after another load: the outbox may still have earlier ones.

@@ -47,19 +47,19 @@ def _resume(share: ShareContext, group_ids: Collection[str]) -> CoordinatorResul
 
     The record has no partitions: the topics have. A loop that has just started may not know any.
     """
-    unsure: list[str] = []
+    share.unresumed.clear()
     for group_id in group_ids:
         group = share.groups.by_id.get(group_id)
         topic_ids = () if group is None else group.state_topics.value.deleting
         topics = [topic for topic_id in topic_ids if (topic := share.topics.topic_by_id(topic_id)) is not None]
         if len(topics) < len(topic_ids) and not share.topics.is_current:
-            unsure.append(group_id)
+            share.unresumed.add(group_id)
             continue
         partitions: Partitions = {topic.topic_id: list(range(topic.partitions)) for topic in topics}
         if partitions:
             delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
-    if unsure:
-        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, unsure), RETRY_MS)
+    if share.unresumed:
+        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, sorted(share.unresumed)), RETRY_MS)
     return CoordinatorResult(None)
 
 

@@ -43,7 +43,7 @@ class StatesOfGroups:
             group = share.groups.by_id.get(group_id)
             if group is None or group.members:
                 continue
-            if is_changing(share, group) or _is_unsure(share, group):
+            if is_changing(share, group):
                 self.changing.append(group_id)
             elif group.has_state_record:
                 self._add(group)
@@ -81,9 +81,3 @@ class StatesOfGroups:
             self._left.remove(group_id)
             if not self._left:
                 then(self._errors)
-
-
-def _is_unsure(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether a topic whose states are to be deleted may exist without being known here."""
-    image = share.topics
-    return not image.is_current and any(image.topic_by_id(topic_id) is None for topic_id in group.state_topics.value.deleting)

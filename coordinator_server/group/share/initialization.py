@@ -4,8 +4,8 @@
     record: initialized ◄── all of them done ◄──────────────────────────────────────────────────────┘
 
 A partition in *initializing* is an open intent: its message is delivered at least once, and sent again after a load. If a share
-partition cannot have a state, because its topic is gone, all partitions of the attempt leave *initializing*, and a later heartbeat
-begins anew, as in Kafka. Kafka sends again after ``group.share.initialize.retry.interval.ms`` if it does not know the outcome; here
+partition cannot have a state, because its topic is gone, it leaves *initializing*, and a later heartbeat begins anew. In Kafka all
+partitions of the attempt leave, also those that have a state now. Kafka sends again after ``group.share.initialize.retry.interval.ms`` if it does not know the outcome; here
 the outbox does.
 """
 
@@ -97,19 +97,19 @@ def _finish(
     if group is None:
         return CoordinatorResult(None)
     known, tried = group.state_topics.value, {topic_id: topic.partitions for topic_id, topic in topics.items()}
-    initializing, why = without(known.initializing, tried), Why.PARTITIONS_INITIALIZED
+    initializing, initialized, why = without(known.initializing, tried), known.initialized, Why.PARTITIONS_INITIALIZED
     if errors:
         if not known.initializing:
             return CoordinatorResult(None)
         share.report("share-state-refused", group_id=group_id, error=next(iter(errors.values())).name)
-        after, why = StateTopics(initializing, known.initialized, known.deleting), Why.PARTITIONS_NOT_INITIALIZED
-    else:
-        done = {
-            topic_id: NamedPartitions(name_of(share.topics, topic_id), topic.partitions)
-            for topic_id, topic in topics.items()
-            if topic_id in known.initializing
-        }
+        why = Why.PARTITIONS_NOT_INITIALIZED
+    done = {
+        topic_id: NamedPartitions(name_of(share.topics, topic_id), succeeded)
+        for topic_id, topic in topics.items()
+        if topic_id in known.initializing
+        and (succeeded := [partition for partition in topic.partitions if (topic_id, partition) not in errors])
+    }
+    if done or not errors:
         initialized = combine(known.initialized, done) if group.has_state_record else done
-        after = StateTopics(initializing, initialized, known.deleting)
-    record = state_topics_record(group_id, after, share.topics)
+    record = state_topics_record(group_id, StateTopics(initializing, initialized, known.deleting), share.topics)
     return CoordinatorResult(None, [record], attribution=because(Reason(why)))

@@ -58,8 +58,10 @@ class _Altered(NamedTuple):
 
 
 def is_changing(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether share partitions of the group are about to get a state, or messages about them are on their way."""
-    return group.group_id in share.attempts or any(topic.partitions for topic in group.state_topics.value.initializing.values())
+    """Return whether share partitions of the group are about to get a state, or messages about them are on their way or to be sent."""
+    if group.group_id in share.attempts or group.group_id in share.unresumed:
+        return True
+    return any(topic.partitions for topic in group.state_topics.value.initializing.values())
 
 
 def refuse_unless_idle(share: ShareContext, group: ShareGroup) -> None:

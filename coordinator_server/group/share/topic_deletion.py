@@ -50,6 +50,10 @@ class DeletedTopics:
             self._share.timer.schedule(_KEY, delay_ms, self._begin, RETRY_MS)
 
     def _begin(self) -> CoordinatorResult[Any]:
+        if not self._share.topics.is_current:
+            # A loop that has just started may know topics that exist no longer: it has not read the whole catalog.
+            self._begin_after(RETRY_MS)
+            return CoordinatorResult(None)
         self._left, self._is_unsure = iter(list(self._share.groups.by_id)), False
         return self._step()
 

@@ -86,6 +86,20 @@ def test_after_a_load_topics_that_do_not_exist_are_looked_for(site: ShareSite) -
     assert topics_of(site) == [TOPIC_ID]
 
 
+def test_after_a_load_a_topic_that_is_known_may_be_one_that_was_deleted(site: ShareSite) -> None:
+    """A loop that has just started reads the catalog from its beginning, and is not told what it says before its end."""
+    site.topics.is_current = False
+    site.shard.on_loaded()
+    site.fire("topic-deleted")
+    finish(site, "topic-deleted")
+
+    del site.topics.counts[OTHER_ID]
+    site.topics.is_current = True
+    site.fire("topic-deleted")
+    finish(site, "topic-deleted")
+    assert topics_of(site) == [TOPIC_ID]
+
+
 def test_cold_states_get_a_snapshot(site: ShareSite) -> None:
     """With a new epoch and time; the time of creation stays, and the state. Not those that were written as a snapshot lately."""
     site.shard.on_loaded()

@@ -265,7 +265,7 @@ def test_a_deletion_that_failed_is_tried_again(world: ShareWorld) -> None:
 
 
 def test_a_deletion_goes_on_after_a_load_when_its_topics_are_known(world: ShareWorld) -> None:
-    """A loop that has just started may not know any. Until then the group is not deleted either."""
+    """A loop that has just started may not know any. Until then an administrator changes nothing."""
     world.alter(t={0: 5, 1: 6}, u={0: 7})
     world.work()
     world.delete_offsets("t")
@@ -274,6 +274,7 @@ def test_a_deletion_goes_on_after_a_load_when_its_topics_are_known(world: ShareW
     world.log.advance(1_000)
     assert not world.log.outbox.messages
     assert results(world.delete_groups("g")) == {"g": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
+    assert world.alter(u={1: 1}).error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     world.log.topics.unknown, world.log.topics.is_current = set(), True
     world.log.advance(100)
@@ -401,6 +402,21 @@ def test_a_topic_that_was_deleted_before_a_load_leaves_them_after_it(world: Shar
 
     world.log.topics.is_current = True
     world.log.advance(2_000)
+    assert world.state_topics()["initialized"] == {"u": [0]}
+
+
+def test_after_a_load_a_topic_that_is_known_may_be_one_that_was_deleted(world: ShareWorld) -> None:
+    """A loop that has just started reads the catalog from its beginning, and is not told what it says before its end."""
+    world.alter(t={0: 5}, u={0: 1})
+    world.work()
+    world.log.topics.is_current = False
+    world.log.restart()
+    world.log.advance(1_000)
+
+    world.log.topics.tell = lambda _names: None
+    world.log.topics.delete("t")
+    world.log.topics.is_current = True
+    world.log.advance(1_000)
     assert world.state_topics()["initialized"] == {"u": [0]}
 
 
