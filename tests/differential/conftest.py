@@ -20,6 +20,7 @@ from tests.differential.scripts import (
     RESTARTED_CONSUMERS,
     RESTARTED_PRODUCERS,
     RESTARTED_SHARE_STATES,
+    RESTARTED_SHARES,
     SHARE_SNAPSHOTS,
     TIMED,
     Script,
@@ -156,7 +157,7 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.fixture(scope="session")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
-    books = {RESTARTED_PRODUCERS.book, RESTARTED_CONSUMERS.book, RESTARTED_SHARE_STATES.book}
+    books = {each.book for each in (RESTARTED_PRODUCERS, RESTARTED_CONSUMERS, RESTARTED_SHARE_STATES, RESTARTED_SHARES)}
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
     again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **FEW_SHARERS, **UPDATES[1]}), stage.archive)
@@ -218,6 +219,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_producers": 1,
         "test_consumers": 1,
         "test_share_states": 1,
+        "test_shares": 1,
         "test_long_script": 1,
         "test_timed_script": 2,
         "test_timed_producers": 2,
@@ -225,6 +227,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_restarted_producers": 3,
         "test_restarted_consumers": 3,
         "test_restarted_share_states": 3,
+        "test_restarted_shares": 3,
         "test_limited_script": 4,
         "test_expiring_script": 5,
         "test_share_snapshots": 5,

@@ -168,7 +168,7 @@ def _forgets_an_empty_group(step: Step) -> bool:
         each for each in step.unlike if (each.ours, each.kafka) == (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.GROUP_ID_NOT_FOUND)
     ]
     anew = [each for each in step.unlike if each.path.endswith("memberEpoch") and each.ours > each.kafka in _FIRST_EPOCHS]
-    return has_joined and bool(gone or anew)
+    return has_joined and bool(gone or anew) and not _takes_part_in_no_rebalance(step)
 
 
 def _counts_targets_as_owned(step: Step) -> bool:
@@ -179,6 +179,19 @@ def _counts_targets_as_owned(step: Step) -> bool:
     return any(each.ours.get("has") != each.kafka.get("has") for each in members if isinstance(each.kafka, dict)) or any(
         each.path.startswith("state.") and each.path.endswith(".has") for each in step.unlike
     )
+
+
+def _lets_all_join_again(step: Step) -> bool:
+    """Row 66: a classic member has taken the place of a static one, and the group is a classic one."""
+    states = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("groupState")]
+    has_left = any(" epoch=-2" in line for line in step.before)
+    return step.asked.api == "join" and has_left and states == [("PreparingRebalance", "Stable")]
+
+
+def _takes_part_in_no_rebalance(step: Step) -> bool:
+    """Row 67: a member takes the place of a static one, and its classic group, which rebalances, becomes a consumer group."""
+    epochs = [(each.ours, each.kafka) for each in step.unlike if each.path.endswith("memberEpoch")]
+    return step.asked.api == "beat" and " instance=" in step.line and any(ours > kafka for ours, kafka in epochs)
 
 
 # The one that logs show, not answers.
@@ -246,6 +259,14 @@ KNOWN: Final[dict[int, Known]] = {
     65: Known(
         "a classic member with an id of its own asks to join an empty consumer group",
         is_told_apart=_forgets_an_empty_group,
+    ),
+    66: Known(
+        "a static member comes back as a classic one, the rest of its consumer group is classic, and one of the others has not reached its target",
+        is_told_apart=_lets_all_join_again,
+    ),
+    67: Known(
+        "a classic group rebalances, and a member of the consumer protocol joins it that changes no subscription, because it takes the place of a static one",
+        is_told_apart=_takes_part_in_no_rebalance,
     ),
     68: Known(
         "a consumer group has become classic, and a member of the consumer protocol joins before the others have joined again",

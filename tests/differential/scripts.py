@@ -25,6 +25,7 @@ from tests.differential.consumer_sequences import consumer_sequence, restarted_c
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
 from tests.differential.servers import is_of_consumers, is_of_shares
+from tests.differential.share_group_sequences import restarted_share_sequence, share_sequence
 from tests.differential.share_sequences import restarted_share_state_sequence, share_state_sequence
 from tests.scenarios.transcript import Scenario, scenarios
 
@@ -131,6 +132,8 @@ RESTARTED_SHARE_STATES: Final = Sequences(
     "restarted share states", restarted_share_state_sequence, range(1, 7), "share-state-restarted-sequences"
 )
 SHARE_SNAPSHOTS: Final = Sequences("share snapshots", share_state_sequence, range(13, 19), "share-snapshot-sequences")
+OF_SHARES: Final = Sequences("shares", share_sequence, range(1, 13), "share-sequences")
+RESTARTED_SHARES: Final = Sequences("restarted shares", restarted_share_sequence, range(1, 7), "share-restarted-sequences")
 SEQUENCES: Final = (
     OF_GROUPS,
     OF_PRODUCERS,
@@ -141,6 +144,8 @@ SEQUENCES: Final = (
     OF_SHARE_STATES,
     RESTARTED_SHARE_STATES,
     SHARE_SNAPSHOTS,
+    OF_SHARES,
+    RESTARTED_SHARES,
 )
 _RECORDED_SEQUENCES: Final = {f"{each.name} {seed}" for each in SEQUENCES for seed in each.seeds}
 

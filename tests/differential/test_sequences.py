@@ -15,9 +15,11 @@ from tests.differential.scripts import (
     OF_GROUPS,
     OF_PRODUCERS,
     OF_SHARE_STATES,
+    OF_SHARES,
     RESTARTED_CONSUMERS,
     RESTARTED_PRODUCERS,
     RESTARTED_SHARE_STATES,
+    RESTARTED_SHARES,
     SHARE_SNAPSHOTS,
     TIMED,
     Script,
@@ -42,6 +44,8 @@ _KINDS: Final[dict[str, tuple[Sequences, int]]] = {
     "test_share_states": (OF_SHARE_STATES, 5),
     "test_restarted_share_states": (RESTARTED_SHARE_STATES, 20),
     "test_share_snapshots": (SHARE_SNAPSHOTS, 20),
+    "test_shares": (OF_SHARES, 5),
+    "test_restarted_shares": (RESTARTED_SHARES, 20),
 }
 
 
@@ -123,6 +127,18 @@ def test_share_snapshots(script: Script, expiring: Played) -> None:
     """The same where each write is a snapshot."""
     with again(script, "test_share_snapshots"):
         expiring.result(script)
+
+
+def test_shares(script: Script, stage: Stage) -> None:
+    """The same of members of share groups and those who administer them: all answers, and all records."""
+    with again(script, "test_shares"):
+        assert play_sequence(script, stage).ended == ""
+
+
+def test_restarted_shares(script: Script, halves: Halves) -> None:
+    """The same over a restart of both servers, after which groups have two members at most."""
+    with again(script, "test_restarted_shares"):
+        halves.finish(script)
 
 
 def assert_known(_: Script, outcome: Outcome) -> None:

@@ -32,6 +32,8 @@ _COMPRESSED: Final = {
     "share-state-sequences",
     "share-state-restarted-sequences",
     "share-snapshot-sequences",
+    "share-sequences",
+    "share-restarted-sequences",
     "scripts/share_flood",
 }
 _HEAD: Final = "Kafka {} said this; `" + COMMAND + "` asks it again."
