@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -37,14 +38,10 @@ def test_one_session_for_all_rounds(jobs: Any, tmp_path: Path) -> None:
             *("--every", "50ms", "--min-bytes", "1", "--json"),
         )
 
-        def verified() -> int:
-            report = server.control(op="pipeline")["pipeline"].get("schedule", {"jobs": {}})
-            return int(report["jobs"].get("verify", {"runs": {}})["runs"].get("done", 0))
-
-        eventually(lambda: verified() >= 1, describe=server.log)
+        await_rounds(server, 1)
         with Client(server.address) as client:
             make_topic(client, "payments", 2)
-        eventually(lambda: verified() >= 2, describe=server.log)
+        await_rounds(server, 2)
         os.kill(jobs.pid, signal.SIGTERM)
         done = jobs.finish()
 
@@ -109,3 +106,30 @@ if "SPARK_AT_LENGTH" in os.environ:
 
         assert (done.returncode, done.stderr) == (0, b"")
         assert msgspec.json.decode(done.stdout, type=Cleaned).by_spark == [LARGE]
+
+    def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
+        """By a new session in the next round."""
+        with Server(tmp_path, {"topics": "orders:6"}) as server:
+            words = ["compact", "verify", "--data-dir", str(server.data_dir), "--every", "1s", "--min-bytes", "1"]
+            command = [sys.executable, "-m", "coordinator_server", "pipeline", *words, "--master", "local[2]"]
+            with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
+                await_rounds(server, 1)
+                for process in Path("/proc").glob("[0-9]*/stat"):
+                    name, _, rest = process.read_text().rpartition(")")
+                    if name.endswith("(java") and rest.split()[1] == str(daemon.pid):
+                        os.kill(int(process.parent.name), signal.SIGKILL)
+                with Client(server.address) as client:
+                    make_topic(client, "payments", 2)
+                await_rounds(server, 2)
+                daemon.terminate()
+                assert daemon.wait(120) == 0
+
+
+def await_rounds(server: Server, count: int) -> None:
+    """Until verify was done so many times."""
+
+    def done() -> bool:
+        report = server.control(op="pipeline")["pipeline"].get("schedule", {"jobs": {}})
+        return int(report["jobs"].get("verify", {"runs": {}})["runs"].get("done", 0)) >= count
+
+    eventually(done, within_s=240, describe=server.log)

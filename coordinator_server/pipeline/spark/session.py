@@ -33,7 +33,7 @@ from pyspark.sql import SparkSession
 
 import coordinator_server
 import protocol
-from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.errors import CannotRun, ShardFailed
 from coordinator_server.pipeline.spark.class_archive import ClassArchive, cache_directory
 from coordinator_server.pipeline.spark.java import java_home, system_java
 from coordinator_server.pipeline.spark.master import check_master
@@ -61,11 +61,12 @@ _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 def session(
     master: str | None = None, conf: Mapping[str, str] | None = None, *, ship: bool = False, archive: bool = False
 ) -> Iterator[SparkSession]:
-    """Return the session to use, as above. ``conf`` has Spark properties; ``archive`` makes a ClassArchive at the end. Raises CannotRun.
+    """Return the session to use, as above. ``conf`` has Spark properties; ``archive`` makes a ClassArchive at the end. Raises CannotRun, and
+    ShardFailed if the session that is open has died.
 
     A new session prints nothing: Spark's output goes to a file, which is read if Spark fails.
     """
-    present = SparkSession.getActiveSession()
+    present = _open_session()
     if present is not None:
         yield present
         return
@@ -80,6 +81,14 @@ def session(
             spark.sparkContext.addPyFile(str(_packed(scratch)))
         _await_executors(spark.sparkContext)
         yield spark
+
+
+def _open_session() -> SparkSession | None:
+    """Return the session that is open in this process. Raises ShardFailed if its JVM has died a moment ago."""
+    try:
+        return SparkSession.getActiveSession()
+    except (Py4JError, OSError) as error:
+        raise ShardFailed(f"Spark gave up: {gist(error)}") from error
 
 
 def is_alive(spark: SparkSession) -> bool:
