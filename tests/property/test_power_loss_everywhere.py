@@ -1,4 +1,4 @@
-"""Layers, retention, history output, import, export, salvage: wherever the power goes, what is left keeps what each of them promises."""
+"""Layers, retention, history output, import, export, salvage, backups: wherever the power goes, what is left keeps what each of them promises."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.power import Work, lose_power_everywhere
+from tests.support.power_backup import RestoreBackup, TakeBackup
 from tests.support.power_jobs import Export, Import, Salvage, WriteHistory
 from tests.support.power_log import (
     Adopt,
@@ -51,6 +52,8 @@ WORKS: dict[str, Callable[[], Work]] = {
     "import": Import,
     "export": Export,
     "salvage": Salvage,
+    "backup": TakeBackup,
+    "restore of a backup": RestoreBackup,
 }
 
 

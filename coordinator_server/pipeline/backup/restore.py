@@ -20,6 +20,8 @@ from coordinator_server.pipeline.backup.contents import Backup, BackupFile, read
 from coordinator_server.pipeline.errors import CannotRun
 
 _BEGUN = "restore"
+# What an empty directory may have: the second is an attempt to say that a restore has begun.
+_NOTHING = frozenset({"lost+found", f"{NAME}.new"})
 
 
 class Restored(Struct, frozen=True):
@@ -67,13 +69,15 @@ def restore(source: Path, data_dir: Path, storage: Storage = LOCAL) -> Restored:
 
 
 def _make_room(data_dir: Path, storage: Storage) -> None:
-    names = [name for name in storage.list(str(data_dir)) if name != "lost+found"]
+    names = [name for name in storage.list(str(data_dir)) if name not in _NOTHING]
     if begun_in(storage, str(data_dir)) == _BEGUN:
+        # What says that a restore has begun stays, in case this one does not come to its end either.
         for name in names:
-            remove_tree(storage, f"{data_dir}/{name}")
+            if name != NAME:
+                remove_tree(storage, f"{data_dir}/{name}")
     elif names:
         raise CannotRun(f"{data_dir} is not empty: a restore makes a new directory; move this one away first")
-    make_dir_durably(storage, str(data_dir))
+    storage.make_dir(str(data_dir))
 
 
 def _contents(source: Path, backup: Backup) -> Iterator[tuple[BackupFile, bytes]]:

@@ -72,7 +72,7 @@ def take_backup(
 ) -> Taken:
     """Make ``target`` the backup of a moment. Raises PipelineError, LogError and OSError: it is the one before then."""
     known = _known(target, meta)
-    make_dir_durably(storage, str(target))
+    storage.make_dir(str(target))
     with job_lock(target / _LOCK, f"another backup to {target} is running"):
         taking = _Taking(data_dir, target, known, storage)
         for shard, cut in sorted(moment.shards.items()):
