@@ -39,7 +39,7 @@ from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 
 SHARD = "__consumer_offsets-7"
-EXAMPLES = int(os.environ.get("PIPELINE_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("PIPELINE_EXAMPLES", "30"))
 many = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 producers = st.sampled_from(PRODUCERS)
 cutoffs = st.none() | st.integers(0, SPAN_MS + 1).map(lambda at: START_MS + at)

@@ -42,7 +42,7 @@ pytest.importorskip("pyarrow", reason="the spark extra is not installed: make te
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 
 SHARD: Final = "__consumer_offsets-7"
-EXAMPLES: Final = int(os.environ.get("PIPELINE_EXAMPLES", "40"))
+EXAMPLES: Final = int(os.environ.get("PIPELINE_EXAMPLES", "20"))
 PIECE: Final = 3
 ENGINES: Final[dict[str, Callable[[], Engine]]] = {"cleaner": PythonEngine, "job": VectorEngine}
 

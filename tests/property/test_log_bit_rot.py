@@ -19,7 +19,7 @@ from coordinator_server.log.repair.salvage import salvage
 from tests.support.log import values
 from tests.support.log_dir import COUNT, IN_JOURNAL, SHARDS, expected, make, open_store
 
-FLIPS = int(os.environ.get("LOG_FLIPS", "6"))
+FLIPS = int(os.environ.get("LOG_FLIPS", "3"))
 
 
 @pytest.fixture(scope="module")

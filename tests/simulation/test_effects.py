@@ -21,7 +21,7 @@ from tests.simulation.purses import PursePlay, run
 from tests.toy.purse import CREDIT, Credit, Nothing, PurseShard, Transfer
 from tests.toy.rows import plug, unplug
 
-SEEDS = int(os.environ.get("SEEDS", "125")) // 5
+SEEDS = int(os.environ.get("SEEDS", "75")) // 5
 PER_TEST = 25
 
 
