@@ -56,6 +56,14 @@ def begun(server: Server, make: Callable[[str], Transactional], name: str) -> Tr
     return producer
 
 
+def commits(producer: Transactional) -> bool:
+    """Whether a commit is one: it may be refused, and become an abort where a library's member was fenced out of its group first."""
+    try:
+        return producer.call("commit") is not False
+    except Refused:
+        return False
+
+
 def test_offsets_move_when_the_transaction_commits(server: Server, make: Callable[[str], Transactional], fresh_name: str) -> None:
     """Those of several groups together; of an aborted transaction, none."""
     ConfluentAdmin(server.bootstrap).create_topic(fresh_name, 3)
@@ -78,8 +86,7 @@ def test_a_second_producer_fences_the_first(server: Server, make: Callable[[str]
     second.call("begin")
     second.call("offsets", [fresh_name, fresh_name, {"1": 6}])
 
-    with pytest.raises(Refused):
-        first.call("commit")
+    assert not commits(first)
     second.call("commit")
     eventually(lambda: committed(server, fresh_name, fresh_name) == {1: 6})
 
