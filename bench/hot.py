@@ -165,12 +165,17 @@ def commit(member: Member, partitions: int, metadata: str = "") -> OffsetCommitR
     return OffsetCommitRequest(member.group_id, member.generation_id, member.member_id, topics=topics)
 
 
-def fetch(member: Member, partitions: int) -> OffsetFetchRequest:
-    topics = [OffsetFetchRequestTopics(TOPIC, partition_indexes=list(range(partitions)))]
+def fetch(member: Member, partitions: int, first: int = 0) -> OffsetFetchRequest:
+    topics = [OffsetFetchRequestTopics(TOPIC, partition_indexes=list(range(first, first + partitions)))]
     return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(member.group_id, topics=topics)])
 
 
-OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
+def fetches_in_turn(member: Member, partitions: int) -> list[Message]:
+    """Different requests: no answer is kept from one to the next."""
+    return [fetch(member, partitions, first) for first in range(4)]
+
+
+OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message | list[Message]]]] = {
     "heartbeat": (4, 0, heartbeat),
     "consumer heartbeat": (1, 0, consumer_heartbeat),
     "commit 1": (8, 1, lambda member: commit(member, 1)),
@@ -179,6 +184,7 @@ OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message]]] = {
     "commit 10 noted": (8, 10, lambda member: commit(member, 10, "where the reader was")),
     "commit 100 noted": (8, 100, lambda member: commit(member, 100, "where the reader was")),
     "fetch 10": (8, 10, lambda member: fetch(member, 10)),
+    "fetch 10 in turn": (8, 10, lambda member: fetches_in_turn(member, 10)),
     "share write 1": (1, 1, lambda member: share_write(member, 1)),
     "share write 20": (1, 1, lambda member: share_write(member, 20)),
     "share read": (0, 1, share_read),
@@ -196,19 +202,24 @@ class Bench:
     async def measure(self, operation: str, seconds: float) -> float:
         """Microseconds of this thread for one request."""
         version, _, request = OPERATIONS[operation]
-        turn: list[tuple[Client, bytes, int]] = []
+        # Of members whose requests differ in turn: the turns.
+        turns: list[list[tuple[Client, bytes, int]]] = []
         for client, member in zip(self._clients, self._members, strict=True):
-            message = request(member)
-            assert message.kafka.key is not None
-            frames = encode_request(message.kafka.key, version, 7, "bench", message) * self._window
-            await client.ask(message, version)
-            turn.append((client, frames, len(client.received) * self._window))
-        turns = 0
+            made = request(member)
+            messages = made if isinstance(made, list) else [made]
+            while len(turns) < len(messages):
+                turns.append([])
+            for turn, message in zip(turns, messages, strict=True):
+                assert message.kafka.key is not None
+                frames = encode_request(message.kafka.key, version, 7, "bench", message) * self._window
+                await client.ask(message, version)
+                turn.append((client, frames, len(client.received) * self._window))
+        count = 0
         started, until = time.thread_time(), time.monotonic() + seconds
         while time.monotonic() < until:
-            await self._turn(turn)
-            turns += 1
-        return (time.thread_time() - started) / (turns * len(turn) * self._window) * 1e6
+            await self._turn(turns[count % len(turns)])
+            count += 1
+        return (time.thread_time() - started) / (count * len(self._clients) * self._window) * 1e6
 
     async def _turn(self, turn: list[tuple[Client, bytes, int]]) -> None:
         for client, frames, _ in turn:

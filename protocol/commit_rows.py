@@ -8,9 +8,10 @@ unchanged. Only the decoder of the request uses the last two bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from struct import Struct as Layout
+from struct import pack
 from typing import Final
 
 ROW_BYTES: Final = 18
@@ -63,3 +64,9 @@ def _partitions(columns: bytes) -> Partitions:
 def partitions_of(rows: bytes) -> Partitions:
     """Return the partitions of one or more rows."""
     return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
+
+
+def partitions_at(indexes: Sequence[int]) -> Partitions:
+    """Return the partitions with these numbers, in this order. There is at least one."""
+    raw = pack(f">{len(indexes)}i", *indexes)
+    return _partitions(raw[::4] + raw[1::4] + raw[2::4] + raw[3::4])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -29,6 +29,7 @@ from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
+from coordinator_server.group.fetch import MANY_UNPREPARED, PlainAnswer, PlainFetch, fetch_plain
 from coordinator_server.group.group_type import FindShareShard, GroupContext, only_share_shard
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.migration import members as classic_members
@@ -85,9 +86,6 @@ from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
 T = TypeVar("T")
-
-MANY_UNPREPARED: Final = 5_000
-"""The number of offsets that a read may convert in one step: 4 ms."""
 
 
 class GroupShard:
@@ -327,6 +325,10 @@ class GroupShard:
         if not is_small and self.fetch_size(committed_offset, request) > OFFSETS_PER_STEP:
             return None
         return self.fetch_offsets(committed_offset, request)
+
+    def fetch_plain(self, committed_offset: int, request: PlainFetch) -> PlainAnswer | None:
+        """Return the answer for some partitions of a group, or None if it is not in the usual state."""
+        return fetch_plain(self.groups, committed_offset, request)
 
     def fetch_size(self, committed_offset: int, request: OffsetFetchRequestGroup) -> int:
         """Return the work of an OffsetFetch besides that for each requested partition, in offsets."""

@@ -50,9 +50,11 @@ class GroupOffsets:
     see an earlier epoch.
     """
 
-    __slots__ = ("_rows", "_single")
+    __slots__ = ("_rows", "_single", "changes")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
+        # Rises with each change, also of a state that is not committed: what was read before is the same while this is.
+        self.changes = 0
         self._single: TimelineDict[TopicPartition, OffsetAndMetadata] = TimelineDict(registry)
         self._rows: TimelineDict[RowsKey, CommittedRows] = TimelineDict(registry)
 
@@ -64,34 +66,54 @@ class GroupOffsets:
     # The latest state
 
     def single(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
-        """Return all offsets as single offsets, for reads and changes until the next ``put_rows``."""
+        """Return all offsets as single offsets, for changes at once."""
+        self.changes += 1
+        return self.latest()
+
+    def latest(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
+        """Return all offsets as single offsets, for reads until the next ``put_rows``."""
         if self._rows:
             self._spell_out()
         return self._single
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether some offsets are rows."""
+        return bool(self._rows)
+
+    def committed_together(self, key: RowsKey) -> CommittedRows | None:
+        """Return the rows of a topic's partitions, if the latest commit of each of them was one of exactly these."""
+        committed = self._rows.get(key)
+        if committed is not None:
+            topic, _ = key
+            for (other_topic, _), other in self._rows.items():
+                if other_topic == topic and other.record_offset > committed.record_offset:
+                    return None
+        return committed
+
     def __getitem__(self, position: TopicPartition) -> OffsetAndMetadata:
-        return self.single()[position]
+        return self.latest()[position]
 
     def get(self, position: TopicPartition) -> OffsetAndMetadata | None:
-        return self.single().get(position)
+        return self.latest().get(position)
 
     def __contains__(self, position: TopicPartition) -> bool:
-        return position in self.single()
+        return position in self.latest()
 
     def __iter__(self) -> Iterator[TopicPartition]:
-        return iter(self.single())
+        return iter(self.latest())
 
     def __len__(self) -> int:
-        return len(self.single())
+        return len(self.latest())
 
     def __bool__(self) -> bool:
         return bool(self._rows) or bool(self._single)
 
     def keys(self) -> Iterable[TopicPartition]:
-        return self.single().keys()
+        return self.latest().keys()
 
     def items(self) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
-        return self.single().items()
+        return self.latest().items()
 
     # Past states
 
@@ -105,16 +127,21 @@ class GroupOffsets:
         copy.update(_spelled_in_order(self._rows.items_at(epoch)))
         return copy
 
+    def is_as_of(self, epoch: int) -> bool:
+        """Return whether nothing has changed since ``epoch``."""
+        return self._rows.is_as_of(epoch) and self._single.is_as_of(epoch)
+
     def as_of(self, epoch: int) -> Readable:
         """Return the offsets in the state of ``epoch`` for lookups. It is valid until the next change."""
-        if self._rows.is_as_of(epoch) and self._single.is_as_of(epoch):
-            return self.single()
+        if self.is_as_of(epoch):
+            return self.latest()
         return _Past(self._single, _spelled_in_order(self._rows.items_at(epoch)), epoch)
 
     # Changes
 
     def put_rows(self, key: RowsKey, committed: CommittedRows) -> None:
         """Store rows committed together. Their records follow all records stored so far."""
+        self.changes += 1
         rows = self._rows
         if len(rows) >= _FEW and key not in rows and len(rows) >= _FEW + len(self._single) // 8:
             self._spell_out()

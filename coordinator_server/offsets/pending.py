@@ -32,6 +32,10 @@ class PendingOffsets:
     def __contains__(self, group_id: str) -> bool:
         return group_id in self._open
 
+    def has_none_since(self, group_id: str, committed_offset: int) -> bool:
+        """Return whether a group has no offsets in open transactions, neither now nor as of ``committed_offset``."""
+        return group_id not in self._open and self._open.get_at(group_id, committed_offset) is None
+
     def groups_at(self, committed_offset: int) -> list[str]:
         """Return the groups with offsets in open transactions as of ``committed_offset``."""
         return [group_id for group_id, _ in self._open.items_at(committed_offset)]

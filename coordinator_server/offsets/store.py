@@ -72,6 +72,13 @@ class OffsetStore:
             return self._resting.read(group_id)
         return found
 
+    def is_as_of(self, group_id: str, committed_offset: int) -> bool:
+        """Return whether the offsets of a group have not changed since ``committed_offset``."""
+        offsets = self.by_group.get(group_id)
+        if offsets is None:
+            return self.by_group.get_at(group_id, committed_offset) is None
+        return offsets.is_as_of(committed_offset)
+
     def count(self, group_id: str) -> int:
         """Return an upper bound of the number of offsets of a group, without reading them."""
         offsets = self.by_group.get(group_id)

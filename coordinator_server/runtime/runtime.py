@@ -26,7 +26,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers
-from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Deferred, Producer, Reply, RequestContext
+from coordinator_server.machine.shard import Again, CoordinatorResult, CoordinatorShard, Deferred, Producer, Reply, RequestContext
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
@@ -176,6 +176,10 @@ class CoordinatorRuntime(Generic[S]):
         """Run a read operation on the state at the high watermark and return its result. Raises CoordinatorError."""
         shard = self._active(partition)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
+
+    def repeat(self, partition: int, again: Again, response: object) -> Repeat:
+        """Return what answers a read request once more with ``response``, while ``again`` says so. Raises CoordinatorError."""
+        return Repeat(self._active(partition), again, response)
 
     def last_stable_offset(self, partition: int) -> int:
         """Return the last stable offset of a partition: no open transaction can abort a record before it.

@@ -39,11 +39,11 @@ Refusal: TypeAlias = Callable[[RequestContext, Q, ErrorCode, str | None], R]
 class ShortWay(NamedTuple, Generic[Q, R]):
     """Fast codecs for the usual requests and responses of an API, without message objects.
 
-    ``reader`` takes a version and returns a decoder for the requests of one connection. ``encoder`` wraps the encoder of the
-    API's response.
+    ``reader`` takes a version and returns a decoder for the requests of one connection; None: always use the general one.
+    ``encoder`` wraps the encoder of the API's response.
     """
 
-    reader: Callable[[int], Callable[[bytes, int], tuple[Q, int]]]
+    reader: Callable[[int], Callable[[bytes, int], tuple[Q, int]]] | None
     encoder: Callable[[Callable[[Any, bytearray], None]], Callable[[R, bytearray], None]]
 
 

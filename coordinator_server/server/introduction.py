@@ -10,7 +10,7 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.unanswered import UnansweredRequest
 
-REPEATED_MAX_BYTES: Final = 256
+REPEATED_MAX_BYTES: Final = 1024
 """The size of the largest request, and of the largest answer, that a connection keeps to compare with the next one."""
 
 

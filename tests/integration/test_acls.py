@@ -20,6 +20,12 @@ from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.support.api_requests import request_of
 from tests.support.asking import commit_alone, must_commit, topic_of
@@ -150,6 +156,32 @@ def test_a_commit_that_repeats_is_refused_as_soon_as_its_entry_is_removed(server
 
     assert before == [0] * 6
     assert after == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def test_a_fetch_that_repeats_is_refused_as_soon_as_its_entry_is_removed(server: Guarded) -> None:
+    """What is kept of the last fetch of a connection, and of its answer, does not outlive the entries."""
+    server.allow("fetcher", Operation.DESCRIBE, ResourceType.GROUP, "kept")
+    server.allow("fetcher", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
+    with server.client("admin") as admin:
+        must_commit(admin, "kept", "orders", {0: 1})
+    asked = OffsetFetchRequest(
+        groups=[OffsetFetchRequestGroup("kept", topics=[OffsetFetchRequestTopics("orders", partition_indexes=[0])])]
+    )
+
+    def fetched() -> tuple[int, list[tuple[int, int]]]:
+        [group] = client.ask(asked, 9, OffsetFetchResponse).groups
+        return group.error_code, [(one.committed_offset, one.error_code) for topic in group.topics for one in topic.partitions]
+
+    with server.client("fetcher") as client:
+        before = [fetched() for _ in range(4)]
+        server.revoke("fetcher")
+        without_group = fetched()
+        server.allow("fetcher", Operation.DESCRIBE, ResourceType.GROUP, "kept")
+        without_topic = fetched()
+
+    assert before == [(0, [(1, 0)])] * 4
+    assert without_group == (ErrorCode.GROUP_AUTHORIZATION_FAILED, [])
+    assert without_topic == (0, [(-1, ErrorCode.TOPIC_AUTHORIZATION_FAILED)])
 
 
 def test_entries_are_described_as_they_were_created(server: Guarded) -> None:

@@ -60,7 +60,12 @@ from protocol.messages.list_transactions import ListTransactionsRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest
-from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from protocol.messages.sasl_handshake import SaslHandshakeRequest
@@ -135,7 +140,9 @@ _NEWEST: Final[dict[str, Message]] = {
         MetadataRequest([MetadataRequestTopic(name="t")]),
         OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0)])]),
         OffsetDeleteRequest("g"),
-        OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g")]),
+        OffsetFetchRequest(
+            groups=[OffsetFetchRequestGroup("g", topics=[OffsetFetchRequestTopics("t", b"t" * 16, partition_indexes=[0])])]
+        ),
         ProduceRequest(acks=1, topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0)])]),
         SaslAuthenticateRequest(b"token"),
         SaslHandshakeRequest("PLAIN"),

@@ -14,6 +14,7 @@ from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
+from protocol.fetch_rows import FetchedOffsets
 from protocol.messages import alter_share_group_offsets as alter_shared
 from protocol.messages import delete_share_group_offsets as delete_shared
 from protocol.messages import describe_share_group_offsets as describe_shared
@@ -139,7 +140,8 @@ class _Fetched:
                 reply.fail(ErrorCode.GROUP_AUTHORIZATION_FAILED)
                 return None
             rest, denied = yield from _without_denied(asked, request, _topic)
-            amend(reply, lambda response: _completed(asked, rest, [_unfetched_of_single(each) for each in denied], response))
+            answers = [_unfetched_of_single(each) for each in denied]
+            amend(reply, lambda response: _completed(asked, rest, answers, _decoded(asked, response)))
             reply.request = rest
             return rest
         request = yield from self._groups.divide(asked, request, reply)
@@ -167,12 +169,18 @@ def _divide_groups(asked: Asked, request: Any, reply: PendingReply[Any], name_of
     rest_of_request = replace(request, groups=groups)
 
     def completed(response: Any) -> Any:
+        response = _decoded(asked, response)
         done = [_completed(asked, *each) for each in zip(groups, answers, response.groups, strict=True)]
         return replace(response, groups=done)
 
     amend(reply, completed)
     reply.request = rest_of_request
     return rest_of_request
+
+
+def _decoded(asked: Asked, response: Any) -> Any:
+    """Return an answer with its parts, if it is encoded already."""
+    return response.decoded(asked.context.api_version) if isinstance(response, FetchedOffsets) else response
 
 
 def _completed(asked: Asked, group: Any, answers: list[Any], answer: Any) -> Any:

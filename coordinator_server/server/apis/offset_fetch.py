@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from coordinator_server.group.fetch import PlainAnswer, PlainFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, answer_in_steps
 from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import in_portions, portions_in_steps
 from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.callback_reply import CallbackReply
@@ -21,6 +23,7 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
+from protocol.fetch_rows import FIRST_WITH_GROUPS, FetchedOffsets, fetch_response_encoder
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -43,9 +46,8 @@ LATEST_STABLE = WriteOperation("fetch-offsets", GroupShard.latest_stable_offsets
 INVALID_OFFSET = -1
 # Of one request and group: a group that gets new commits all the time is read although not all is prepared.
 MOST_PREPARATIONS = 1_000
-# Versions of OffsetFetch: an error field for the group, several groups, topic ids instead of names.
+# Versions of OffsetFetch: an error field for the group, topic ids instead of names.
 FIRST_WITH_ERROR = 2
-FIRST_WITH_GROUPS = 8
 FIRST_WITH_TOPIC_IDS = 10
 
 # Consumers before 3.9 give up on COORDINATOR_NOT_AVAILABLE and REQUEST_TIMED_OUT here (handleOffsetFetchException).
@@ -58,11 +60,29 @@ FETCH_ERRORS = {
 
 
 def fetch_offsets(
-    node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse]
-) -> None:
+    node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse | FetchedOffsets]
+) -> Repeat | None:
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
+    if len(asked) == 1 and not (reply.is_behind_writes or reply.is_large):
+        group = asked[0]
+        found = _read_plain(node, version, group, request.require_stable)
+        if found is not None:
+            reply.complete(found.answer)
+            return _repeat(node, version, group, found)
+    _fetch_groups(node, context, request, asked, reply)
+    return None
+
+
+def _fetch_groups(
+    node: Node,
+    context: RequestContext,
+    request: OffsetFetchRequest,
+    asked: list[OffsetFetchRequestGroup],
+    reply: PendingReply[OffsetFetchResponse | FetchedOffsets],
+) -> None:
+    version = context.api_version
     if request.require_stable:
         reply.connection.read_latest(reply)
     is_latest = reply.is_behind_writes
@@ -110,15 +130,46 @@ def refuse_fetch_offsets(
     return _single(groups[0], context.api_version)
 
 
-OFFSET_FETCH_API = ApiRow(
+OFFSET_FETCH_API: ApiRow[OffsetFetchRequest, OffsetFetchResponse | FetchedOffsets] = ApiRow(
     OffsetFetchRequest,
     OffsetFetchResponse,
     fetch_offsets,
     refuse_fetch_offsets,
     Order.READ,
+    ShortWay(None, fetch_response_encoder),
     can_read_behind_writes=True,
     access=OFFSET_FETCH,
 )
+
+
+def _read_plain(node: Node, version: int, group: OffsetFetchRequestGroup, require_stable: bool) -> PlainAnswer | None:
+    """Return the answer for some partitions of a group in the usual state. None: the general way finds it, or the error."""
+    topics = group.topics
+    if topics is None:
+        return None
+    try:
+        if version >= FIRST_WITH_TOPIC_IDS:
+            for asked in topics:
+                topic = node.topic_by_id(asked.topic_id)
+                if topic is None:
+                    return None
+                asked.name = topic.name
+        request = PlainFetch(version, group, topics, require_stable)
+        return node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_plain, request)
+    except CoordinatorError:
+        return None
+
+
+def _repeat(node: Node, version: int, group: OffsetFetchRequestGroup, found: PlainAnswer) -> Repeat | None:
+    """Return what answers the request once more."""
+    if found.again is None:
+        return None
+    repeat = node.groups.repeat(partition_for(group.group_id, node.partitions), found.again, found.answer)
+    return repeat if version < FIRST_WITH_TOPIC_IDS else repeat.while_true(partial(_are_known, node, group.topics or []))
+
+
+def _are_known(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> bool:
+    return all(node.topic_by_id(topic.topic_id) is not None for topic in topics)
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:

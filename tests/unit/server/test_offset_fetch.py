@@ -9,9 +9,12 @@ import pytest
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.machine.shard import Again, Reply, RequestContext
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP
+from coordinator_server.runtime.context import ShardContext, ShardState
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.offset_fetch import (
     FETCH_LATEST,
@@ -20,6 +23,7 @@ from coordinator_server.server.apis.offset_fetch import (
     LATEST_STABLE,
     OFFSET_FETCH_API,
 )
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import (
@@ -28,6 +32,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
+    OffsetFetchResponsePartitions,
 )
 from tests.support.api_peer import ApiPeer
 from tests.support.group import GroupLog
@@ -55,6 +60,9 @@ class Server:
         self.is_slow = False
         self.later: list[Callable[[], None]] = []
         self.reads = 0
+        # What the runtime would look at before it answers a request once more.
+        self.context: ShardContext[GroupShard] = ShardContext(ShardId("t", 0), 1, GROUP_SERDE)
+        self.context.state = ShardState.ACTIVE
         self.written: list[WriteOperation[Any, Any, Any]] = []
         self.peer = ApiPeer(OFFSET_FETCH_API, self)
 
@@ -76,6 +84,10 @@ class Server:
         if self.error is not None:
             raise CoordinatorError(self.error)
         return operation(self.log.shard, self.log.committed_offset, *arguments)
+
+    def repeat(self, partition: int, again: Again, response: object) -> Repeat:
+        """As the runtime of groups."""
+        return Repeat(self.context, again, response)
 
     def write(
         self, partition: int, operation: WriteOperation[Any, Any, Any], context: RequestContext, request: Any, reply: Reply[Any]
@@ -102,6 +114,7 @@ class Server:
         partitions = [OffsetCommitRequestPartition(*row) for row in offsets.items()]
         topics = [OffsetCommitRequestTopic("orders", ORDERS.topic_id, partitions)]
         self.log.run(GroupShard.commit_offsets, OffsetCommitRequest(group, topics=topics), version=9)
+        self.context.high_watermark = self.log.committed_offset
 
     def begin(self, version: int, groups: dict[str, list[int] | None], *, stable: bool = False) -> None:
         """Ask, and see how far that goes."""
@@ -266,6 +279,8 @@ def test_offsets_from_before_topic_ids_get_the_ids_of_their_topics(server: Serve
 def test_a_fetch_behind_a_stable_one_reads_as_much(server: Server, count: int, operation: WriteOperation[Any, Any, Any]) -> None:
     """The one before it reads what is not durable yet; see server/order.py."""
     server.commit("g", dict.fromkeys(range(count), 5))
+    server.log.is_holding = True
+    server.commit("h", {0: 5})
     server.is_slow = True
 
     server.begin(7, {"h": [0]}, stable=True)
@@ -286,3 +301,67 @@ def test_what_takes_steps_leaves_the_rest_of_the_turn_to_others(server: Server) 
     assert server.reads == reads
     server.peer.turns(20)
     assert server.reads > reads
+
+
+@pytest.mark.parametrize(("version", "stable"), READS)
+def test_a_request_that_a_client_repeats_reads_nothing_until_something_changes(
+    server: Server, version: int, stable: bool
+) -> None:
+    """From the third time on, the last answer is sent again."""
+    server.commit("g", {0: 5})
+    server.commit("h", {0: 6})
+
+    def seen() -> tuple[int, int]:
+        """The offset, and how many reads that took."""
+        before = server.reads
+        [(_, offsets)] = told(server.ask(version, {"g": [0]}, stable=stable), version)
+        return offsets[0][0], server.reads - before
+
+    assert [seen() for _ in range(4)] == [(5, 1), (5, 1), (5, 0), (5, 0)]
+    server.commit("h", {0: 7})
+    assert seen() == (5, 0)
+    server.commit("g", {0: 8})
+    assert [seen() for _ in range(4)] == [(8, 1), (8, 0), (8, 0), (8, 0)]
+    server.context.state = ShardState.CLOSED
+    assert seen() == (8, 1)
+
+
+def test_a_topic_that_is_deleted_has_no_offsets_for_a_client_that_repeats_its_request(server: Server) -> None:
+    """By id. Its offsets follow it a little later."""
+    server.commit("g", {0: 5})
+    known = [told(server.ask(10, {"g": [0]}), 10) for _ in range(4)]
+    del server.topics["orders"]
+
+    gone = told(server.ask(10, {"g": [0]}), 10)
+
+    assert known == [[(0, {0: (5, 0)})]] * 4
+    assert gone == [(0, {0: (-1, ErrorCode.UNKNOWN_TOPIC_ID)})]
+    server.topics["orders"] = ORDERS
+    assert told(server.ask(10, {"g": [0]}), 10) == known[0]
+
+
+def test_a_stable_fetch_does_not_wait_for_what_other_groups_write(server: Server) -> None:
+    """It waits for commits of its own group that are not durable."""
+    server.commit("g", {0: 5})
+    server.log.is_holding = server.is_slow = True
+    server.commit("h", {0: 6})
+
+    assert told(server.ask(7, {"g": [0]}, stable=True), 7) == [(0, {0: (5, 0)})]
+    server.begin(7, {"h": [0]}, stable=True)
+    assert server.peer.is_waiting
+    assert server.written == [FETCH_STABLE]
+
+
+def test_an_offset_with_metadata_is_read_the_general_way(server: Server) -> None:
+    """And so are those that it is asked for with."""
+    partitions = [OffsetCommitRequestPartition(0, 5), OffsetCommitRequestPartition(1, 6, 2, "note")]
+    asked = OffsetCommitRequestTopic("orders", ORDERS.topic_id, partitions)
+    server.log.run(GroupShard.commit_offsets, OffsetCommitRequest("g", topics=[asked]), version=9)
+
+    [topic] = server.ask(9, {"g": [1, 0, 2]}).groups[0].topics
+
+    assert topic.partitions == [
+        OffsetFetchResponsePartitions(1, 6, 2, "note"),
+        OffsetFetchResponsePartitions(0, 5),
+        OffsetFetchResponsePartitions(2, -1),
+    ]

@@ -1,0 +1,67 @@
+"""OffsetFetch of some partitions of one group in the usual state: its latest offsets are committed, and none has metadata."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final, NamedTuple
+
+from coordinator_server.group.registry import Groups
+from coordinator_server.machine.shard import Again
+from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.fetch_rows import fetch_rows
+from coordinator_server.offsets.group_offsets import GroupOffsets
+from protocol.fetch_rows import FetchedOffsets
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
+
+MANY_UNPREPARED: Final = 5_000
+"""The number of offsets that a read may convert in one step: 4 ms."""
+
+
+class PlainFetch(NamedTuple):
+    """A request for some partitions of one group. Its topics have names, whatever the version is."""
+
+    api_version: int
+    group: OffsetFetchRequestGroup
+    topics: list[OffsetFetchRequestTopics]
+    require_stable: bool
+
+
+class PlainAnswer(NamedTuple):
+    """The answer to a plain fetch. ``again`` returns whether the same request has the same answer; None: that is not known."""
+
+    answer: FetchedOffsets
+    again: Again | None
+
+
+def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> PlainAnswer | None:
+    """Return the answer to a plain fetch. Raises CoordinatorError.
+
+    Return None if the group's latest offsets are not committed yet, if a transaction is open that ``require_stable`` waits for, if an
+    offset has metadata, or if the read takes longer than a step. Otherwise the latest state and the committed one are the same, so
+    a request with ``require_stable`` does not wait for the records of other groups.
+    """
+    version, group, topics, require_stable = request
+    store, group_id = groups.offsets, group.group_id
+    if groups.others:
+        groups.type_at(group_id, committed_offset).admit_fetch(group, committed_offset)
+    if require_stable and not groups.pending.has_none_since(group_id, committed_offset):
+        return None
+    if not store.is_as_of(group_id, committed_offset) or store.unprepared(group_id) > MANY_UNPREPARED:
+        return None
+    offsets = store.by_group.get(group_id)
+    answer = fetch_rows(store.of_group_at(group_id, LATEST) if offsets is None else offsets, group_id, topics, version)
+    if answer is None:
+        return None
+    return PlainAnswer(answer, None if offsets is None else partial(_is_same, groups, request, offsets, offsets.changes))
+
+
+def _is_same(groups: Groups, request: PlainFetch, offsets: GroupOffsets, changes: int, durable: int) -> bool:
+    """Return whether nothing has changed that the answer depends on."""
+    group = request.group
+    if groups.others:
+        groups.type_at(group.group_id, durable).admit_fetch(group, durable)
+    return (
+        groups.offsets.by_group.get(group.group_id) is offsets
+        and offsets.changes == changes
+        and not (request.require_stable and group.group_id in groups.pending)
+    )

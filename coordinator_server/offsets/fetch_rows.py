@@ -1,0 +1,55 @@
+"""OffsetFetch of some partitions: the answer in rows, from the rows of a commit or from single offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from coordinator_server.offsets.group_offsets import GroupOffsets
+from protocol.commit_rows import partitions_at
+from protocol.fetch_rows import ANSWER_FORMS, FetchedOffsets, committed_rows, row
+from protocol.fields import ZERO_UUID
+from protocol.messages.offset_fetch import OffsetFetchRequestTopics
+
+_NO_OFFSET: Final = -1
+_NO_EPOCH: Final = -1
+
+
+def fetch_rows(
+    offsets: GroupOffsets | None, group_id: str, topics: Sequence[OffsetFetchRequestTopics], api_version: int
+) -> FetchedOffsets | None:
+    """Return the answer from the latest offsets of a group, or None if one of them has metadata. Topics have names here."""
+    form = ANSWER_FORMS[api_version]
+    out = form.begin(group_id, len(topics))
+    for topic in topics:
+        rows = _rows(offsets, topic) if offsets is not None else _nothing(topic)
+        if rows is None:
+            return None
+        form.add(out, topic.name, topic.topic_id, rows)
+    return form.finished(out)
+
+
+def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[bytes] | None:
+    name, asked_id, indexes = topic.name, topic.topic_id, topic.partition_indexes
+    is_by_name = asked_id == ZERO_UUID
+    if offsets.has_rows and indexes:
+        committed = offsets.committed_together((name, partitions_at(indexes)))
+        if committed is not None:
+            if is_by_name or committed.topic_id in (asked_id, ZERO_UUID):
+                return committed_rows(committed.rows)
+            return _nothing(topic)
+    get = offsets.latest().get
+    rows: list[bytes] = []
+    for index in indexes:
+        found = get((name, index))
+        if found is None or not (is_by_name or found.topic_id in (asked_id, ZERO_UUID)):
+            rows.append(row(index, _NO_OFFSET, _NO_EPOCH))
+        elif found.metadata:
+            return None
+        else:
+            rows.append(row(index, found.committed_offset, found.leader_epoch))
+    return rows
+
+
+def _nothing(topic: OffsetFetchRequestTopics) -> list[bytes]:
+    return [row(index, _NO_OFFSET, _NO_EPOCH) for index in topic.partition_indexes]

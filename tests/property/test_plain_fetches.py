@@ -1,0 +1,175 @@
+"""The answer to a plain OffsetFetch is the general one, in every state of the offsets, for as long as it is said to be."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coordinator_server.group.fetch import PlainAnswer, PlainFetch
+from coordinator_server.machine.shard import Producer, RequestContext, TransactionResult
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.offsets.block import CommitBlock
+from coordinator_server.offsets.commit_topic import PlainTopic
+from protocol.codec import encode
+from protocol.commit_rows import partitions_of
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.fields import ZERO_UUID
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
+from tests.support.commit_rows import rows_of
+from tests.support.group import FakeReply, GroupLog
+
+OLD_ID: Final = b"o" * 16
+NEW_ID: Final = b"n" * 16
+CONTEXT: Final = RequestContext("", "", 9, 9)
+LISTS: Final = ([0], [0, 1], [1, 0], [2, 0, 1])
+
+
+class Fetch:
+    """A request for some partitions, and the last answer that it got the short way."""
+
+    def __init__(self, version: int, topics: list[tuple[str, list[int]]], *, stable: bool) -> None:
+        self.version = version
+        topic_id = NEW_ID if version >= 10 else ZERO_UUID
+        asked = [OffsetFetchRequestTopics(name, topic_id, indexes) for name, indexes in topics]
+        self.general = OffsetFetchRequestGroup("g", topics=asked)
+        self.plain = PlainFetch(version, self.general, asked, stable)
+        self.known: PlainAnswer | None = None
+
+
+class History:
+    """A shard that replays records, of which some are not committed yet."""
+
+    def __init__(self) -> None:
+        self.registry = SnapshotRegistry()
+        self.shard = GroupLog().build(self.registry)
+        self.end = self.committed = 0
+        self.fetches = [
+            Fetch(version, [("t", indexes), *others], stable=stable)
+            for version, indexes, others, stable in (
+                (8, [0], [], False),
+                (9, [0, 1], [], True),
+                (8, [1, 0], [("u", [0])], False),
+                (10, [2, 0, 1], [], True),
+                (10, [0, 1], [("u", [0])], False),
+            )
+        ]
+        self.open: set[int] = set()
+        self.committed_open: set[int] = set()
+
+    def rows(self, topic: str, indexes: list[int], offset: int, topic_id: bytes) -> None:
+        """A plain commit."""
+        self.registry.snapshot(self.end)
+        rows = rows_of([OffsetCommitRequestPartition(index, offset + index, 3) for index in indexes])
+        plain = PlainTopic("g", topic, topic_id, partitions_of(rows))
+        CommitBlock(self.shard.groups.offsets, "g", 5, [plain], [rows]).replay(self.end)
+        self.end += len(indexes)
+
+    def single(self, index: int, offset: int | None, metadata: str) -> None:
+        """A record of its own, or a tombstone."""
+        value = None if offset is None else OffsetCommitValue(offset, 4, metadata, 5)
+        self._replay(OffsetCommitKey("g", "t", index), value)
+
+    def pend(self, producer: int, index: int) -> None:
+        """An offset of an open transaction."""
+        self.registry.snapshot(self.end)
+        record = CoordinatorRecord(OffsetCommitKey("g", "t", index), OffsetCommitValue(77, 4, "", 5), 4)
+        self.shard.replay_in_transaction(Producer(producer, 0), self.end, record)
+        self.open.add(producer)
+        self.end += 1
+
+    def finish(self, producer: int, result: TransactionResult) -> None:
+        self.registry.snapshot(self.end)
+        self.shard.replay_end_transaction_marker(Producer(producer, 0), result)
+        self.open.discard(producer)
+        self.end += 1
+
+    def durable(self) -> None:
+        self.committed = self.end
+        self.committed_open = set(self.open)
+        self.registry.delete_up_to(self.end)
+
+    def fail(self) -> None:
+        self.end = self.committed
+        self.open = set(self.committed_open)
+        self.registry.revert_to(self.committed)
+
+    def _replay(self, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
+        self.registry.snapshot(self.end)
+        self.shard.replay(self.end, CoordinatorRecord(key, value, 4))
+        self.end += 1
+
+    def check(self) -> None:
+        for fetch in self.fetches:
+            general = self.answer(fetch)
+            known = fetch.known
+            if known is not None and known.again is not None and known.again(self.committed):
+                assert known.answer.body == general
+            fetch.known = plain = self.shard.fetch_plain(self.committed, fetch.plain)
+            if plain is not None:
+                assert plain.answer.body == general
+                assert plain.again is None or plain.again(self.committed)
+
+    def answer(self, fetch: Fetch) -> bytes:
+        if fetch.plain.require_stable:
+            found = self.shard.fetch_stable_offsets(CONTEXT, fetch.general, FakeReply(fetch.version)).response
+        else:
+            found = self.shard.fetch_offsets(self.committed, fetch.general)
+        return encode(OffsetFetchResponse(groups=[found]), fetch.version)  # type: ignore[list-item]
+
+
+steps = st.one_of(
+    st.tuples(
+        st.just("rows"),
+        st.sampled_from(["t", "t", "u"]),
+        st.sampled_from(LISTS),
+        st.integers(0, 9),
+        st.sampled_from([ZERO_UUID, OLD_ID, NEW_ID]),
+    ),
+    st.tuples(st.just("single"), st.integers(0, 2), st.none() | st.integers(0, 9), st.sampled_from(["", "", "note"])),
+    st.tuples(st.just("pend"), st.integers(1, 2), st.integers(0, 1)),
+    st.tuples(st.just("finish"), st.integers(1, 2), st.sampled_from(list(TransactionResult))),
+    st.just(("durable",)),
+    st.just(("durable",)),
+    st.just(("fail",)),
+)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(steps, st.booleans()), max_size=20))
+def test_a_plain_answer_is_the_general_one(steps: list[tuple[tuple[Any, ...], bool]]) -> None:
+    """Requests are not sent after every step: an answer may be given again after several changes."""
+    history = History()
+    history.check()
+    for (name, *arguments), is_read in steps:
+        getattr(history, name)(*arguments)
+        if is_read:
+            history.check()
+    history.check()
+
+
+def test_the_usual_states_are_read_the_short_way() -> None:
+    """All is durable, without metadata, and no transaction is open: by rows of the same partitions, of others, and by records."""
+    history = History()
+    changes: list[tuple[Any, ...]] = [
+        ("rows", "t", [0, 1], 5, NEW_ID),
+        ("rows", "t", [2, 0, 1], 6, NEW_ID),
+        ("rows", "u", [0], 7, ZERO_UUID),
+        ("single", 1, 8, ""),
+        ("single", 1, None, ""),
+    ]
+    for name, *arguments in changes:
+        getattr(history, name)(*arguments)
+        answers = [history.shard.fetch_plain(history.committed, fetch.plain) for fetch in history.fetches]
+        history.durable()
+        history.check()
+
+        assert not any(answers)
+        assert all(fetch.known is not None and fetch.known.again is not None for fetch in history.fetches)
