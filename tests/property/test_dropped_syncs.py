@@ -87,7 +87,9 @@ class Call(NamedTuple):
 
 
 def calls_in(path: Path) -> Iterator[Call]:
-    for function in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    # Every process of a test run asks this of all files, and parsing is what takes time.
+    for function in ast.walk(ast.parse(text)) if SYNCING.search(text) else ():
         if isinstance(function, ast.FunctionDef):
             for node in ast.walk(function):
                 if isinstance(node, ast.Call) and SYNCING.search(name := called(node)):
