@@ -23,8 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,9 +39,12 @@ from protocol.api import APIS
 from protocol.fields import Message, uuid_text
 from protocol.frames import decode_response, encode_request
 from protocol.messages import initialize_share_group_state, read_share_group_state, write_share_group_state
+from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from protocol.messages.end_txn import EndTxnRequest
 from protocol.messages.find_coordinator import FindCoordinatorRequest
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.init_producer_id import InitProducerIdRequest
 from protocol.messages.initialize_share_group_state import InitializeShareGroupStateRequest, InitializeStateData
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -48,6 +52,11 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -189,6 +198,68 @@ OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message | list[Message]
     "share write 20": (1, 1, lambda member: share_write(member, 20)),
     "share read": (0, 1, share_read),
 }
+TRANSACTION = "transaction"
+"""Three requests for each client: AddOffsetsToTxn, TxnOffsetCommit of one offset, and EndTxn, of version 3."""
+ALL = [*OPERATIONS, TRANSACTION]
+
+
+class Transactions:
+    """Transactional ids, each with a group of its own: ``window`` of them for each client."""
+
+    def __init__(self) -> None:
+        # Of each step: the frames by client, and the answer to each frame.
+        self._steps: list[tuple[list[tuple[Client, list[bytes]]], bytes]] = []
+
+    async def begin(self, clients: list[Client], window: int) -> None:
+        """Run the first transaction of each id."""
+        names = {client: [f"transaction-{number}-{each}" for each in range(window)] for number, client in enumerate(clients)}
+        ids = [(client, [await self._requests(client, name) for name in names[client]]) for client in clients]
+        for place in range(3):
+            frames = [(client, [each[place] for each in requests]) for client, requests in ids]
+            answer = b""
+            for client, each in frames:
+                for frame in each:
+                    answer = await self._done(client, frame)
+            self._steps.append((frames, answer))
+
+    async def turn(self) -> None:
+        """Run a transaction of each id. What is refused while markers are being written is sent again."""
+        for waiting, answer in self._steps:
+            while waiting:
+                for client, frames in waiting:
+                    client.received.clear()
+                    client.connection.data_received(b"".join(frames))
+                await asyncio.sleep(0)
+                waiting = [(client, await self._refused(client, frames, answer)) for client, frames in waiting]
+                waiting = [(client, frames) for client, frames in waiting if frames]
+
+    async def _requests(self, client: Client, name: str) -> list[bytes]:
+        await client.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=[name]), 6)
+        while (begun := await client.ask(InitProducerIdRequest(name, 600_000), 3)).error_code:  # noqa: ASYNC110 - a shard loads
+            await asyncio.sleep(0.01)
+        producer = begun.producer_id, begun.producer_epoch
+        topics = [TxnOffsetCommitRequestTopic(TOPIC, [TxnOffsetCommitRequestPartition(0, 1000)])]
+        requests = (
+            AddOffsetsToTxnRequest(name, *producer, name),
+            TxnOffsetCommitRequest(name, name, *producer, topics=topics),
+            EndTxnRequest(name, *producer, committed=True),
+        )
+        return [encode_request(each.kafka.key, 3, 7, "bench", each) for each in requests if each.kafka.key is not None]
+
+    async def _done(self, client: Client, frame: bytes) -> bytes:
+        """Return the answer without an error, which is before the tags at the end."""
+        while True:
+            client.received.clear()
+            client.connection.data_received(frame)
+            await client.answered(4)
+            if not any(client.received[-5:]):
+                return bytes(client.received)
+            await asyncio.sleep(0)
+
+    async def _refused(self, client: Client, frames: list[bytes], answer: bytes) -> list[bytes]:
+        size = len(answer)
+        await client.answered(size * len(frames))
+        return [frame for place, frame in enumerate(frames) if client.received[place * size : (place + 1) * size] != answer]
 
 
 class Bench:
@@ -200,9 +271,24 @@ class Bench:
         self._window = window
 
     async def measure(self, operation: str, seconds: float) -> float:
-        """Microseconds of this thread for one request."""
+        """Microseconds of this thread for one request, or for one transaction."""
+        turns = await self._transactions() if operation == TRANSACTION else await self._requests(operation)
+        count = 0
+        started, until = time.thread_time(), time.monotonic() + seconds
+        while time.monotonic() < until:
+            await turns[count % len(turns)]()
+            count += 1
+        return (time.thread_time() - started) / (count * len(self._clients) * self._window) * 1e6
+
+    async def _transactions(self) -> list[Callable[[], Awaitable[None]]]:
+        transactions = Transactions()
+        await transactions.begin(self._clients, self._window)
+        return [transactions.turn]
+
+    async def _requests(self, operation: str) -> list[Callable[[], Awaitable[None]]]:
+        """Return the turns: in each, every client sends a request as often as the window allows."""
         version, _, request = OPERATIONS[operation]
-        # Of members whose requests differ in turn: the turns.
+        # Several if the requests of a member differ in turn.
         turns: list[list[tuple[Client, bytes, int]]] = []
         for client, member in zip(self._clients, self._members, strict=True):
             made = request(member)
@@ -214,12 +300,7 @@ class Bench:
                 frames = encode_request(message.kafka.key, version, 7, "bench", message) * self._window
                 await client.ask(message, version)
                 turn.append((client, frames, len(client.received) * self._window))
-        count = 0
-        started, until = time.thread_time(), time.monotonic() + seconds
-        while time.monotonic() < until:
-            await self._turn(turns[count % len(turns)])
-            count += 1
-        return (time.thread_time() - started) / (count * len(self._clients) * self._window) * 1e6
+        return [partial(self._turn, turn) for turn in turns]
 
     async def _turn(self, turn: list[tuple[Client, bytes, int]]) -> None:
         for client, frames, _ in turn:
@@ -292,7 +373,7 @@ def _command(side: Path) -> tuple[list[str], dict[str, str]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.hot", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append", choices=list(OPERATIONS), help="may be repeated; default all")
+    parser.add_argument("--only", action="append", choices=ALL, help="may be repeated; default all")
     parser.add_argument("--shape", choices=list(SHAPES), default="200x1", help="connections x requests in a turn (default 200x1)")
     parser.add_argument("--rounds", type=int, default=5, metavar="N")
     parser.add_argument("--seconds", type=float, default=0.5, metavar="S", help="length of a round (default 0.5)")
@@ -301,7 +382,7 @@ def main() -> None:
     parser.add_argument("--property", action="append", default=[], metavar="NAME=VALUE", help="of the server; may be repeated")
     parser.add_argument("--json", action="store_true", help="every round, as JSON")
     options = parser.parse_args()
-    options.only = options.only or list(OPERATIONS)
+    options.only = options.only or ALL
     if options.against:
         _in_turns(options)
         return
@@ -314,7 +395,7 @@ def main() -> None:
         print(json.dumps(rounds))
         return
     for operation, figures in rounds.items():
-        partitions = OPERATIONS[operation][1]
+        partitions = OPERATIONS[operation][1] if operation in OPERATIONS else 0
         each = f"{min(figures) / partitions:8.2f} us a partition" if partitions > 1 else ""
         print(f"{operation:12}{min(figures):8.2f} us   (median {statistics.median(figures):8.2f}){each}")
 
