@@ -336,7 +336,8 @@ class Config(SaslConfig, frozen=True, kw_only=True):
     offsets_retention_minutes: Annotated[
         Positive,
         FromKafka(
-            "How long offsets stay of an empty group, of a simple group, and of topics that a group does not subscribe to any more."
+            "How long offsets stay of an empty group, of a simple group, and of topics that a group does not subscribe to any more.",
+            is_reloadable=True,
         ),
     ] = 10_080
     offsets_retention_check_interval_ms: Annotated[Positive, FromKafka("The interval of the checks for offsets that expire.")] = (
@@ -544,7 +545,11 @@ class Config(SaslConfig, frozen=True, kw_only=True):
     connections_max_idle_ms: Annotated[
         int,
         Meta(ge=-1),
-        FromKafka("A connection is closed after this time without a byte in either direction; -1: never."),
+        FromKafka(
+            "A connection is closed after this time without a byte in either direction; -1: never. After a change, the time of every "
+            "connection begins anew.",
+            is_reloadable=True,
+        ),
     ] = 600_000
     max_connections: Annotated[
         Positive,

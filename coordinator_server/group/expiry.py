@@ -90,6 +90,8 @@ class OffsetExpiry:
         # and those that the present pass has done.
         self._was_earliest_ms: dict[str, int] = {}
         self._earliest_ms: dict[str, int] = {}
+        # Of the present pass, or else of the last one: SIGHUP may change the property.
+        self._retention_minutes = context.config.offsets_retention_minutes
 
     def start(self) -> None:
         """Schedule the first pass, one interval from now. Called when the shard is loaded."""
@@ -125,12 +127,17 @@ class OffsetExpiry:
         """Start a new pass, or go on with one whose step has failed."""
         if self._left is None:
             self._left = self._groups.ids()
-            self._was_earliest_ms, self._earliest_ms = self._earliest_ms, {}
+            self._was_earliest_ms, self._earliest_ms = self._bounds_of_last_pass(), {}
         delay_ms = self._context.pass_times.reserve(self._context.clock.now_ms())
         if delay_ms == 0:
             return self._step()
         self._schedule(delay_ms, self._step)
         return CoordinatorResult(None)
+
+    def _bounds_of_last_pass(self) -> dict[str, int]:
+        """Return the earliest expiry of groups, without those by a retention that has changed since that pass began."""
+        before, self._retention_minutes = self._retention_minutes, self._context.config.offsets_retention_minutes
+        return self._earliest_ms if before == self._retention_minutes else {}
 
     def _step(self) -> CoordinatorResult[Any]:
         """Run the next step of the pass."""

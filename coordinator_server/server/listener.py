@@ -94,6 +94,16 @@ class Entrance:
         self._listener.lost(connection, why)
 
 
+class _Sweeps:
+    """How often connections are looked at, and after how many sweeps one is stalled or idle; ``until_idle`` None: never."""
+
+    def __init__(self, stalled_ms: int, idle_ms: int) -> None:
+        shortest_ms = min(stalled_ms, idle_ms) if idle_ms >= 0 else stalled_ms
+        self.every_ms = max(1, min(LONGEST_SWEEP_MS, shortest_ms // SWEEPS_PER_DEADLINE))
+        self.until_stalled = -(-stalled_ms // self.every_ms)
+        self.until_idle = -(-idle_ms // self.every_ms) if idle_ms >= 0 else None
+
+
 class Listener:
     """The connections of one loop."""
 
@@ -119,11 +129,10 @@ class Listener:
         ]
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
         self._addresses = AddressRates(client_windows(config), self.incidents, services.clock.now_ms)
-        stalled_ms, idle_ms = config.socket_request_stalled_after_ms, config.connections_max_idle_ms
-        shortest_ms = min(stalled_ms, idle_ms) if idle_ms >= 0 else stalled_ms
-        self._sweep_ms = max(1, min(LONGEST_SWEEP_MS, shortest_ms // SWEEPS_PER_DEADLINE))
-        self._idle_sweeps = -(-idle_ms // self._sweep_ms) if idle_ms >= 0 else None
-        self._receiving = Receiving(_queued_bytes(config), -(-stalled_ms // self._sweep_ms), self.incidents)
+        self._stalled_ms = config.socket_request_stalled_after_ms
+        self._idle_ms = config.connections_max_idle_ms
+        self._sweeps = _Sweeps(self._stalled_ms, self._idle_ms)
+        self._receiving = Receiving(_queued_bytes(config), self._sweeps.until_stalled, self.incidents)
         # The number of the sweep after which each was last used, in order of arrival.
         self._connections: dict[Connection, int] = {}
         self._hosts: dict[Connection, str] = {}
@@ -182,6 +191,15 @@ class Listener:
     def limit(self, limits: ConnectionLimits) -> None:
         """Admit connections within other limits. Those that are open stay."""
         self._admission.limit(limits)
+
+    def close_idle(self, idle_ms: int) -> None:
+        """Close connections after ``idle_ms`` without a byte; never if it is negative. Time without a byte is counted from now on."""
+        if idle_ms == self._idle_ms:
+            return
+        self._idle_ms = idle_ms
+        self._sweeps = _Sweeps(self._stalled_ms, idle_ms)
+        self._receiving.allow(self._sweeps.until_stalled)
+        self._connections = dict.fromkeys(self._connections, self._sweep)
 
     # Called by the entrances
 
@@ -248,7 +266,7 @@ class Listener:
 
     def _sweep_later(self) -> None:
         if not self._timers.is_scheduled(_SWEEP):
-            self._timers.schedule(_SWEEP, self._sweep_ms, self._sweep_all)
+            self._timers.schedule(_SWEEP, self._sweeps.every_ms, self._sweep_all)
 
     def _sweep_all(self) -> CoordinatorResult[None]:
         """Close the connections that are idle, or stalled in the middle of a request."""
@@ -268,7 +286,7 @@ class Listener:
                 continue
             if connection.was_used():
                 self._connections[connection] = self._sweep
-            elif self._idle_sweeps is not None and self._sweep - last_used > self._idle_sweeps:
+            elif self._sweeps.until_idle is not None and self._sweep - last_used > self._sweeps.until_idle:
                 self.incidents.count("connection-idle")
                 connection.abort()
         left = connections[CONNECTIONS_PER_STEP:]

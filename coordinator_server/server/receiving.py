@@ -64,6 +64,12 @@ class Receiving:
         # In the order of their last progress.
         self._held: dict[Receiver, _Held] = {}
 
+    def allow(self, stalled_sweeps: int) -> None:
+        """Let connections send nothing for so many sweeps in the middle of a request, counted from now on."""
+        self._stalled_sweeps = stalled_sweeps
+        for held in self._held.values():
+            held.sweep = self._sweep
+
     def received(self, connection: Receiver, partial: int, read: int) -> bool:
         """Count a read of ``read`` bytes, which left ``partial`` bytes of an incomplete request.
 

@@ -44,6 +44,7 @@ class Reconfiguration(NamedTuple):
         self.certificates.reload(changed)
         self.sasl.reload(changed)
         self.retention.keep(kept_history(changed))
+        self.listener.close_idle(changed.connections_max_idle_ms)
         if has_other_limits:
             self._limit()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coordinator_server.config import Config
+from coordinator_server.config_changes import adopt
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from tests.support.group import GroupLog
 from tests.support.resting import MemoryCheckpoint, Records
@@ -38,6 +39,25 @@ def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
     assert set(checkpoint.read) == {"own"}
     assert set(log.hard_state()) == {"young", "old"}
     log.advance(HOUR_MS)
+    assert set(log.hard_state()) == {"young"}
+    log.advance(HOUR_MS)
+    assert log.hard_state() == {}
+
+
+def test_a_retention_that_is_changed_counts_for_all_groups() -> None:
+    """Also for those that were known to be too young, and in both directions."""
+    log = GroupLog(Config(offsets_retention_minutes=120))
+    rows = [commit("old", HOUR_MS, log), commit("young", 0, log)]
+    resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
+    log.advance(CHECK_MS)
+    assert set(log.hard_state()) == {"old", "young"}
+
+    adopt(log.config, Config(offsets_retention_minutes=60))
+    log.advance(CHECK_MS)
+    assert set(log.hard_state()) == {"young"}
+
+    adopt(log.config, Config(offsets_retention_minutes=180))
+    log.advance(2 * HOUR_MS)
     assert set(log.hard_state()) == {"young"}
     log.advance(HOUR_MS)
     assert log.hard_state() == {}

@@ -21,7 +21,7 @@ from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.incidents import EPISODE_MS, Incidents
-from coordinator_server.server.listener import CONNECTIONS_PER_STEP, Listener, ListenerServices
+from coordinator_server.server.listener import CONNECTIONS_PER_STEP, LONGEST_SWEEP_MS, Listener, ListenerServices
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
 from protocol.frames import encode_request
@@ -123,6 +123,22 @@ def test_a_connection_without_a_byte_is_closed_when_it_is_idle(place: Place) -> 
 
     assert (was_closed, transport.is_closed) == (False, True)
     assert place.listener.incidents.counts == {"connection-idle": 1}
+
+
+def test_an_idle_time_that_is_changed_begins_anew(place: Place) -> None:
+    """For open connections, and also if there was none before. Half a request is stalled after the same time as ever."""
+    (_, transport), (half, half_transport) = place.opened(), place.opened()
+    half.data_received(heartbeat()[:10])
+    place.listener.close_idle(-1)
+    place.advance(STALLED_MS + 2 * LONGEST_SWEEP_MS)
+    assert half_transport.is_closed
+    place.advance(2 * IDLE_MS)
+    place.listener.close_idle(IDLE_MS // 2)
+    place.advance(IDLE_MS // 2)
+    was_closed = transport.is_closed
+    place.advance(LONGEST_SWEEP_MS + 2 * SWEEP_MS)
+
+    assert (was_closed, transport.is_closed) == (False, True)
 
 
 def test_many_connections_are_looked_at_in_steps() -> None:

@@ -55,15 +55,25 @@ class Parts:
     def keep(self, history: History) -> None:
         self.told.append(history)
 
+    def close_idle(self, idle_ms: int) -> None:
+        self.told.append(f"idle {idle_ms}")
+
 
 def test_parts_that_keep_values_are_told() -> None:
     parts = Parts()
-    changed = load({"log.history.retention.ms": "5", "log.history.retention.bytes": "6", "max.connections": "7"})
+    changed = load(
+        {
+            "log.history.retention.ms": "5",
+            "log.history.retention.bytes": "6",
+            "max.connections": "7",
+            "connections.max.idle.ms": "8",
+        }
+    )
 
     parts.apply(changed)
 
     assert parts.config == changed
-    assert parts.told == ["certificates", "sasl", History(5, 6), Limits(7)]
+    assert parts.told == ["certificates", "sasl", History(5, 6), "idle 8", Limits(7)]
 
 
 def test_limits_are_found_anew_only_if_one_has_changed() -> None:
@@ -72,7 +82,7 @@ def test_limits_are_found_anew_only_if_one_has_changed() -> None:
 
     parts.apply(load({"num.partitions": "3"}))
 
-    assert parts.told == ["certificates", "sasl", History(Config().log_history_retention_ms, -1)]
+    assert parts.told == ["certificates", "sasl", History(Config().log_history_retention_ms, -1), "idle 600000"]
 
 
 def test_limits_that_cannot_be_used_leave_the_old_ones() -> None:
