@@ -1,7 +1,8 @@
 """List, add and delete the users of SCRAM, over Kafka's protocol or in the data directory.
 
 With --data-dir, the running server is asked over control.sock; if none runs, the log is changed. So the
-first user can be made before any client is let in. A password comes from a prompt, a file or an
+first user can be made before any client is let in. Before the first start, 'add' makes the directory:
+give it the properties that the server will have (--config, environment, --override). A password comes from a prompt, a file or an
 environment variable, never from the command line, and is not sent: what is made of it proves it.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from coordinator_server.cli import configuration
 from coordinator_server.cli.actions import add_actions
 from coordinator_server.cli.answers import Answer, Row, changes
 from coordinator_server.cli.cluster_command import add_cluster_action, run_cluster_action
@@ -33,6 +35,7 @@ EPILOG = """\
 examples:
   coordinator-server users list --data-dir ./data
   coordinator-server users add alice --data-dir ./data --execute                       # asks for the password
+  coordinator-server users add alice --data-dir ./data --config server.toml --execute  # before the first start
   coordinator-server users add alice --password-file alice.txt --execute --bootstrap 127.0.0.1:9092
   coordinator-server users delete alice --data-dir ./data                              # shows what would be deleted
   coordinator-server users delete alice --data-dir ./data --execute
@@ -61,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     for each in (added, deleted):
         each.add_argument("user", metavar="USER", help="the user's name")
+    configuration.add_arguments(added)
     added.add_argument("--mechanism", choices=MECHANISMS, default=MECHANISMS[1], help="for which mechanism (%(default)s)")
     deleted.add_argument("--mechanism", choices=MECHANISMS, help="of one mechanism only")
     added.add_argument("--iterations", type=_iterations, default=ITERATIONS, metavar="N", help="rounds of hashing (%(default)s)")

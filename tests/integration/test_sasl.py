@@ -8,8 +8,10 @@ import os
 import signal
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -43,8 +45,12 @@ from tests.support.server import Server
 
 AUTHORITY = Authority()
 SECRET = "bob's secret"
+# Added before the first start.
+FIRST = "the first one"
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 STRANGERS = 500
+ROTATIONS = 8
+ROTATED_EVERY_S = 0.15
 IDLE_S = 2
 
 
@@ -88,7 +94,15 @@ class Guarded(Server):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    with Guarded(tmp_path_factory.mktemp("sasl")) as started:
+    directory = tmp_path_factory.mktemp("sasl")
+    guarded = Guarded(directory)
+    words = ["--password-env", "PASSWORD", "--data-dir", str(guarded.data_dir)]
+    preview = run_command("users", "add", FIRST, *words)
+    assert "would be made with node.id=1" in preview.stderr
+    assert not guarded.data_dir.exists()
+    made = run_command("users", "add", FIRST, *words, "--execute", environment={"PASSWORD": SECRET})
+    assert "was made with node.id=1" in made.stderr
+    with guarded as started:
         yield started
 
 
@@ -141,6 +155,13 @@ def test_users_are_served_on_every_loop(server: Guarded, listener: str, mechanis
             must_commit(client, group_of(loop, user), "orders", {0: 1})
     written = [path.read_bytes().decode("latin-1") for path in server.data_dir.rglob("*") if path.is_file()]
     assert any(f"User:{user}" in each for each in written)
+
+
+def test_the_first_user_is_made_before_the_first_start(server: Guarded) -> None:
+    for loop in (0, 1):
+        with server.client(loop=loop) as client:
+            assert log_in(client, FIRST, SECRET).error_code == ErrorCode.NONE
+            assert is_served(client)
 
 
 def test_commands_log_in_at_every_loop(server: Guarded, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,6 +217,47 @@ def test_a_removed_user_is_out_when_the_change_is_answered(server: Guarded) -> N
     for user, password, error in (("dave", "first", 58), ("erin", "first", 58), ("erin", "second", 0)):
         with server.client() as client:
             assert log_in(client, user, password).error_code == error
+
+
+def test_passwords_are_rotated_while_many_log_in(server: Guarded) -> None:
+    """When a change is answered, the new password counts on every loop and the old one does not. Who is in goes on committing."""
+    server.alter(credential("rita", "password-0"))
+    # Numbers of changes: begun, and answered.
+    begun = answered = 0
+
+    def log_in_often(number: int) -> list[str]:
+        wrong = []
+        while answered < ROTATIONS:
+            before, is_old = answered, number % 3 == 2 and answered > 0
+            with server.client(loop=number % 2) as client:
+                error = log_in(client, "rita", f"password-{before - is_old}").error_code
+            if (error == ErrorCode.NONE) == is_old and (is_old or begun == before):
+                wrong.append(f"password {before - is_old} of {before}, {begun}: {error}")
+        return wrong
+
+    def commit_often(loop: int) -> int:
+        count = 0
+        with server.client(loop=loop) as client:
+            assert log_in(client, "rita", "password-0").error_code == ErrorCode.NONE
+            entered.release()
+            while answered < ROTATIONS:
+                must_commit(client, group_of(loop, "rita"), "orders", {0: count})
+                count += 1
+        return count
+
+    entered = threading.Semaphore(0)
+    with ThreadPoolExecutor(8) as threads:
+        committing = [threads.submit(commit_often, loop) for loop in (0, 1)]
+        assert all(entered.acquire(timeout=60) for _ in committing)
+        logging_in = [threads.submit(log_in_often, number) for number in range(6)]
+        for number in range(1, ROTATIONS + 1):
+            begun = number
+            assert server.alter(credential("rita", f"password-{number}"), loop=number % 2) == [ErrorCode.NONE]
+            answered = number
+            time.sleep(ROTATED_EVERY_S)
+
+    assert [each for done in logging_in for each in done.result()] == []
+    assert all(each.result() > 1 for each in committing)
 
 
 def test_users_of_the_properties_are_read_again(server: Guarded) -> None:

@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.file_locks import Holder, holder
 from coordinator_server.log.file_names import CONTROL_SOCKET, LOCK
@@ -46,7 +48,7 @@ def _seal(data_dir: Path) -> dict[str, int]:
         if connection is not None:
             return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
     with ExitStack() as stack:
-        store, run_until = _entered(stack, data_dir, "seal")
+        store, run_until = enter_offline_store(stack, data_dir, "seal")
         answers: list[dict[ShardId, int] | LogError] = []
         store.seal(answers.append)
         run_until(lambda: bool(answers))
@@ -83,23 +85,26 @@ def is_served(data_dir: Path) -> bool:
 
 def open_unless_served(stack: ExitStack, data_dir: Path, job: str) -> LocalLogStore | None:
     """Recover the log under the server's lock, until the stack is closed; None if a server listens. Raises NotReady."""
-    return None if is_served(data_dir) else _entered(stack, data_dir, job)[0]
+    return None if is_served(data_dir) else enter_offline_store(stack, data_dir, job)[0]
 
 
 RunUntil = Callable[[Callable[[], bool]], None]
 
 
 @contextmanager
-def offline_store(data_dir: Path, job: str) -> Iterator[tuple[LocalLogStore, RunUntil]]:
+def offline_store(data_dir: Path, job: str, made_with: Config | None = None) -> Iterator[tuple[LocalLogStore, RunUntil]]:
     """Recover the log under the server's lock. Return it with a function that runs its callbacks until a condition holds.
 
-    ``job`` tells others who has the lock. Raises LockedLog.
+    ``job`` tells others who has the lock. A directory that does not exist is made if ``made_with`` is given. Raises LockedLog.
     """
     calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    meta = read_meta(LocalStorage(), str(data_dir))
-    store = LocalLogStore.open(
-        str(data_dir), post=calls.put, node_id=meta.node_id, partitions=meta.partitions, options=LogOptions(job=job)
-    )
+    if made_with is None:
+        meta = read_meta(LocalStorage(), str(data_dir))
+        node_id, partitions = meta.node_id, meta.partitions
+    else:
+        node_id, partitions = made_with.node_id, partition_counts(made_with)
+    options = LogOptions(job=job)
+    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=node_id, partitions=partitions, options=options)
 
     def run_until(is_done: Callable[[], bool]) -> None:
         while not is_done():
@@ -111,9 +116,12 @@ def offline_store(data_dir: Path, job: str) -> Iterator[tuple[LocalLogStore, Run
         store.close()
 
 
-def _entered(stack: ExitStack, data_dir: Path, job: str) -> tuple[LocalLogStore, RunUntil]:
+def enter_offline_store(
+    stack: ExitStack, data_dir: Path, job: str, made_with: Config | None = None
+) -> tuple[LocalLogStore, RunUntil]:
+    """Do the same as ``offline_store`` until the stack is closed. Raises NotReady where that raises LockedLog."""
     try:
-        return stack.enter_context(offline_store(data_dir, job))
+        return stack.enter_context(offline_store(data_dir, job, made_with))
     except LockedLog as error:
         raise _does_not_listen(data_dir, Holder(error.holder, error.job)) from error
 
@@ -122,7 +130,7 @@ def _does_not_listen(data_dir: Path, found: Holder) -> NotReady:
     if found.job:
         return NotReady(f"{data_dir} is in use by {found}: wait for it to end, then try again")
     where = data_dir / CONTROL_SOCKET
-    return NotReady(f"{data_dir} is in use by {found}; it does not listen on {where}: is it starting or stopping? Try again")
+    return NotReady(f"the server on {data_dir} ({found}) is starting or stopping: it does not listen on {where}; try again")
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def test_scripts_do_not_wait(data: Path, capsys: pytest.CaptureFixture[str], wor
     assert main([*words, "--data-dir", str(data), "--no-wait"]) == 1
 
     store.close()
-    assert capsys.readouterr().err.endswith("is it starting or stopping? Try again\n")
+    assert capsys.readouterr().err.endswith("; try again\n")
 
 
 def test_groups_and_topics_are_shown(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
