@@ -45,13 +45,26 @@ _JAAS_OPTION: Final = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)
 _ESCAPE: Final = re.compile(r"\\(.)")
 
 
-def connection_settings(bootstrap: str | None, path: Path | None, timeout_s: float) -> ConnectionSettings:
-    """Return the settings that the command line and a properties file describe. Raises ConfigError and InvalidSettings."""
+class NoListener(ConfigError):
+    """None of the server's listeners has the protocol of the client's properties."""
+
+
+def connection_settings(
+    bootstrap: str | None, path: Path | None, timeout_s: float, own: Mapping[str, str] | None = None
+) -> ConnectionSettings:
+    """Return the settings that the command line and a properties file describe. Raises ConfigError and InvalidSettings.
+
+    ``own`` has addresses of a server by security protocol, for when neither of them names one. Raises NoListener if none fits.
+    """
     given = read_properties(path) if path is not None else {}
     properties = {**DEFAULTS} | given | ({"bootstrap.servers": bootstrap} if bootstrap else {})
     protocol = properties["security.protocol"].upper()
     if protocol not in _PROTOCOLS:
         raise ConfigError(f"security.protocol takes {', '.join(_PROTOCOLS)}, not {properties['security.protocol']!r}")
+    if own is not None and bootstrap is None and "bootstrap.servers" not in given:
+        if protocol not in own:
+            raise NoListener(f"the server has no listener with the protocol {protocol}")
+        properties["bootstrap.servers"] = own[protocol]
     has_tls, has_sasl = _PROTOCOLS[protocol]
     return ConnectionSettings(
         properties["bootstrap.servers"],

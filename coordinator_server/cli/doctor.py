@@ -2,8 +2,8 @@
 
 It asks the servers at --bootstrap: whether each answers, which groups do not settle and who holds them up,
 which transactions should have ended. With --data-dir it looks at that directory, too: permissions, room on
-the disk, the clock, limits of open files, certificates, what the server counts, and damage. It changes
-nothing.
+the disk, the clock, limits of open files, certificates, what the server counts, and damage; without
+--bootstrap it then asks the server that runs on the directory. It changes nothing.
 
 Exit code 0: no problem; there may be warnings and notes. 1: a problem.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.answers import Answer, print_answer
 from coordinator_server.cli.cluster_command import add_cluster_arguments, seconds
-from coordinator_server.cli.diagnosis.finding import OK, PROBLEM, WARNING, Finding, worst_first
+from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding, worst_first
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import counted
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EPILOG = """\
 examples:
   coordinator-server doctor
-  coordinator-server doctor --data-dir ./data --bootstrap 127.0.0.1:9092
+  coordinator-server doctor --data-dir ./data                        # the directory, and the server that runs on it
   coordinator-server doctor --data-dir ./data --offline --full       # of a server that does not run
   coordinator-server doctor -o json | jq '.[] | select(.severity == "problem")'
 """
@@ -71,10 +71,19 @@ def _of_directory(options: argparse.Namespace) -> Iterator[Finding]:
 def _of_cluster(options: argparse.Namespace) -> list[Finding]:
     if options.offline:
         return []
-    from coordinator_server.cli.client_properties import connection_settings
+    from coordinator_server.cli.client_properties import NoListener, connection_settings
+    from coordinator_server.cli.diagnosis.directory import own_listeners
     from coordinator_server.client.errors import ClientError
 
-    settings = connection_settings(options.bootstrap, options.command_config, options.timeout)
+    own = None if options.data_dir is None else own_listeners(options.data_dir)
+    try:
+        settings = connection_settings(options.bootstrap, options.command_config, options.timeout, own)
+    except NoListener as none:
+        if not own:
+            # No server runs on the directory, or none that answers: which, is a finding of its own.
+            return []
+        action = "--command-config with the properties of a client lets it be asked about groups and transactions"
+        return [Finding(NOTE, "servers", f"it was not asked as a client: {none}, but {', '.join(own)}", action)]
     try:
         return asyncio.run(_examined(settings, options.watch))
     except ClientError as error:

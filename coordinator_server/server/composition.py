@@ -61,6 +61,7 @@ from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, Listen
 from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.control import ControlSocket, Operation
 from coordinator_server.server.control_operations import control_operations, seal
+from coordinator_server.server.described_loops import OnlyLoop
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.family_news import FamilyNews
@@ -251,7 +252,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     retention = _retention(site, store)
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store), sasl)
     status.listener, status.certificates = listener, certificates
-    control, cleaner = _tools(site, store, operations)
+    control, cleaner = _tools(site, store, operations, OnlyLoop(site.config, site.nodes.id, hosted, listener))
     return Parts(
         store,
         services.flusher,
@@ -277,12 +278,14 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     )
 
 
-def _tools(site: Site, store: LocalLogStore, operations: dict[str, Operation]) -> tuple[ControlSocket | None, Cleaner | None]:
+def _tools(
+    site: Site, store: LocalLogStore, operations: dict[str, Operation], only: OnlyLoop
+) -> tuple[ControlSocket | None, Cleaner | None]:
     """Return what a server with one loop has beside it."""
     if site.place is not None or not site.environment.has_tools:
         return None, None
     cleaner = Cleaner(site.config, site.data_dir, partial(seal, store))
-    return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations), cleaner
+    return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations | only.operations), cleaner
 
 
 def _deletions(runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder], node: Node) -> TopicDeletions:

@@ -129,14 +129,17 @@ class Daemon:
                 self.endpoints.append(Endpoint(*await acceptor.bind(*address)))
             except OSError as refused:
                 raise StartError(listen_problem(*address, refused)) from None
+        parts.listener.addresses = [*self.endpoints]
         await self.prepare()
         await self.listen()
         return self.endpoints[0]
 
     async def adopt(self, sockets: Sequence[Sequence[socket.socket]]) -> None:
         """Open the log, and use sockets that are bound for each listener. Raises StartError and LogError; call ``stop`` then, too."""
-        for acceptor, bound in zip(self._open_log().listener.acceptors, sockets, strict=True):
+        listener = self._open_log().listener
+        for acceptor, bound in zip(listener.acceptors, sockets, strict=True):
             await acceptor.adopt(bound)
+        listener.addresses = [bound[0].getsockname()[:2] for bound in sockets]
 
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""

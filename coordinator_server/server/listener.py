@@ -117,6 +117,8 @@ class Listener:
         services: ListenerServices,
     ) -> None:
         self._loop = loop
+        # The bound address of each entrance.
+        self.addresses: list[tuple[str, int]] = []
         self._limits = Limits(config.socket_request_max_bytes, config.max_pending_requests_per_connection)
         self._dispatch = dispatch
         self._turns = turns

@@ -1,13 +1,15 @@
-"""The operations ``status`` and ``groups`` of ``control.sock``, with one loop and with two."""
+"""The operations ``status``, ``loops`` and ``groups`` of ``control.sock``, with one loop and with two."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tests.support.asking import coordinator, make_topic, must_commit
 from tests.support.client import Client
+from tests.support.command_forks import run_command
 from tests.support.members import form_group
 from tests.support.server import Server
 
@@ -17,6 +19,8 @@ def test_what_each_loop_says_of_itself(tmp_path: Path, loops: int) -> None:
     with Server(tmp_path, loops=loops) as server, Client(server.address) as client:
         make_topic(client, "orders", 1)
         status = server.control(op="status")["status"]
+        described = server.control(op="loops")["loops"]
+        doctor = run_command("doctor", "--data-dir", str(server.data_dir), "--all", "-o", "json")
 
         assert [each["node_id"] for each in sorted(status, key=lambda each: each["node_id"])] == [1, 2][:loops]
         assert {each["pid"] for each in status} == (set(server.loop_pids()) if loops > 1 else {server.pid})
@@ -26,6 +30,18 @@ def test_what_each_loop_says_of_itself(tmp_path: Path, loops: int) -> None:
         assert sum(each["shards"]["active"] for each in status) >= 51
         assert sum(each["connections"] for each in status) >= 1
         assert all(each["uptime_ms"] >= 0 and each["topics"] >= 1 for each in status)
+        assert [(each["loop"], each["node_id"], each["stage"], each["starts"]) for each in described] == [
+            (loop, 1 + loop, "serving", 1) for loop in range(loops)
+        ]
+        assert [each["listeners"] for each in described] == [
+            [{"name": "PLAINTEXT", "protocol": "PLAINTEXT", "host": host, "port": port}] for host, port in server.addresses
+        ]
+        assert {each["pid"] for each in described} == {each["pid"] for each in status}
+        # Without --bootstrap it asks the server of the directory, and not the usual port.
+        answering = [each["what"] for each in json.loads(doctor.stdout) if each["check"] == "servers"]
+        assert [each.rpartition(" answers in ")[0] for each in answering] == [
+            f"node {1 + loop} at {host}:{port}" for loop, (host, port) in enumerate(server.addresses)
+        ]
 
 
 @pytest.mark.parametrize("loops", [1, 2])

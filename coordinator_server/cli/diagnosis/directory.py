@@ -10,6 +10,7 @@ from typing import Any, Final
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
 from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
 from coordinator_server.cli.output import counted
+from coordinator_server.listeners import bracketed
 from coordinator_server.log.errors import WrongDirectory
 from coordinator_server.log.file_locks import Holder, holder
 from coordinator_server.log.file_names import LOCK
@@ -24,6 +25,8 @@ QUICK_BYTES: Final = 1 << 30
 SOON_DAYS: Final = 14
 _ANSWERING: Final = frozenset({"serving", "loading"})
 """The stages of a loop that says how it is, as control.sock has them."""
+# How this machine reaches a server that listens on all addresses.
+_LOCAL: Final[Mapping[str, str]] = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 INCIDENTS: Final[Mapping[str, str]] = {
     "connection-limit-reached": "raise max.connections, or max.connections.per.ip, or find the client that opens so many",
     "connection-rate-reached": "raise max.connection.creation.rate, or find the client that connects over and over",
@@ -69,18 +72,20 @@ def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
     try:
         # A loop that hangs or is being started answers nothing else.
         health = ask_server(data_dir, {"op": "health"})
-        away = [each for each in health["health"] if each["stage"] not in _ANSWERING] if health is not None else []
+        loops: Sequence[Mapping[str, Any]] = [] if health is None else health["health"]
+        away = [each for each in loops if each["stage"] not in _ANSWERING]
         answer = health if away else ask_server(data_dir, {"op": "status"})
     except (PipelineError, OSError) as error:
         yield Finding(PROBLEM, "server", str(error), "look at the server's log")
         return
     if answer is None:
-        action = "it is starting or stopping: try again; if it stays so, look at its log"
-        yield Finding(WARNING, "server", f"{found} has the directory, and does not listen on control.sock", action)
+        what = f"the server ({found}) is starting or stopping: it does not listen on control.sock"
+        yield Finding(WARNING, "server", what, "try again; if it stays so, look at its log")
         return
     for each in away:
         action = "the supervisor restarts it; if that does not help, look at the server's log"
         yield Finding(PROBLEM, "server", f"loop {each['loop']} does not serve: {each['stage']}", action)
+    yield from _check_starts(loops)
     if away:
         return
     status: Sequence[Mapping[str, Any]] = answer["status"]
@@ -88,6 +93,32 @@ def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
         yield from _check_loop(each)
         yield from check_process(each["pid"])
     yield from _check_certificates(status)
+
+
+def _check_starts(loops: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for each in loops:
+        # A server with one loop has no supervisor that counts.
+        starts = each.get("starts", 1)
+        if starts > 1:
+            what = f"loop {each['loop']} has been restarted {counted(starts - 1, 'time')} since the server's start"
+            action = "the server's log has loop-died or loop-hangs, with the reason; docs/operations.md, 'A loop dies, or hangs'"
+            yield Finding(WARNING, "server", what, action)
+
+
+def own_listeners(data_dir: Path) -> dict[str, str]:
+    """Return the addresses of the server that runs on a directory, by security protocol; empty if none answers."""
+    try:
+        answer = ask_server(data_dir, {"op": "loops"})
+    except (PipelineError, OSError):
+        return {}
+    loops: Sequence[Mapping[str, Any]] = [] if answer is None else answer["loops"]
+    found: dict[str, list[str]] = {}
+    # A loop that is being started has its socket already, and accepts nobody.
+    for loop in sorted(loops, key=lambda each: each["stage"] not in _ANSWERING):
+        for each in loop["listeners"]:
+            host = _LOCAL.get(each["host"], each["host"])
+            found.setdefault(each["protocol"], []).append(f"{bracketed(host)}:{each['port']}")
+    return {protocol: ",".join(addresses) for protocol, addresses in found.items()}
 
 
 def _check_loop(status: Mapping[str, Any]) -> Iterator[Finding]:

@@ -38,6 +38,7 @@ from coordinator_server.log.storage import InheritedLock, LocalStorage
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
+from coordinator_server.server.described_loops import LoopPlace, described_loop
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.ports import bind_listeners, close_sockets
@@ -291,20 +292,12 @@ class Supervisor:
         return answer if answer["ok"] else None
 
     async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {
-            "loops": [
-                {
-                    "loop": loop,
-                    "pid": process.pid,
-                    "node_id": self._config.node_id + loop,
-                    "port": self.ports[0][loop],
-                    "ports": {each.name: ports[loop] for each, ports in zip(self.listeners, self.ports, strict=True)},
-                    "stage": process.stage.value,
-                    "starts": self._starts[loop],
-                }
-                for loop, process in sorted(self._processes.items())
-            ]
-        }
+        described = []
+        for loop, process in sorted(self._processes.items()):
+            place = LoopPlace(loop, self._config.node_id + loop, process.pid, self._starts[loop])
+            addresses = [sockets[loop][0].getsockname()[:2] for sockets in self._sockets]
+            described.append(described_loop(place, process.stage.value, self.listeners, addresses))
+        return {"loops": described}
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

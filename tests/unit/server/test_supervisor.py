@@ -356,6 +356,8 @@ async def test_the_loops_are_described(site: Site) -> None:
     answer = await asyncio.to_thread(ask_control, site.data_dir, op="loops")
 
     [(first, second)] = site.supervisor.ports
+    listeners = [[{"name": "PLAINTEXT", "protocol": "PLAINTEXT", "host": "127.0.0.1", "port": port}] for port in (first, second)]
+    assert [each.pop("listeners") for each in answer["loops"]] == listeners
     assert answer["loops"] == [
         {"loop": 0, "pid": 1000, "node_id": 5, "port": first, "ports": {"PLAINTEXT": first}, "stage": "starting", "starts": 2},
         {"loop": 1, "pid": 1001, "node_id": 6, "port": second, "ports": {"PLAINTEXT": second}, "stage": "serving", "starts": 1},

@@ -10,7 +10,7 @@ import pytest
 
 from coordinator_server.cli import main
 from coordinator_server.cli.diagnosis import directory
-from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_directory
+from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_directory, own_listeners
 from coordinator_server.log.file_locks import Holder, LocalLock
 from coordinator_server.log.file_names import LOCK
 from coordinator_server.pipeline.errors import CannotSeal
@@ -115,6 +115,62 @@ def test_a_loop_that_does_not_serve_is_a_problem(data: Path, monkeypatch: pytest
     monkeypatch.setattr(directory, "ask_server", lambda _dir, request: {"health": answer}[request["op"]])
 
     assert examined(data)["server"] == [("problem", "loop 1 does not serve: starting")]
+
+
+def test_a_loop_that_was_restarted_is_a_warning(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It serves again, and why it died is worth a look."""
+    loops = [{"loop": 0, "stage": "serving", "starts": 1}, {"loop": 1, "stage": "serving", "starts": 3}]
+    answers = {"health": {"health": loops}, "status": {"status": [STATUS, {**STATUS, "node_id": 2}]}}
+    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, request: answers[request["op"]])
+    monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
+
+    warnings = [what for severity, what in examined(data)["server"] if severity == "warning"]
+
+    assert warnings == ["loop 1 has been restarted 2 times since the server's start"]
+
+
+def test_where_the_server_of_a_directory_listens(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By protocol, as this machine reaches it; loops that are away come last."""
+
+    def loop(stage: str, *listeners: tuple[str, str, int]) -> dict[str, Any]:
+        return {
+            "stage": stage,
+            "listeners": [{"protocol": protocol, "host": host, "port": port} for protocol, host, port in listeners],
+        }
+
+    answer = {
+        "loops": [
+            loop("gone", ("PLAINTEXT", "0.0.0.0", 1), ("SASL_SSL", "::", 2)),
+            loop("serving", ("PLAINTEXT", "0.0.0.0", 3), ("SASL_SSL", "::", 4)),
+        ]
+    }
+    assert own_listeners(data) == own_listeners(data / "nothing") == {}
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, _request: answer)
+
+    assert own_listeners(data) == {"PLAINTEXT": "127.0.0.1:3,127.0.0.1:1", "SASL_SSL": "[::1]:4,[::1]:2"}
+
+
+def test_the_server_of_another_directory_is_not_asked(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without --bootstrap: no server runs on this one, which is a note, and what runs at the usual port is not its business."""
+    code, out = main(["doctor", "--data-dir", str(data)]), capsys.readouterr().out
+
+    assert (code, "servers:" in out) == (0, False)
+
+
+def test_a_server_without_a_listener_for_the_command(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is looked at without being asked, and the note says what is missing."""
+    answer = {"loops": [{"stage": "serving", "listeners": [{"protocol": "SASL_SSL", "host": "127.0.0.1", "port": 1}]}]}
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, _request: answer)
+
+    code, out = main(["doctor", "--data-dir", str(data)]), capsys.readouterr().out
+
+    assert code == 0
+    assert (
+        "note: servers: it was not asked as a client: the server has no listener with the protocol PLAINTEXT, but SASL_SSL" in out
+    )
 
 
 def test_a_server_that_does_not_answer(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
