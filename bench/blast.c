@@ -1,6 +1,6 @@
 // Closed-loop load on loopback ports, in one thread: every connection keeps a window of requests in flight.
 //
-//   blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS] < plan
+//   blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS [EVERY]] < plan
 //
 // The plan is a row of entries, numbers little endian: u32 connection, u32 its port, u32 request size, u32 answer size, request, answer. A request is
 // a whole frame as it goes on the wire; the answer is what must come back after the length and the correlation id. A connection cycles
@@ -10,12 +10,16 @@
 // answer that differs in nothing but an error CONCURRENT_TRANSACTIONS is a retry: the request is sent again a millisecond later. Cycles are counted
 // then, not answers, and the times are those of whole cycles.
 //
+// With EVERY seconds (and 0 STEPS) the load is paced: each connection sends a request every so many seconds, all of them evenly spread, and
+// whether or not its window is full. A request that waits for room in the window counts from the time at which it was due.
+//
 // Prints one line of JSON; exit code 1 when a connection breaks or nothing arrives for ten seconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +60,8 @@ typedef struct {
     Exchange *exchanges;
     uint32_t count, next;           // of exchanges, and the one to send next
     uint32_t sent, answered;        // requests, ever
+    uint32_t owed;                  // requests that may be sent: any number, unless the load is paced
+    double due;                     // since when a request waits for the window, or 0
     double started[MAX_WINDOW];     // by request number modulo the window
     uint32_t which[MAX_WINDOW];     // the exchange of that request
     char *in, *out;
@@ -63,7 +69,9 @@ typedef struct {
 } Connection;
 
 static uint32_t window, steps;
+static double every;                    // seconds between two requests of a connection, or 0
 static uint64_t bins[BIN_COUNT], answers, wrong, retries;
+static double longest;
 
 static double now(void) {
     struct timespec t;
@@ -176,16 +184,38 @@ static void fill_window(Connection *c, int poll) {
         cycle->is_in_flight = 1;
         send_one(c, i * steps + cycle->step, at);
     }
-    while (!steps && c->sent - c->answered < window) {
-        send_one(c, c->next, at);
+    while (!steps && c->owed > 0 && c->sent - c->answered < window) {
+        send_one(c, c->next, c->due ? c->due : at);
         c->next = (c->next + 1) % c->count;
+        if (every) c->owed--, c->due = 0;
     }
+    if (every && c->owed && !c->due) c->due = at;
     flush(c, poll);
+}
+
+// Send what is due by now, in the order of the connections: the n-th request of all is due n times EVERY / connections after the start.
+static double send_due(Connection *connections, uint32_t count, uint64_t *sent, double start, int poll) {
+    for (;;) {
+        double due = start + (double)*sent * every / count;
+        if (due > now()) return due;
+        Connection *c = &connections[(*sent)++ % count];
+        c->owed++;
+        fill_window(c, poll);
+    }
+}
+
+// Wait until then, or until there is something to read. The timeout of epoll_wait is in whole milliseconds.
+static void wait_until(double then, int poll) {
+    double left = then - now();
+    struct timespec time = {.tv_sec = 0, .tv_nsec = left <= 0 ? 0 : left > 0.5 ? 500000000 : (long)(left * 1e9)};
+    struct pollfd ready = {.fd = poll, .events = POLLIN};
+    ppoll(&ready, 1, &time, NULL);
 }
 
 static void count_time(double seconds) {
     uint64_t microseconds = (uint64_t)(seconds * 1e6);
     bins[microseconds < BIN_COUNT ? microseconds : BIN_COUNT - 1]++;
+    if (seconds > longest) longest = seconds;
     answers++;
 }
 
@@ -253,31 +283,34 @@ static double quantile_ms(double q) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5 && argc != 6) {
-        fprintf(stderr, "usage: blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS] < plan\n");
+    if (argc < 5 || argc > 7) {
+        fprintf(stderr, "usage: blast CONNECTIONS WINDOW WARM_SECONDS SECONDS [STEPS [EVERY]] < plan\n");
         return 2;
     }
     int poll = epoll_create1(0), is_measuring = 0;
     uint32_t count = (uint32_t)atoi(argv[1]);
-    window = (uint32_t)atoi(argv[2]), steps = argc == 6 ? (uint32_t)atoi(argv[5]) : 0;
+    window = (uint32_t)atoi(argv[2]), steps = argc > 5 ? (uint32_t)atoi(argv[5]) : 0, every = argc > 6 ? atof(argv[6]) : 0;
     if (window < 1 || window > MAX_WINDOW || count < 1) die("the window is 1 to 1024, connections at least one");
     Connection *connections = calloc(count, sizeof *connections);
     read_plan(connections, count);
     for (uint32_t i = 0; i < count; i++) {
         open_connection(&connections[i], poll);
         connections[i].cycles = calloc(connections[i].count + 1, sizeof(Cycle));
+        connections[i].owed = every ? 0 : 1;
     }
-    double measure_from = now() + atof(argv[3]), started = 0, heard = now(), end = measure_from + atof(argv[4]);
-    for (uint32_t i = 0; i < count; i++) fill_window(&connections[i], poll);
+    double start = now(), measure_from = start + atof(argv[3]), started = 0, heard = start, end = measure_from + atof(argv[4]);
+    uint64_t paced = 0;
+    for (uint32_t i = 0; !every && i < count; i++) fill_window(&connections[i], poll);
     for (;;) {
         struct epoll_event events[256];
-        int ready = epoll_wait(poll, events, 256, steps ? 1 : 10000);
+        if (every) wait_until(send_due(connections, count, &paced, start, poll), poll);
+        int ready = epoll_wait(poll, events, 256, every ? 0 : steps ? 1 : 10000);
         double at = now();
         if (ready > 0) heard = at;
         if (at - heard > 10) die("no answer for ten seconds");
         if (at >= end) break;
         if (!is_measuring && at >= measure_from) {
-            is_measuring = 1, started = at, answers = 0, retries = 0;
+            is_measuring = 1, started = at, answers = 0, retries = 0, longest = 0;
             memset(bins, 0, sizeof bins);
         }
         for (int i = 0; i < ready; i++) {
@@ -292,8 +325,8 @@ int main(int argc, char **argv) {
     }
     if (!answers) die("nothing was measured");
     printf("{\"per_second\": %.0f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"p999_ms\": %.3f, \"answers\": %llu, \"wrong\": %llu, "
-           "\"retries\": %llu}\n",
+           "\"longest_ms\": %.3f, \"retries\": %llu}\n",
            (double)answers / (now() - started), quantile_ms(0.5), quantile_ms(0.99), quantile_ms(0.999), (unsigned long long)answers,
-           (unsigned long long)wrong, (unsigned long long)retries);
+           (unsigned long long)wrong, longest * 1000, (unsigned long long)retries);
     return 0;
 }

@@ -70,10 +70,11 @@ class Speaker:
 
 
 class Settled(NamedTuple):
-    """A member's generation or epoch, the number of its partitions, and since when."""
+    """A member's generation or epoch, the number of its partitions, its id, and since when."""
 
     generation: int
     partitions: int
+    member_id: str
     at: float
 
 
@@ -94,12 +95,12 @@ class Crowd:
         self.newest: dict[str, int] = {}
         self.is_over = False
 
-    def settle(self, member: Member, generation: int, partitions: int) -> None:
+    def settle(self, member: Member, generation: int, partitions: int, member_id: str) -> None:
         """Take note of what a member has."""
         key = member.group_id, member.number
         before = self.settled.get(key)
         if before is None or before[:2] != (generation, partitions):
-            self.settled[key] = Settled(generation, partitions, time.perf_counter())
+            self.settled[key] = Settled(generation, partitions, member_id, time.perf_counter())
             self.newest[member.group_id] = max(generation, self.newest.get(member.group_id, 0))
 
     def is_settled(self, members: int) -> bool:
@@ -138,7 +139,7 @@ async def live_classic(crowd: Crowd, speaker: Speaker, member: Member) -> None:
         sync = SyncGroupRequest(group_id=group_id, generation_id=joined.generation_id, member_id=member_id, assignments=share)
         if (await speaker.ask(sync, _SYNC, SyncGroupResponse)).error_code != ErrorCode.NONE:
             continue
-        crowd.settle(member, joined.generation_id, 1)
+        crowd.settle(member, joined.generation_id, 1, member_id)
         heartbeat = HeartbeatRequest(group_id=group_id, generation_id=joined.generation_id, member_id=member_id)
         while not crowd.is_over:
             await asyncio.sleep(member.every_s)
@@ -169,7 +170,7 @@ async def live_consumer(crowd: Crowd, speaker: Speaker, member: Member) -> None:
         is_new = answer.assignment is not None and answer.assignment.topic_partitions != owned
         if answer.assignment is not None:
             owned = answer.assignment.topic_partitions
-        crowd.settle(member, answer.member_epoch, sum(len(each.partitions) for each in owned))
+        crowd.settle(member, answer.member_epoch, sum(len(each.partitions) for each in owned), member_id)
         if not is_new:
             await asyncio.sleep(member.every_s)
         told = owned if is_new else None
@@ -177,6 +178,13 @@ async def live_consumer(crowd: Crowd, speaker: Speaker, member: Member) -> None:
 
 
 LIVES: Final[dict[str, Live]] = {"classic": live_classic, "consumer": live_consumer}
+
+
+def heartbeat(protocol: str, group_id: str, settled: Settled) -> tuple[Message, int]:
+    """Return the request, with its version, by which a settled member says that it is there."""
+    if protocol == "consumer":
+        return ConsumerGroupHeartbeatRequest(group_id, settled.member_id, settled.generation), _CONSUMER_HEARTBEAT
+    return HeartbeatRequest(group_id, settled.generation, settled.member_id), _HEARTBEAT
 
 
 class Lives:

@@ -3,23 +3,32 @@
     python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--interval 5] [--seconds 20] [--kafka] [--ours 'WORDS']
 
 Every member has a connection of its own and sends a heartbeat each --interval seconds, which is the default of the consumer protocol; classic
-members are usually set to 3. When all groups have settled, the processor time of the server is read from /proc before and after the
-wait. The times of the answers include those of the program that sends the heartbeats.
+members are usually set to 3. The groups settle first. The heartbeats that are measured come from the load generator, evenly spread, over new
+connections; meanwhile the processor time of the server is read from /proc.
 """
 
 from __future__ import annotations
 
 import argparse
 import shlex
+import time
+from threading import Thread
 from typing import Final, NamedTuple
 
 import uvloop
 
-from bench.crowd import LIVES, begin, connect, make_crowd_topic
+from bench.crowd import LIVES, begin, connect, heartbeat, make_crowd_topic
+from bench.load import Measured, Requests, blast, compiled, plan_of
 from bench.targets import Address, kafka_process, this_server
+from tests.support.asking import coordinator
+from tests.support.client import Client
 from tests.support.processes import cpu_s, descendants
 
 SETTLES_WITHIN_S: Final = 300
+# Until all connections are open, and before the processor time is read a second time.
+WARM_S: Final = 3
+# The load that a Kafka broker gets before it is measured.
+WARM_UP_S: Final = 20
 
 
 class Seen(NamedTuple):
@@ -27,55 +36,73 @@ class Seen(NamedTuple):
 
     settled_s: float
     load: float
-    per_second: float
-    p50_ms: float
-    p99_ms: float
-    longest_ms: float
+    answers: Measured
 
 
-async def measure(address: Address, pid: int, topic: str, options: argparse.Namespace) -> Seen:
+async def settle(address: Address, topic: str, options: argparse.Namespace) -> tuple[float, list[tuple[Address, Requests]]]:
+    """Let all groups settle. Return the seconds that it took, and where each member sends which heartbeat from then on."""
     groups = [f"idle-{number}" for number in range(options.groups)]
     speakers = await connect(address, groups, options.members // options.groups)
     lives = begin(options.protocol, groups, speakers, topic, options.interval, over_s=options.interval)
     try:
         settled_s = await lives.settle(SETTLES_WITHIN_S) - lives.began
+        # Members of a group that is still being told what it has would be refused later.
         await lives.pause(2 * options.interval)
-        waits_s: list[float] = []
-        for speaker in speakers:
-            speaker.waits_s = waits_s
-        before = _processor_s(pid)
-        await lives.pause(options.seconds)
-        used, waits = _processor_s(pid) - before, sorted(waits_s)
         if not lives.crowd.is_settled(len(speakers)):
             raise SystemExit("the groups did not stay settled")
+        members = list(lives.crowd.settled.items())
     finally:
         await lives.end()
-    return Seen(
-        settled_s,
-        used / options.seconds,
-        len(waits) / options.seconds,
-        waits[len(waits) // 2] * 1000,
-        waits[len(waits) * 99 // 100] * 1000,
-        waits[-1] * 1000,
-    )
+    with Client(address) as client:
+        homes = {group_id: coordinator(client, group_id) for group_id in groups}
+    # Members of a group do not send at the same time.
+    members.sort(key=lambda each: each[0][1])
+    return settled_s, [(homes[group_id], [heartbeat(options.protocol, group_id, found)]) for (group_id, _), found in members]
+
+
+def measure(address: Address, pid: int, topic: str, options: argparse.Namespace) -> Seen:
+    settled_s, connections = uvloop.run(settle(address, topic, options))
+    entries = plan_of(connections)
+
+    def run(seconds: float) -> Measured:
+        return blast(len(connections), 1, entries, min(WARM_S, seconds / 2), seconds, every_s=options.interval)
+
+    if options.warm_up:
+        run(options.warm_up)
+    done: list[Measured] = []
+    thread = Thread(target=lambda: done.append(run(options.seconds)))
+    thread.start()
+    # Until all connections are open.
+    time.sleep(2 * WARM_S)
+    before, began = _processor_s(pid), time.monotonic()
+    time.sleep(max(options.seconds - 2 * WARM_S, 1))
+    used, seconds = _processor_s(pid) - before, time.monotonic() - began
+    thread.join()
+    [answers] = done
+    if answers["wrong"]:
+        raise SystemExit(f"{answers['wrong']} answers were not what they should be")
+    return Seen(settled_s, used / seconds, answers)
 
 
 def main() -> None:
     options = _options()
+    compiled()
     for words in options.ours:
         with this_server(shlex.split(words)) as server:
             _print(f"ours {words}".strip(), server.address, server.pid, options)
     if options.kafka:
         with kafka_process([]) as broker:
+            options.warm_up = WARM_UP_S
             _print("Kafka", broker.address, broker.pid, options)
 
 
 def _print(name: str, address: Address, pid: int, options: argparse.Namespace) -> None:
     topic = make_crowd_topic(address, options.members // options.groups)
-    seen = uvloop.run(measure(address, pid, topic, options))
+    settled_s, load, answers = measure(address, pid, topic, options)
     print(
-        f"{name:20} {options.members} {options.protocol} members in {options.groups} groups: {seen.load:7.2%} of a core for {seen.per_second:,.0f}/s   "
-        f"p50 {seen.p50_ms:.2f}   p99 {seen.p99_ms:.2f}   longest {seen.longest_ms:.1f} ms   settled after {seen.settled_s:.1f} s",
+        f"{name:20} {options.members} {options.protocol} members in {options.groups} groups: "
+        f"{load:7.2%} of a core for {answers['per_second']:,.0f}/s   p50 {answers['p50_ms']:.2f}   p99 {answers['p99_ms']:.2f}   "
+        f"p99.9 {answers['p999_ms']:.2f}   longest {answers['longest_ms']:.1f} ms   settled after {settled_s:.1f} s",
         flush=True,
     )
 
@@ -97,6 +124,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker, too (java and mvn)")
     options = parser.parse_args()
     options.ours = options.ours or [""]
+    options.warm_up = 0
     return options
 
 

@@ -49,6 +49,7 @@ class Measured(TypedDict):
     p50_ms: float
     p99_ms: float
     p999_ms: float
+    longest_ms: float
     answers: int
     wrong: int
     retries: int
@@ -227,12 +228,17 @@ def plan(members: Sequence[Member], scenario: str) -> bytes:
     """Each request is asked once now: its answer is what every later one is compared with."""
     prepare = PREPARATIONS.get(scenario)
     homes = [member.address if prepare is None else prepare(member) for member in members]
+    return plan_of([(home, SCENARIOS[scenario](member)) for member, home in zip(members, homes, strict=True)])
+
+
+def plan_of(connections: Sequence[tuple[Address, Requests]]) -> bytes:
+    """Return the plan of connections, each with its server and its requests. Each request is asked once."""
     entries = bytearray()
     with contextlib.ExitStack() as stack:
         clients: dict[Address, Client] = {}
-        for number, (member, home) in enumerate(zip(members, homes, strict=True)):
+        for number, (home, requests) in enumerate(connections):
             client = clients.get(home) or clients.setdefault(home, stack.enter_context(Client(home, client_id="bench")))
-            for request, version in SCENARIOS[scenario](member):
+            for request, version in requests:
                 frame = client.frame(request, version)
                 client.send_bytes(frame)
                 answer = client.receive_frame()[4:]
@@ -270,10 +276,21 @@ def answer_of(plan: bytes) -> bytes:
 
 
 def blast(  # noqa: PLR0913 - what the load generator takes
-    connections: int, window: int, plan: bytes, warm_s: float, seconds: float, steps: int = 0, *, has_tls: bool = False
+    connections: int,
+    window: int,
+    plan: bytes,
+    warm_s: float,
+    seconds: float,
+    steps: int = 0,
+    *,
+    every_s: float = 0,
+    has_tls: bool = False,
 ) -> Measured:
-    """One run of the load generator. With ``steps`` the requests of a connection are cycles of so many."""
-    arguments = [str(connections), str(window), str(warm_s), str(seconds), *([str(steps)] if steps else [])]
+    """One run of the load generator. With ``steps`` the requests of a connection are cycles of so many.
+
+    With ``every_s`` each connection sends a request every so many seconds, and not as many as it can.
+    """
+    arguments = [str(each) for each in (connections, window, warm_s, seconds, steps, every_s)]
     done = subprocess.run([compiled(has_tls=has_tls), *arguments], input=plan, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr.decode().strip())
