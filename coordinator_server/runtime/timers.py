@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Final
 
 from coordinator_server.machine.shard import Clock, CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -19,6 +19,9 @@ from protocol.error_codes import ErrorCode
 TimerOperation = Callable[[], CoordinatorResult[Any]]
 
 _SMALL_HEAP = 64
+ALL: Final = 1 << 60
+FIRE_UNITS: Final = 100
+"""The work of an operation that a timer runs, such as the end of a session."""
 
 
 class Timer:
@@ -56,10 +59,16 @@ class TimerQueue:
         """Return when to call ``run`` next, or None without timers. It is possible that no timer is due then."""
         return self._heap[0][0] if self._heap else None
 
-    def run(self, now_ms: int) -> None:
-        """Fire each due timer once, in order of deadlines."""
+    def run(self, now_ms: int, units: int = ALL) -> bool:
+        """Fire each due timer once, in order of deadlines. Return whether some are left, because ``units`` of work are done.
+
+        A timer that fires is ``FIRE_UNITS``, and one whose deadline has moved a unit of about a microsecond.
+        """
         heap = self._heap
         while heap and heap[0][0] <= now_ms:
+            if units <= 0:
+                return True
+            units -= 1
             due, _, timer = heapq.heappop(heap)
             if timer.due != due:
                 continue
@@ -67,8 +76,10 @@ class TimerQueue:
             if deadline > now_ms:
                 self._push(timer, deadline)
                 continue
+            units -= FIRE_UNITS
             self.discard(timer)
             timer.fire(timer)
+        return False
 
     def grant_fresh_start(self, now_ms: int) -> None:
         """Restart every armed timer with its whole delay, because no request could be received until now."""

@@ -6,6 +6,9 @@ reading is checked, because a stop may fall between any two readings.
 
 Before due timers fire, the loop reads sockets for two more turns, so that a heartbeat in a socket buffer counts before its
 session expires. Timers that become due during these turns wait for the next tick.
+
+Many timers may be due together: the sessions of all members after a start. So a turn runs ``UNITS_PER_TURN`` of work, and the
+loop serves others before it goes on.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from coordinator_server.runtime.timers import TimerQueue
 log = structlog.get_logger(__name__)
 
 TICK_MS = 500
+UNITS_PER_TURN = 4_000
+"""Some milliseconds (``TimerQueue.run``)."""
 
 
 class LoopTimers:
@@ -79,14 +84,19 @@ class LoopTimers:
         self._loop.call_soon(self._loop.call_soon, self._run, now)
 
     def _run(self, now: int) -> None:
+        """Fire the timers that were due at ``now``, in as many turns as they need."""
         if self._is_closed:
             return
         self._look()
+        is_left = False
         try:
-            self._queue.run(now)
+            is_left = self._queue.run(now, UNITS_PER_TURN)
         finally:
-            # Re-arm even after an exception, so that a bug in one callback does not stop all timers.
-            self._arm()
+            # Go on even after an exception, so that a bug in one callback does not stop all timers.
+            if is_left:
+                self._loop.call_soon(self._run, now)
+            else:
+                self._arm()
 
     def _look(self) -> int:
         """Return the time, after checking it for a stop. The next reading is expected at once, unless the caller changes that."""

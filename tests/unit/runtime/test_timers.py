@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.machine.shard import CoordinatorResult
-from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.runtime.timers import FIRE_UNITS, ShardTimers, TimerQueue
 from tests.support.clock import ManualClock
 
 
@@ -142,3 +142,28 @@ def test_whoever_waits_is_told_when_an_earlier_timer_comes(bench: Bench) -> None
     bench.schedule("c", 10)
 
     assert told == [1_001_000, 1_000_010]
+
+
+def test_a_run_ends_when_its_work_is_done_and_the_next_one_goes_on(bench: Bench) -> None:
+    for number in range(5):
+        bench.schedule(f"session-{number}", 100 + number)
+    bench.clock.advance(200)
+    runs = []
+    is_left = True
+    while is_left:
+        is_left = bench.queue.run(bench.clock.now_ms(), 2 * FIRE_UNITS)
+        runs.append(len(bench.fired))
+
+    assert runs == [2, 4, 5]
+    assert bench.fired == [f"session-{number}" for number in range(5)]
+
+
+def test_deadlines_that_have_moved_are_work_too(bench: Bench) -> None:
+    for number in range(1000):
+        bench.schedule(f"session-{number}", 100)
+        bench.schedule(f"session-{number}", 300)
+    bench.clock.advance(200)
+
+    assert bench.queue.run(bench.clock.now_ms(), 999)
+    assert not bench.queue.run(bench.clock.now_ms(), 2)
+    assert bench.fired == []

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from coordinator_server.machine.shard import CoordinatorResult
-from coordinator_server.runtime.timers import ShardTimers, TimerQueue
-from coordinator_server.server.timers import TICK_MS, LoopTimers
+from coordinator_server.runtime.timers import FIRE_UNITS, ShardTimers, TimerQueue
+from coordinator_server.server.timers import TICK_MS, UNITS_PER_TURN, LoopTimers
 from tests.support.clock import ManualClock
 
 
@@ -212,6 +212,28 @@ def test_a_quiet_pass_over_deadlines_that_moved_corrects_each_once() -> None:
 
     assert bench.fired == []
     assert pass_ < 30 * 1000 + 2 * _calls(lambda: after.loop.run(2 * TICK_MS))
+
+
+def test_sessions_that_end_together_end_in_many_turns(bench: Bench) -> None:
+    """Others are served in between, and whoever is heard of then stays."""
+    for member in range(1000):
+        bench.schedule(f"session-{member}", 300)
+    bench.loop.run(299)
+    bench.clock.advance(1)
+    most = turns = 0
+    while len(bench.fired) < 1000 - 1 and turns < 1000:
+        before = len(bench.fired)
+        if turns == 5:
+            bench.loop.arrived.append(lambda: bench.schedule("session-999", 300))
+        bench.loop.turn()
+        most = max(most, len(bench.fired) - before)
+        turns += 1
+
+    assert most <= UNITS_PER_TURN // FIRE_UNITS
+    assert "session-999" not in [key for key, _ in bench.fired]
+    bench.loop.run(2 * TICK_MS)
+    assert [key for key, _ in bench.fired] == [f"session-{member}" for member in range(1000)]
+    assert len(bench.loop.later) == 1
 
 
 def test_a_callback_that_breaks_does_not_end_the_ticking(bench: Bench) -> None:
