@@ -31,11 +31,13 @@ from coordinator_server.server.composition import Place
 from coordinator_server.server.control import run_operation
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.json_pieces import json_pieces
 from coordinator_server.server.slow_turns import SlowTurns
 from coordinator_server.server.supervisor.messages import (
+    AnswerPiece,
     Listen,
     Listening,
-    OperationResult,
+    OperationDone,
     Ping,
     Pong,
     Prepared,
@@ -150,7 +152,10 @@ class _Loop:
 
     async def _answer(self, asked: RunOperation) -> None:
         answer = await run_operation(self._daemon.operations, asked.request)
-        self._link.send(OperationResult(asked.id, dict(answer)))
+        for piece in json_pieces(dict(answer)):
+            self._link.send(AnswerPiece(asked.id, piece))
+            await asyncio.sleep(0)
+        self._link.send(OperationDone(asked.id))
 
     def _orphaned(self) -> NoReturn:
         log.error("supervisor-lost", action="the loop ends: no process could stop it")

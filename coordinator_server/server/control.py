@@ -22,6 +22,7 @@ import structlog
 
 from coordinator_server.log.file_names import CONTROL_SOCKET
 from coordinator_server.server.audit_line import write_line
+from coordinator_server.server.json_pieces import json_pieces
 from coordinator_server.server.unix import Peer, admit_peer, place_for_socket
 from protocol.printable import printable_json
 
@@ -83,10 +84,7 @@ class ControlSocket:
             # The reader raises ValueError for a line beyond the limit. The loop ends when the peer disconnects.
             with contextlib.suppress(ConnectionError, ValueError):
                 while line := await reader.readline():
-                    # People ask with netcat, too: no id of a client may reach their terminal as it is.
-                    answer = printable_json(msgspec.json.encode(await self._answer(line, peer)).decode())
-                    writer.write(f"{answer}\n".encode())
-                    await writer.drain()
+                    await _write(writer, await self._answer(line, peer))
         finally:
             self._sessions.discard(writer)
             writer.close()
@@ -114,6 +112,17 @@ async def run_operation(operations: Mapping[str, Operation], request: Mapping[st
     except Exception as failure:
         log.exception("control-failed", op=request.get("op"))
         return {"ok": False, "error": str(failure) or type(failure).__name__}
+
+
+async def _write(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> None:
+    """Write an answer as a line. The loop serves others after each piece of a large one."""
+    for piece in json_pieces(dict(answer)):
+        # People ask with netcat, too: no id of a client may reach their terminal as it is.
+        writer.write(printable_json(piece.decode()).encode())
+        await writer.drain()
+        await asyncio.sleep(0)
+    writer.write(b"\n")
+    await writer.drain()
 
 
 def _audit(request: Mapping[str, Any], answer: Mapping[str, Any], peer: Peer) -> None:

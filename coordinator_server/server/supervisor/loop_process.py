@@ -8,17 +8,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from coordinator_server.config import Config
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import child_command
 from coordinator_server.server.supervisor.messages import (
+    AnswerPiece,
     FromLoop,
     Listen,
     Listening,
-    OperationResult,
+    OperationDone,
     Ping,
     Pong,
     Prepared,
@@ -44,6 +47,13 @@ class Stage(Enum):
     GONE = "gone"
 
 
+class _Asked(NamedTuple):
+    """An operation that the process runs: set when it is done, and the pieces of its answer."""
+
+    done: asyncio.Future[None]
+    pieces: list[bytes]
+
+
 class LoopProcess:
     """One process of a loop.
 
@@ -67,7 +77,7 @@ class LoopProcess:
         self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._asked: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._asked: dict[int, _Asked] = {}
         self._last_id = 0
         self._reaper: asyncio.Task[None] | None = None
         self.ended = asyncio.Event()
@@ -117,14 +127,16 @@ class LoopProcess:
         if not self.is_up:
             raise Refusal(f"loop {self.loop} is being started: try again in a moment", is_temporary=True)
         self._last_id += 1
-        answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
-        self._link.send(RunOperation(self._last_id, dict(request)))
+        asked_id = self._last_id
+        asked = self._asked[asked_id] = _Asked(asyncio.get_running_loop().create_future(), [])
+        self._link.send(RunOperation(asked_id, dict(request)))
         try:
-            return await asyncio.wait_for(answer, ANSWERS_WITHIN_S)
+            await asyncio.wait_for(asked.done, ANSWERS_WITHIN_S)
         except TimeoutError:
             raise Refusal(f"loop {self.loop} did not answer within {ANSWERS_WITHIN_S:.0f} s: look at the log") from None
         finally:
-            self._asked = {each: future for each, future in self._asked.items() if future is not answer}
+            del self._asked[asked_id]
+        return msgspec.json.decode(b"".join(asked.pieces), type=dict[str, Any])
 
     def terminate(self) -> None:
         """Send SIGTERM."""
@@ -147,10 +159,12 @@ class LoopProcess:
                 self._move(Stage.SERVING)
             case Pong():
                 self._turned(self)
-            case OperationResult(id=asked, answer=answer):
-                future = self._asked.get(asked)
-                if future is not None and not future.done():
-                    future.set_result(answer)
+            case AnswerPiece(id=asked_id, json=piece):
+                if asked_id in self._asked:
+                    self._asked[asked_id].pieces.append(piece)
+            case OperationDone(id=asked_id):
+                if asked_id in self._asked and not self._asked[asked_id].done.done():
+                    self._asked[asked_id].done.set_result(None)
 
     def _move(self, stage: Stage) -> None:
         self.stage = stage
@@ -158,10 +172,10 @@ class LoopProcess:
 
     def _lost(self) -> None:
         self.stage = Stage.GONE
-        for future in self._asked.values():
-            if not future.done():
+        for asked in self._asked.values():
+            if not asked.done.done():
                 why = f"loop {self.loop} ended before it answered: try again in a moment"
-                future.set_exception(Refusal(why, is_temporary=True))
+                asked.done.set_exception(Refusal(why, is_temporary=True))
         self._reaper = asyncio.get_running_loop().create_task(self._reap())
 
     async def _reap(self) -> None:

@@ -7,7 +7,7 @@
     supervisor ◄── Serving ── loop            all its shards are loaded
     supervisor ── Reload ──► loop             SIGHUP, at any time after Prepared
     supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Prepared on, to detect a hanging loop
-    supervisor ── RunOperation ──► loop, ◄── OperationResult ──   an operation of control.sock, at any time after Prepared
+    supervisor ── RunOperation ──► loop, ◄── AnswerPiece …, OperationDone ──   an operation of control.sock, at any time after Prepared
 
 A closed socket means that the other process has died.
 """
@@ -81,12 +81,18 @@ class Pong(Struct, tag=True, frozen=True):
     """The answer to a Ping, sent in the loop's next turn."""
 
 
-class OperationResult(Struct, tag=True, frozen=True):
-    """The answer to a RunOperation."""
+class AnswerPiece(Struct, tag=True, frozen=True):
+    """A piece of the answer to a RunOperation, which is JSON (``json_pieces.py``)."""
 
     id: int
-    answer: dict[str, Any]
+    json: bytes
+
+
+class OperationDone(Struct, tag=True, frozen=True):
+    """The report that all pieces of the answer to a RunOperation have been sent."""
+
+    id: int
 
 
 ToLoop = Union[StartLoop, Listen, Reload, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromLoop = Union[Prepared, Listening, Serving, Pong, OperationResult]  # noqa: UP007
+FromLoop = Union[Prepared, Listening, Serving, Pong, AnswerPiece, OperationDone]  # noqa: UP007
