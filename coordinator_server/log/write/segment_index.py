@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from struct import Struct as Layout
 from typing import Final, NamedTuple
@@ -46,11 +46,8 @@ class Mark(NamedTuple):
     max_ms: int
 
 
-class Times(NamedTuple):
-    """The first batch's own timestamp, and the largest of all batches."""
-
-    first_ms: int
-    max_ms: int
+Times = tuple[int, int]
+"""The first batch's own timestamp, and the largest of all batches."""
 
 
 class SegmentIndex:
@@ -64,16 +61,20 @@ class SegmentIndex:
         self.first_ms = self.max_ms = NO_TIME
         self._marks = array("q")
 
-    def add(self, size: int, next_offset: int, times: Times) -> None:
-        """Add ``size`` bytes of batches."""
-        marks = self._marks
-        if not marks or self.size - marks[-2] >= MARK_BYTES:
-            marks.extend((self.end, self.size, self.max_ms))
-        if self.first_ms == NO_TIME:
-            self.first_ms = times.first_ms
-        self.max_ms = max(self.max_ms, times.max_ms)
-        self.size += size
-        self.end = next_offset
+    def add(self, batches: Iterable[tuple[int, int, Times]]) -> None:
+        """Add batches: the bytes of each piece of them, the offset that comes next, and the times."""
+        marks, size, end, largest_ms = self._marks, self.size, self.end, self.max_ms
+        next_mark = marks[-2] + MARK_BYTES if marks else size
+        for piece_bytes, next_offset, (first_ms, max_ms) in batches:
+            if size >= next_mark:
+                marks.extend((end, size, largest_ms))
+                next_mark = size + MARK_BYTES
+            if self.first_ms == NO_TIME:
+                self.first_ms = first_ms
+            largest_ms = max(largest_ms, max_ms)
+            size += piece_bytes
+            end = next_offset
+        self.size, self.end, self.max_ms = size, end, largest_ms
 
     def before_offset(self, offset: int) -> Mark | None:
         """Return the last mark at or before ``offset``."""
@@ -123,21 +124,18 @@ def decode_index(data: bytes) -> SegmentIndex | None:
 
 def first_ms_of(data: bytes) -> int:
     """Return the base timestamp of the first batch."""
-    first_ms: int = HEADER_TIMES.unpack_from(data)[1] if len(data) >= HEADER_TIMES.size else NO_TIME
-    return first_ms
+    return times_of(data[: HEADER_TIMES.size])[0] if len(data) >= HEADER_TIMES.size else NO_TIME
 
 
 def times_of(data: bytes) -> Times:
-    """Return the timestamps of whole batches."""
-    first_ms = max_ms = NO_TIME
-    position = 0
+    """Return the timestamps of whole batches, at least one."""
+    length, first_ms, max_ms = HEADER_TIMES.unpack_from(data)
+    position = LENGTH_END + length
     while position < len(data):
-        length, base_ms, batch_ms = HEADER_TIMES.unpack_from(data, position)
-        if position == 0:
-            first_ms = base_ms
+        length, _, batch_ms = HEADER_TIMES.unpack_from(data, position)
         max_ms = max(max_ms, batch_ms)
         position += LENGTH_END + length
-    return Times(first_ms, max_ms)
+    return first_ms, max_ms
 
 
 def write_marks(storage: Storage, segment: str, index: SegmentIndex) -> None:
@@ -170,8 +168,7 @@ def index_of_sealed(storage: Storage, segment: str, base: int) -> SegmentIndex:
 def scan(storage: Storage, segment: str, base: int, size: int) -> SegmentIndex:
     """Make the index of a segment's first ``size`` bytes from the headers of its batches. DamagedLog where no batch begins."""
     index = SegmentIndex(base)
-    for batch_bytes, next_offset, times in _headers(storage, segment, base, size):
-        index.add(batch_bytes, next_offset, times)
+    index.add(_headers(storage, segment, base, size))
     return index
 
 
@@ -198,4 +195,4 @@ def _headers(storage: Storage, segment: str, offset: int, size: int) -> Iterator
                 raise DamagedLog(segment, position, f"a batch at offset {header.base_offset} where {offset} comes next")
             position += header.size
             offset = header.next_offset
-            yield header.size, offset, Times(header.base_timestamp, header.max_timestamp)
+            yield header.size, offset, (header.base_timestamp, header.max_timestamp)

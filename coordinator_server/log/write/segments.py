@@ -28,6 +28,7 @@ from coordinator_server.log.write.frames import ShardEnd, shard_prefix
 from coordinator_server.log.write.segment_index import (
     NO_TIME,
     SegmentIndex,
+    Times,
     first_ms_of,
     index_of_sealed,
     scan,
@@ -103,7 +104,7 @@ class ShardLog:
         self._size = state.size
         self._reserved = state.size
         self._written_end = state.end
-        self._taken: list[tuple[bytes, int]] = []
+        self._taken: list[tuple[bytes, int, Times]] = []
         self._is_dirty = self._is_new = False
         self._stray: str | None = None
 
@@ -265,32 +266,41 @@ class ShardLog:
 
     def _write_waiting(self, limits: Limits | None) -> bool:
         """Write what waits, as far as the active segment may take it. Return whether something is left."""
-        waiting, taken = self._waiting, self._taken
         while True:
-            size = self._size + sum(len(data) for data, _ in taken)
-            while waiting and (limits is None or size == 0 or self._has_room(waiting[0][0], size, limits)):
-                item = waiting.popleft()
-                taken.append(item)
-                size += len(item[0])
-            if not taken:
-                return bool(waiting)
+            size = self._take(limits)
+            if not self._taken:
+                return bool(self._waiting)
             self._write_taken(size)
 
-    def _has_room(self, data: bytes, size: int, limits: Limits) -> bool:
-        """Whether the batches still go into the active segment, which has ``size`` bytes with those taken for it."""
+    def _take(self, limits: Limits | None) -> int:
+        """Take what waits for the active segment, as far as that may take it. Return its size with all that was taken."""
+        waiting, taken = self._waiting, self._taken
+        size = self._size + sum([len(data) for data, _, _ in taken])
+        while waiting:
+            data, next_offset = waiting[0]
+            times = times_of(data)
+            if limits is not None and size and not self._has_room(size + len(data), times[0], limits):
+                break
+            waiting.popleft()
+            taken.append((data, next_offset, times))
+            size += len(data)
+        return size
+
+    def _has_room(self, size: int, first_ms: int, limits: Limits) -> bool:
+        """Whether the active segment, which is not empty, may take batches that begin at that time and make it that large."""
         if self._first_ms == NO_TIME:
-            self._first_ms = first_ms_of(self._open().pread(HEADER_SIZE, 0) if self._size else self._taken[0][0])
-        return size + len(data) <= limits.segment_bytes and first_ms_of(data) - self._first_ms <= limits.roll_ms
+            self._first_ms = first_ms_of(self._open().pread(HEADER_SIZE, 0)) if self._size else self._taken[0][2][0]
+        return size <= limits.segment_bytes and first_ms - self._first_ms <= limits.roll_ms
 
     def _write_taken(self, size: int) -> None:
-        write_all(self._open(), b"".join([data for data, _ in self._taken]), self._size)
-        for data, next_offset in self._taken:
-            self._index.add(len(data), next_offset, times_of(data))
+        taken = self._taken
+        write_all(self._open(), b"".join([data for data, _, _ in taken]), self._size)
+        self._index.add([(len(data), next_offset, times) for data, next_offset, times in taken])
         self._written += size - self._size
         self._size = size
-        self._written_end = self._taken[-1][1]
+        self._written_end = taken[-1][1]
         self._is_dirty = True
-        self._taken.clear()
+        taken.clear()
 
     def _roll(self) -> None:
         old, base = self._open(), self._written_end

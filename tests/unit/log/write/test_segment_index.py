@@ -15,7 +15,7 @@ from coordinator_server.log.read.range_reader import ReadRange
 from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import Append
 from coordinator_server.log.write.journal_writer import Sync
-from coordinator_server.log.write.segment_index import SegmentIndex, Times, decode_index, scan
+from coordinator_server.log.write.segment_index import SegmentIndex, decode_index, scan
 from tests.support.log import DATA, OpenLog, append, batch, shard, values
 from tests.support.storage import SimulatedDisk
 
@@ -174,7 +174,7 @@ def test_there_is_a_mark_for_each_64_kib(first: int) -> None:
     """Whatever the offsets: a reader finds each within that, and the marks stay few."""
     index = SegmentIndex(first)
     for offset in range(first, first + 64):
-        index.add(16 * 1024, offset + 1, Times(7 + offset - first, 70))
+        index.add([(16 * 1024, offset + 1, (7 + offset - first, 70))])
     marks = [index.before_offset(offset) for offset in range(first, first + 64)]
     assert (index.first_ms, index.max_ms) == (7, 70)
 
@@ -197,22 +197,22 @@ def test_a_large_segment_is_read_in_parts() -> None:
 def test_an_index_made_in_two_parts_is_the_index_of_the_whole() -> None:
     """Wherever it is cut, it leads to the same places or closer ones."""
     rng = Random(4)
-    batches = [(rng.randint(61, 90_000), offset + 1, Times(ms := rng.randint(0, 1000), ms)) for offset in range(100)]
+    batches = [(rng.randint(61, 90_000), offset + 1, (ms := rng.randint(0, 1000), ms)) for offset in range(100)]
     whole = SegmentIndex(0)
     for each in batches:
-        whole.add(*each)
+        whole.add([each])
     for cut in (0, 1, 50, 99, 100):
         first = SegmentIndex(0)
         for each in batches[:cut]:
-            first.add(*each)
+            first.add([each])
         second = SegmentIndex(first.end, first.size)
         for each in batches[cut:]:
-            second.add(*each)
+            second.add([each])
         joined = first + second
 
         assert (joined.size, joined.end, joined.first_ms, joined.max_ms) == (whole.size, 100, whole.first_ms, whole.max_ms)
         for ms in range(0, 1001, 50):
-            expected = next((offset for offset, each in enumerate(batches) if each[2].max_ms >= ms), 100)
+            expected = next((offset for offset, each in enumerate(batches) if each[2][1] >= ms), 100)
             for index in (whole, joined):
                 mark = index.before_time(ms)
                 assert (mark.offset if mark else 0) <= expected
