@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 import structlog
 import uvloop
 
+from coordinator_server.cli.serve import calm_the_collector
 from coordinator_server.config_values import load, parse_overrides
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
@@ -322,10 +323,8 @@ async def run(options: argparse.Namespace) -> dict[str, list[float]]:
         await daemon.start("127.0.0.1", 0)
         clients = [Client(daemon) for _ in range(connections)]
         members = [await client.join(f"load-{number}") for number, client in enumerate(clients)]
-        # As `serve` has it.
         gc.collect()
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 100)
+        calm_the_collector()
         bench = Bench(clients, members, window)
         for operation in options.only:
             await bench.measure(operation, options.seconds / 5)

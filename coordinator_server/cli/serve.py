@@ -320,9 +320,13 @@ async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> 
 
 
 def calm_the_collector() -> None:
-    """Freeze loaded objects: scanning them costs time proportional to the state, and requests create few cycles."""
+    """Freeze loaded objects: scanning them costs time proportional to the state, and requests create few cycles.
+
+    New objects are scanned twice, 10,000 and then 30,000 at a time, which takes up to 5 ms. Those that are left then are hardly
+    ever scanned again.
+    """
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(10_000, 2, 3_000)
     gc.enable()
 
 
