@@ -124,10 +124,10 @@ def long_header(version: int) -> bytes:
 
 
 @contextlib.contextmanager
-def bystander(address: Address) -> Iterator[Callable[[], float]]:
+def bystander(address: Address, every_s: float = ASK_EVERY_S) -> Iterator[Callable[[], float]]:
     """A process beside; the function ends it and returns its longest wait in milliseconds."""
     host, port = address
-    watch = [sys.executable, "-m", "bench.bystander", "--watch", host, str(port)]
+    watch = [sys.executable, "-m", "bench.bystander", "--watch", host, str(port), str(every_s)]
     process = subprocess.Popen(watch, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def longest() -> float:
@@ -141,12 +141,12 @@ def bystander(address: Address) -> Iterator[Callable[[], float]]:
         process.kill()
 
 
-def watch(host: str, port: int) -> None:
+def watch(host: str, port: int, every_s: float) -> None:
     """Be the bystander, until standard input ends."""
     longest, question = 0.0, frame(18, 0, ApiVersionsRequest())
     with socket.create_connection((host, port)) as connection:
         print("ready", flush=True)
-        while not select.select([sys.stdin], [], [], ASK_EVERY_S)[0]:
+        while not select.select([sys.stdin], [], [], every_s)[0]:
             began = time.monotonic()
             connection.sendall(question)
             read_answer(connection)
@@ -270,7 +270,7 @@ def of_this_server(attack: Attack | None, options: argparse.Namespace) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--watch", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--watch", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--only", default="", help="attacks whose name has this")
     parser.add_argument("--ours", default="", help="options of this server")
     parser.add_argument("--kafka", action="store_true", help="measure a Kafka broker, too")
@@ -279,7 +279,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of their shapes")
     options = parser.parse_args()
     if options.watch:
-        watch(options.watch[0], int(options.watch[1]))
+        watch(options.watch[0], int(options.watch[1]), float(options.watch[2]))
         return
     BUILD.mkdir(exist_ok=True)
     attacks: list[Attack | None] = [each for each in ATTACKS if options.only in each.name]

@@ -1,0 +1,301 @@
+"""What a server with very many groups does, and for how long that keeps it from everybody else.
+
+    python -m bench.scale [--groups 100000] [--offsets 20] [--members 20000] [--ours 'WORDS'] [--only digest]
+
+One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks something small
+every two milliseconds; its longest wait is that of any other client. For each thing that is done: the time until it is done, the processor
+time of the loop, the longest wait, and the resident memory afterwards.
+
+The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a pass over
+all offsets finds none that has expired, and one finds that all have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from bench.bystander import bystander
+from bench.targets import Daemon, this_server
+from protocol.fields import Message
+from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from protocol.messages.describe_groups import DescribeGroupsRequest
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
+from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from protocol.messages.sync_group import SyncGroupRequest
+from tests.support.client import Client
+from tests.support.command_forks import run_command
+from tests.support.control import ask_control_raw
+from tests.support.processes import cpu_s, kilobytes, status
+
+TOPIC: Final = "orders"
+MEMBERS_PER_GROUP: Final = 10
+PIPELINE: Final = 100
+ASK_EVERY_S: Final = 0.002
+DESCRIBED_AT_ONCE: Final = 10_000
+SESSION_MS: Final = 1_800_000
+SHORT_SESSION_MS: Final = 10_000
+CHECK_MS: Final = 10_000
+MINUTE_MS: Final = 60_000
+
+
+class Scale:
+    """A server, and what it is asked to do."""
+
+    def __init__(self, server: Daemon, options: argparse.Namespace) -> None:
+        self._server = server
+        self._options = options
+
+    # What fills it
+
+    def commit(self) -> str:
+        rows = [OffsetCommitRequestPartition(index, 7) for index in range(self._options.offsets)]
+        topics = [OffsetCommitRequestTopic(TOPIC, partitions=rows)]
+        self._send((OffsetCommitRequest(group_id, topics=topics) for group_id in self._readers()), 8)
+        return f"{self._options.groups} groups with {self._options.offsets} offsets"
+
+    def join_consumer_groups(self) -> str:
+        half = self._options.members // 2
+        self._send(
+            (
+                ConsumerGroupHeartbeatRequest(
+                    _group("new", number),
+                    f"0b7c5a70-5d5c-4a5c-9f70-{number:012d}",
+                    0,
+                    rebalance_timeout_ms=MINUTE_MS,
+                    subscribed_topic_names=[TOPIC],
+                    topic_partitions=[],
+                )
+                for number in range(half)
+            ),
+            0,
+        )
+        return f"{half} members of consumer groups"
+
+    def join_classic_groups(self) -> str:
+        """Each group's members join at the same time, over connections of their own."""
+        half = self._options.members // 2
+        protocols = [JoinGroupRequestProtocol("range", b"subscription")]
+        clients = [Client(self._server.address, timeout_s=120) for _ in range(MEMBERS_PER_GROUP)]
+        for group in range(half // MEMBERS_PER_GROUP):
+            group_id = _group("old", group * MEMBERS_PER_GROUP)
+            for client in clients:
+                client.send(JoinGroupRequest(group_id, SESSION_MS, SESSION_MS, protocol_type="consumer", protocols=protocols), 3)
+            for client in clients:
+                joined = client.receive()
+                assert isinstance(joined, JoinGroupResponse)
+                client.send(SyncGroupRequest(group_id, joined.generation_id, joined.member_id), 3)
+            for client in clients:
+                client.receive()
+        for client in clients:
+            client.close()
+        return f"{half} members of classic groups"
+
+    # What it is asked for
+
+    def list_groups(self) -> str:
+        with Client(self._server.address, timeout_s=120) as client:
+            client.send(ListGroupsRequest(), 4)
+            data = client.receive_frame()
+        return f"{len(data) / 1e6:.1f} MB"
+
+    def describe_groups(self) -> str:
+        """Every group, many in a request."""
+        groups = list(self._readers()) + [_group("old", number) for number in self._firsts()]
+        size = 0
+        with Client(self._server.address, timeout_s=120) as client:
+            for start in range(0, len(groups), DESCRIBED_AT_ONCE):
+                client.send(DescribeGroupsRequest(groups[start : start + DESCRIBED_AT_ONCE]), 5)
+                size += len(client.receive_frame())
+        return f"{size / 1e6:.1f} MB, {DESCRIBED_AT_ONCE} in a request"
+
+    def describe_consumer_groups(self) -> str:
+        with Client(self._server.address, timeout_s=120) as client:
+            client.send(ConsumerGroupDescribeRequest([_group("new", number) for number in self._firsts()]), 0)
+            return f"{len(client.receive_frame()) / 1e6:.1f} MB"
+
+    def fetch_all(self) -> str:
+        """All offsets of every group, a hundred groups in a request."""
+        groups, size = list(self._readers()), 0
+        with Client(self._server.address, timeout_s=120) as client:
+            for start in range(0, len(groups), 100):
+                wanted = [OffsetFetchRequestGroup(group_id, topics=None) for group_id in groups[start : start + 100]]
+                client.send(OffsetFetchRequest(groups=wanted), 8)
+                size += len(client.receive_frame())
+        return f"{size / 1e6:.1f} MB"
+
+    def scrape(self) -> str:
+        """As a metrics process does it, each second. The first one begins to count groups."""
+        for _ in range(10):
+            size = self._ask("metrics")
+            time.sleep(1)
+        return f"{size / 1e3:.0f} kB, ten times, one each second"
+
+    def status(self) -> str:
+        return f"{self._ask('status') / 1e3:.0f} kB"
+
+    def groups(self) -> str:
+        return f"{self._ask('groups') / 1e6:.1f} MB"
+
+    def digest(self) -> str:
+        return f"{self._ask('digest') / 1e3:.0f} kB"
+
+    def digest_of_groups(self) -> str:
+        return f"{self._ask('digest', parts=True) / 1e6:.1f} MB"
+
+    def backup(self) -> str:
+        directory = self._server.data_dir
+        done = run_command("backup", "--data-dir", directory, "--to", directory.parent / "backup", "--json", within_s=600)
+        assert done.returncode == 0, done.stderr
+        return f"{json.loads(done.stdout)['copied_bytes'] / 1e6:.1f} MB copied"
+
+    def compact(self) -> str:
+        done = run_command("compact", "--engine", "python", "--data-dir", self._server.data_dir, within_s=600)
+        assert done.returncode == 0, done.stderr
+        return ""
+
+    # What comes by itself
+
+    def await_sessions(self) -> str:
+        """All sessions of consumer groups end at once."""
+        expired = 0
+        while expired < self._options.members // 2:
+            time.sleep(1)
+            answer = json.loads(ask_control_raw(self._server.data_dir, op="metrics"))
+            [[expired]] = answer["metrics"][0]["samples"]["sessions_expired"]
+        return f"{expired} sessions"
+
+    def await_check(self) -> str:
+        time.sleep(2.5 * CHECK_MS / 1000)
+        return f"two passes, {CHECK_MS / 1000:.0f} s apart"
+
+    def await_expiry(self) -> str:
+        left = -1
+        while left:
+            time.sleep(5)
+            with Client(self._server.address, timeout_s=120) as client:
+                answer = client.ask(ListGroupsRequest(), 4, ListGroupsResponse)
+            left = sum(each.group_id.startswith("readers-") for each in answer.groups)
+        return "no groups with offsets are left"
+
+    def _readers(self) -> Iterator[str]:
+        return (f"readers-{number:06d}" for number in range(self._options.groups))
+
+    def _firsts(self) -> range:
+        """The number of the first member of each group."""
+        return range(0, self._options.members // 2, MEMBERS_PER_GROUP)
+
+    def _send(self, requests: Iterator[Message], version: int) -> None:
+        with Client(self._server.address, timeout_s=120) as client:
+            waiting = 0
+            for request in requests:
+                client.send(request, version)
+                waiting += 1
+                if waiting == PIPELINE:
+                    for _ in range(waiting):
+                        answer = client.receive()
+                        assert not getattr(answer, "error_code", 0), answer
+                    waiting = 0
+            for _ in range(waiting):
+                client.receive()
+
+    def _ask(self, operation: str, **more: object) -> int:
+        answer = ask_control_raw(self._server.data_dir, op=operation, **more)
+        assert answer.startswith(b'{"ok":true'), answer[:200]
+        return len(answer)
+
+
+def _group(kind: str, member: int) -> str:
+    return f"{kind}-{member // MEMBERS_PER_GROUP:06d}"
+
+
+def main() -> None:
+    options = _options()
+    words = shlex.split(options.ours)
+    with this_server(words) as server:
+        server.stop()
+        server.overrides |= {
+            "topics": f"{TOPIC}:{options.offsets}",
+            "log.cleaner.enable": "false",
+            "group.consumer.max.session.timeout.ms": SESSION_MS,
+            "group.consumer.session.timeout.ms": SESSION_MS,
+        }
+        server.start()
+        scale = Scale(server, options)
+        for fill in (scale.commit, scale.join_consumer_groups, scale.join_classic_groups):
+            _measure(_name(fill), fill, server)
+        for ask in (
+            scale.list_groups, scale.describe_groups, scale.describe_consumer_groups, scale.fetch_all, scale.scrape, scale.status,
+            scale.groups, scale.digest, scale.digest_of_groups, scale.backup, scale.compact,
+        ):  # fmt: skip
+            if not options.only or any(each in _name(ask) for each in options.only):
+                _measure(_name(ask), ask, server)
+        _restart("start", {}, server)
+        _restart(
+            "start for sessions",
+            {"group.consumer.min.session.timeout.ms": SHORT_SESSION_MS, "group.consumer.session.timeout.ms": SHORT_SESSION_MS},
+            server,
+        )
+        _measure("sessions end", scale.await_sessions, server)
+        _restart("start for checks", {"offsets.retention.check.interval.ms": CHECK_MS}, server)
+        _measure("nothing expires", scale.await_check, server)
+        _restart("start for expiry", {"offsets.retention.minutes": 1}, server)
+        _measure("all expires", scale.await_expiry, server)
+
+
+def _measure(name: str, work: Callable[[], str], server: Daemon) -> None:
+    with bystander(server.address, ASK_EVERY_S) as longest:
+        time.sleep(0.2)
+        before, began = cpu_s(server.pid), time.monotonic()
+        said = work()
+        seconds, used = time.monotonic() - began, cpu_s(server.pid) - before
+        time.sleep(0.2)
+        wait_ms = longest()
+    print(
+        f"{name:26}{seconds:8.2f} s   loop {used:7.2f} s   longest wait {wait_ms:7.1f} ms   {_memory_mb(server):6.0f} MB   {said}",
+        flush=True,
+    )
+
+
+def _restart(name: str, overrides: Mapping[str, object], server: Daemon) -> None:
+    began = time.monotonic()
+    server.stop(within_s=120)
+    stopped = time.monotonic()
+    server.overrides |= overrides
+    server.start()
+    seconds, used = time.monotonic() - stopped, cpu_s(server.pid)
+    print(
+        f"{name:26}{seconds:8.2f} s   loop {used:7.2f} s   stop {stopped - began:15.2f} s    {_memory_mb(server):6.0f} MB",
+        flush=True,
+    )
+
+
+def _name(function: Callable[..., str]) -> str:
+    return function.__name__.replace("_", " ")
+
+
+def _memory_mb(server: Daemon) -> float:
+    return kilobytes(status(server.pid)["VmRSS"]) / 1024
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench.scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--groups", type=int, default=100_000, metavar="N", help="with offsets (%(default)s)")
+    parser.add_argument("--offsets", type=int, default=20, metavar="N", help="of each (%(default)s)")
+    parser.add_argument("--members", type=int, default=20_000, metavar="N", help="half of them of classic groups (%(default)s)")
+    parser.add_argument("--ours", default="", metavar="WORDS", help="this server, started so")
+    parser.add_argument("--only", action="append", metavar="WORD", help="of what it is asked for; may be repeated")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
