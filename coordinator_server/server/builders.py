@@ -17,7 +17,6 @@ from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.share.state_effects import ShareShards
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.machine.shard import Clock, Report, report_nothing
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -27,7 +26,8 @@ from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_restore
 from coordinator_server.server.node import Node
-from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED, share_shards
+from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED
+from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
 from coordinator_server.server.transaction_operations import answer_abort
 from coordinator_server.server.user_operations import answer_alter_users, answer_users
@@ -56,7 +56,7 @@ class Materials(NamedTuple):
     # The settings of groups; without them, no group has settings of its own.
     settings: SettingsOf | None = None
     # The shard that keeps the state of a share partition.
-    share_shard: ShareShards = share_shards(1)
+    share_shard: ShareShards = ShareShards(1)
     # Which topics the sender of a request may describe; None: all.
     authorize: Authorize | None = None
 

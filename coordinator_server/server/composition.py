@@ -82,8 +82,8 @@ from coordinator_server.server.reconfiguration import Reconfiguration, kept_hist
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
-from coordinator_server.server.share_messages import share_shards
 from coordinator_server.server.share_sessions import ShareSessions
+from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.status import Status
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import served_apis
@@ -206,7 +206,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         topics,
         topics.changes,
         group_settings,
-        share_shards(store.meta.partition_count(SHARE_STATE.topic)),
+        ShareShards(store.meta.partition_count(SHARE_STATE.topic)),
         None if authorizer is None else authorizer.describable,
     )
     runtimes.update({topic: _runtime(topic, builder, materials, services) for topic, builder in builders.items()})
@@ -400,6 +400,7 @@ def _follow_catalog(
         family_news.changed()
 
     def deleted(gone: Sequence[DeletedTopic]) -> None:
+        topics.forget(gone)
         deletions.tell(gone)
         topics.deleted(gone)
 
@@ -476,7 +477,7 @@ def _node(
         shared.courier,
         ShareSessions(site.config.group_share_max_share_sessions, site.config.share_sessions_max_partitions),
         shared.group_settings,
-        share_shards(meta.partition_count(SHARE_STATE.topic)),
+        ShareShards(meta.partition_count(SHARE_STATE.topic)),
         hosted.runtimes[SHARE_STATE.topic],
         shared.authorizer,
     )

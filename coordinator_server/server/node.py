@@ -10,7 +10,6 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.group.share.state_effects import ShareShards
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
@@ -25,6 +24,7 @@ from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.share_sessions import ShareSessions
+from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.steps import Steps
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionShard

@@ -28,6 +28,8 @@ class LoopTopics:
         self._version_of_newest: int | None = None
         # The groups with settings; None when they may have changed.
         self._with_settings: frozenset[str] | None = None
+        # Topics that were looked for by id since the last change: each write of share state looks for one.
+        self._by_id: dict[bytes, Topic] = {}
 
     def begin(self, catalog: Catalog, internal: InternalTopics, tell: Callable[[Collection[str]], None]) -> None:
         """Start to show the topics of this catalog. ``tell`` tells all shards which topics have changed."""
@@ -56,7 +58,12 @@ class LoopTopics:
 
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
         """Return a topic by id, or None. Raises CoordinatorError while the catalog loads."""
-        return self._catalog.topic_by_id(topic_id) or self._internal.of_id(topic_id)
+        topic = self._by_id.get(topic_id)
+        if topic is None:
+            topic = self._catalog.topic_by_id(topic_id) or self._internal.of_id(topic_id)
+            if topic is not None:
+                self._by_id[topic_id] = topic
+        return topic
 
     def all_topics(self) -> Sequence[Topic]:
         """Return every topic: those of the catalog by name, then the permanent internal ones."""
@@ -72,12 +79,18 @@ class LoopTopics:
     def changed(self) -> None:
         """Tell the shards which topics were created or extended. Called for every change of the catalog."""
         self._with_settings = None
+        self._by_id.clear()
         version = self._catalog.version
         names, has_new = self.changes.take(version)
         if has_new:
             self._version_of_newest = version
         if names:
             self._tell(names)
+
+    def forget(self, topics: Sequence[DeletedTopic]) -> None:
+        """Forget topics that were deleted. Called before anything is told of it."""
+        for topic in topics:
+            self._by_id.pop(topic.topic_id, None)
 
     def deleted(self, topics: Sequence[DeletedTopic]) -> None:
         """Tell the shards which topics were deleted."""

@@ -20,13 +20,19 @@ SNAPSHOT_TYPE: Final = b"\0\0"
 UPDATE_TYPE: Final = b"\0\1"
 
 _GROUP_SIZE: Final = Layout(">h").pack
-_TOPIC_PARTITION: Final = Layout(">16si").pack
+_TOPIC_PARTITION: Final = Layout(">16si")
+TOPIC_ID: Final = slice(-20, -4)
+"""The topic id in a name."""
+PARTITION: Final = slice(-4, None)
+"""The partition in a name, int32."""
 _SNAPSHOT: Final = Layout(">hiiiqqq")
 _UPDATE: Final = Layout(">hiiq").pack
 _NO_TAGS: Final = b"\0"
 _COMPLETE_COUNT: Final = Layout(">BBBi")
 _TIMESTAMPS: Final = Layout(">qq")
 _TIMESTAMPS_AT: Final = 22
+_ONE_BYTE: Final = tuple([bytes([number]) for number in range(0x80)])
+"""The varints of one byte."""
 BATCHES_AT: Final = _SNAPSHOT.size
 """Where a snapshot has the number of its batches, plus one."""
 
@@ -34,17 +40,28 @@ BATCHES_AT: Final = _SNAPSHOT.size
 def name_of(key: SharePartitionKey) -> bytes:
     """Return the bytes of a record's key after its type."""
     group = key.group_id.encode()
-    return _GROUP_SIZE(len(group)) + group + _TOPIC_PARTITION(key.topic_id, key.partition)
+    return _GROUP_SIZE(len(group)) + group + _TOPIC_PARTITION.pack(key.topic_id, key.partition)
 
 
 def key_of(name: bytes) -> SharePartitionKey:
     """Return the key that a name stands for."""
-    return SharePartitionKey(name[2:-20].decode(), topic_id_of(name), int.from_bytes(name[-4:], signed=True))
+    return SharePartitionKey(name[2:-20].decode(), *topic_and_partition_of(name))
+
+
+def topic_and_partition_of(name: bytes) -> tuple[bytes, int]:
+    """Return the topic id and the partition in a name."""
+    topic_id, partition = _TOPIC_PARTITION.unpack(name[-20:])
+    return topic_id, partition
 
 
 def topic_id_of(name: bytes) -> bytes:
     """Return the topic id in a name."""
-    return name[-20:-4]
+    return name[TOPIC_ID]
+
+
+def is_negative(name: bytes) -> bool:
+    """Return whether the partition in a name is negative."""
+    return name[-4] >= 0x80
 
 
 def encoded_snapshot(state: SharePartition) -> bytes:
@@ -94,4 +111,5 @@ def encoded_timestamps(value: bytes) -> tuple[int, int]:
 
 def _rest(rows: bytes, delivery_complete_count: int) -> bytes:
     tags = _NO_TAGS if delivery_complete_count == -1 else _COMPLETE_COUNT.pack(1, 0, 4, delivery_complete_count)
-    return b"".join((write_uvarint(len(rows) // ROW_BYTES + 1), rows, tags))
+    size = len(rows) // ROW_BYTES + 1
+    return b"".join((_ONE_BYTE[size] if size < len(_ONE_BYTE) else write_uvarint(size), rows, tags))

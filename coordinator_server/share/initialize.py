@@ -6,9 +6,9 @@ from typing import Final
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import SNAPSHOT_TYPE, name_of
+from coordinator_server.share.encoding import SNAPSHOT_TYPE
 from coordinator_server.share.requests import NO_EPOCH, Initialization
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_record import StateRecord
 from coordinator_server.share.topics import check_partition, check_topic
@@ -22,13 +22,12 @@ _NOTHING_COUNTED: Final = -1
 
 def initialize_state(context: ShareContext, request: Initialization) -> StateRecord:
     """Return the record of a new state, which replaces an existing one. Raises CoordinatorError."""
-    key = request.key
-    check_partition(key)
-    name = name_of(key)
+    name = request.name
+    check_partition(name)
     known = context.partitions.get(name)
     if known is not None and request.state_epoch != NO_EPOCH and known.highest_state_epoch > request.state_epoch:
         raise CoordinatorError(ErrorCode.FENCED_STATE_EPOCH, f"state epoch {known.highest_state_epoch} is newer")
-    check_topic(context.topics, key)
+    check_topic(context.topics, name)
     now_ms = context.clock.wall_ms()
     snapshot = SharePartition(
         0 if known is None else known.snapshot_epoch + 1,
@@ -48,7 +47,7 @@ def initialize_state(context: ShareContext, request: Initialization) -> StateRec
 
 def is_initialized(context: ShareContext, request: Initialization) -> bool:
     """Return whether the state is as a first message with this request left it: a repeated message need not do so again."""
-    known = context.partitions.get(name_of(request.key))
+    known = context.partitions.get(request.name)
     return known is not None and (
         known.highest_state_epoch,
         known.start_offset,
@@ -57,11 +56,10 @@ def is_initialized(context: ShareContext, request: Initialization) -> bool:
     ) == (request.state_epoch, request.start_offset, _FIRST_LEADER_EPOCH, b"")
 
 
-def delete_state(context: ShareContext, key: SharePartitionKey) -> StateRecord | None:
+def delete_state(context: ShareContext, name: bytes) -> StateRecord | None:
     """Return the tombstone of a state, or None if there is none. Raises CoordinatorError."""
-    check_partition(key)
-    check_topic(context.topics, key)
-    name = name_of(key)
+    check_partition(name)
+    check_topic(context.topics, name)
     return tombstone(context, name) if name in context.partitions else None
 
 

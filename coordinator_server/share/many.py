@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import name_of
 from coordinator_server.share.initialize import initialize_state, is_initialized, tombstone
 from coordinator_server.share.read import summary
 from coordinator_server.share.requests import Initialization, Summary
-from coordinator_server.share.share_partition import SharePartitionKey
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
@@ -36,20 +34,19 @@ def initialize_new(context: ShareContext, requests: Iterable[Initialization]) ->
     return CoordinatorResult(errors, records)
 
 
-def delete_states(context: ShareContext, keys: Iterable[SharePartitionKey]) -> CoordinatorResult[list[ErrorCode]]:
+def delete_states(context: ShareContext, names: Sequence[bytes]) -> CoordinatorResult[list[ErrorCode]]:
     """Remove states, also of topics that do not exist."""
-    names = [name_of(key) for key in keys]
     records = [record for name in dict.fromkeys(names) if name in context.partitions for record in tombstone(context, name)]
     return CoordinatorResult([ErrorCode.NONE] * len(names), records)
 
 
-def summarize_states(context: ShareContext, keys: Iterable[SharePartitionKey]) -> CoordinatorResult[list[Summary | ErrorCode]]:
+def summarize_states(context: ShareContext, names: Iterable[bytes]) -> CoordinatorResult[list[Summary | ErrorCode]]:
     """Return summaries, or errors. Raises CoordinatorError."""
 
-    def summarize(key: SharePartitionKey) -> Summary | ErrorCode:
-        return summary(context, key)
+    def summarize(name: bytes) -> Summary | ErrorCode:
+        return summary(context, name)
 
-    return CoordinatorResult(_each(keys, summarize, lambda error: error))
+    return CoordinatorResult(_each(names, summarize, lambda error: error))
 
 
 def _each(requests: Iterable[Q], operation: Callable[[Q], R], refused: Callable[[ErrorCode], R]) -> list[R]:

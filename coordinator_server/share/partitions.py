@@ -5,7 +5,7 @@ A load leaves snapshots as bytes, and most share partitions of a large log are n
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, KeysView
 
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.share.encoding import decoded_snapshot, encoded_timestamps
@@ -25,9 +25,9 @@ class SharePartitions:
         return name in self._states
 
     @property
-    def known(self) -> Container[bytes]:
+    def known(self) -> KeysView[bytes]:
         """The names of all share partitions."""
-        return self._states
+        return self._states.keys()
 
     def get(self, name: bytes) -> SharePartition | None:
         """Return the latest state, or None."""
@@ -66,9 +66,9 @@ class SharePartitions:
         else:
             self._states[name] = state
 
-    def fill_encoded(self, snapshots: Mapping[bytes, bytes]) -> None:
+    def fill_encoded(self, snapshots: dict[bytes, SharePartition | bytes]) -> None:
         """Add the first records of share partitions: snapshots in version 0. No snapshot of the timeline may be open."""
-        self._states.fill(snapshots.items())
+        self._states.put_all(snapshots)
 
 
 def _state(state: SharePartition | bytes | None) -> SharePartition | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from coordinator_server.machine.provenance import Attribution
@@ -25,7 +24,8 @@ Visit = Callable[[bytes], CoordinatorRecord | None]
 class Pass:
     """A pass that can be started anew at any time. It is started anew after RETRY_MS if records could not be written.
 
-    ``when_done`` is called at the end of a pass. A pass that is to begin later waits until ``may_begin`` returns true.
+    ``when_done`` is called at the end of a pass. A pass that is to begin later waits until ``may_begin`` returns true. A step leaves out
+    its share partitions if ``may_skip`` returns true for their names.
     """
 
     def __init__(
@@ -44,11 +44,15 @@ class Pass:
         self._when_done = when_done
         self._why = why
         self.may_begin: Callable[[], bool] = lambda: True
-        self._names: Iterator[bytes] = iter(())
+        self.may_skip: Callable[[Sequence[bytes]], bool] = lambda _: False
+        # The names of all share partitions, and how many of them are visited.
+        self._names: list[bytes] = []
+        self._visited = 0
 
     def begin(self) -> CoordinatorResult[None]:
         """Start the pass, and run its first step."""
-        self._names = iter(self._partitions.names())
+        self._names = self._partitions.names()
+        self._visited = 0
         return self._step()
 
     def begin_later(self, delay_ms: int) -> None:
@@ -63,18 +67,21 @@ class Pass:
 
     def _step(self) -> CoordinatorResult[None]:
         records: list[CoordinatorRecord] = []
-        left = NAMES_PER_STEP
-        for name in islice(self._names, NAMES_PER_STEP):
-            left -= 1
-            record = self._visit(name)
-            if record is not None:
-                records.append(record)
-                if len(records) == RECORDS_PER_STEP:
-                    left = 0
-                    break
-        if left == 0:
+        names = self._names[self._visited : self._visited + NAMES_PER_STEP]
+        if self.may_skip(names):
+            self._visited += len(names)
+        else:
+            for name in names:
+                self._visited += 1
+                record = self._visit(name)
+                if record is not None:
+                    records.append(record)
+                    if len(records) == RECORDS_PER_STEP:
+                        break
+        if self._visited < len(self._names):
             self._timer.schedule(self._key, STEP_INTERVAL_MS, self._step, RETRY_MS)
         else:
+            self._names = []
             self._timer.cancel(self._key)
             self._when_done()
         if not records:

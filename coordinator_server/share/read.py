@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import name_of
 from coordinator_server.share.requests import NO_EPOCH, UNINITIALIZED, Found, Read, Summary, Write
-from coordinator_server.share.share_partition import SharePartitionKey
 from coordinator_server.share.topics import check_partition, check_topic
-from coordinator_server.share.write import changed_state, check_epochs
-from protocol.error_codes import ErrorCode
+from coordinator_server.share.write import changed_state, check_epochs, no_state
 
 
 def read_state(context: ShareContext, request: Read) -> CoordinatorResult[Found]:
     """Return the state. A leader epoch that differs from the newest one, and so is newer, is written. Raises CoordinatorError."""
-    key, leader_epoch = request
-    check_partition(key)
-    name = name_of(key)
+    name, leader_epoch = request
     state = context.partitions.get(name)
     if state is None:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the share partition is not initialized")
+        raise no_state(name)
     check_epochs(state, leader_epoch)
-    check_topic(context.topics, key)
+    check_topic(context.topics, name)
     if leader_epoch in (NO_EPOCH, state.highest_leader_epoch):
-        return CoordinatorResult(Found(key, state))
-    change = Write(key, state.state_epoch, leader_epoch, state.start_offset, state.delivery_complete_count, b"")
-    return CoordinatorResult(Found(key, state), changed_state(context, name, state, change, leader_epoch))
+        return CoordinatorResult(Found(name, state))
+    change = Write(name, state.state_epoch, leader_epoch, state.start_offset, state.delivery_complete_count, b"")
+    return CoordinatorResult(Found(name, state), changed_state(context, state, change, leader_epoch))
 
 
-def summary(context: ShareContext, key: SharePartitionKey) -> Summary:
+def summary(context: ShareContext, name: bytes) -> Summary:
     """Return the summary of a state, also of one that does not exist. Raises CoordinatorError."""
-    check_partition(key)
-    check_topic(context.topics, key)
-    state = context.partitions.get(name_of(key))
+    check_partition(name)
+    check_topic(context.topics, name)
+    state = context.partitions.get(name)
     if state is None:
         return UNINITIALIZED
     return Summary(state.state_epoch, state.leader_epoch, state.start_offset, state.delivery_complete_count)

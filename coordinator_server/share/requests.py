@@ -1,10 +1,13 @@
-"""What the operations on one share partition take and return. A request of a client has any number of these."""
+"""What the operations on one share partition take and return. A request of a client has any number of these.
+
+``name`` is the share partition's name (``encoding.py``).
+"""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 
 NO_EPOCH: Final = -1
 """An epoch that is not compared."""
@@ -14,7 +17,7 @@ NEGATIVE_PARTITION: Final = "a partition is not negative"
 class Initialization(NamedTuple):
     """A new state without batches. ``start_offset`` is -1 until a partition leader chooses one."""
 
-    key: SharePartitionKey
+    name: bytes
     state_epoch: int
     start_offset: int
 
@@ -25,7 +28,7 @@ class Write(NamedTuple):
     ``rows`` are the batches.
     """
 
-    key: SharePartitionKey
+    name: bytes
     state_epoch: int
     leader_epoch: int
     start_offset: int
@@ -36,14 +39,14 @@ class Write(NamedTuple):
 class Read(NamedTuple):
     """What a partition leader reads when it becomes the leader, in an epoch that fences its predecessors."""
 
-    key: SharePartitionKey
+    name: bytes
     leader_epoch: int
 
 
 class Found(NamedTuple):
     """What a read finds."""
 
-    key: SharePartitionKey
+    name: bytes
     state: SharePartition
 
 

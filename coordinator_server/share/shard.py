@@ -81,23 +81,21 @@ class ShareShard(CoordinatorShard):
         """Begin anew with a share partition."""
         return CoordinatorResult(None, initialize_state(self._context, request))
 
-    def write_state(
-        self, context: RequestContext, request: Write, reply: Reply[SharePartitionKey]
-    ) -> CoordinatorResult[SharePartitionKey]:
-        """Change the state of a share partition, and return that."""
-        return CoordinatorResult(request.key, write_state(self._context, request))
+    def write_state(self, context: RequestContext, request: Write, reply: Reply[bytes]) -> CoordinatorResult[bytes]:
+        """Change the state of a share partition. Return the name of that."""
+        return CoordinatorResult(request.name, write_state(self._context, request))
 
     def read_state(self, context: RequestContext, request: Read, reply: Reply[Found]) -> CoordinatorResult[Found]:
         """Return the state of a share partition, for its leader."""
         return read_state(self._context, request)
 
-    def read_summary(self, context: RequestContext, key: SharePartitionKey, reply: Reply[Summary]) -> CoordinatorResult[Summary]:
+    def read_summary(self, context: RequestContext, name: bytes, reply: Reply[Summary]) -> CoordinatorResult[Summary]:
         """Return where a share partition starts."""
-        return CoordinatorResult(summary(self._context, key))
+        return CoordinatorResult(summary(self._context, name))
 
-    def delete_state(self, context: RequestContext, key: SharePartitionKey, reply: Reply[None]) -> CoordinatorResult[None]:
+    def delete_state(self, context: RequestContext, name: bytes, reply: Reply[None]) -> CoordinatorResult[None]:
         """Remove the state of a share partition, if there is one."""
-        record = delete_state(self._context, key)
+        record = delete_state(self._context, name)
         return CoordinatorResult(None) if record is None else CoordinatorResult(None, record)
 
     def initialize_new(
@@ -107,16 +105,16 @@ class ShareShard(CoordinatorShard):
         return many.initialize_new(self._context, requests)
 
     def delete_states(
-        self, context: RequestContext, keys: Sequence[SharePartitionKey], reply: Reply[list[ErrorCode]]
+        self, context: RequestContext, names: Sequence[bytes], reply: Reply[list[ErrorCode]]
     ) -> CoordinatorResult[list[ErrorCode]]:
         """Remove states, for their group. Each has its own answer."""
-        return many.delete_states(self._context, keys)
+        return many.delete_states(self._context, names)
 
     def summarize_states(
-        self, context: RequestContext, keys: Sequence[SharePartitionKey], reply: Reply[list[Summary | ErrorCode]]
+        self, context: RequestContext, names: Sequence[bytes], reply: Reply[list[Summary | ErrorCode]]
     ) -> CoordinatorResult[list[Summary | ErrorCode]]:
         """Return where share partitions start, for their group."""
-        return many.summarize_states(self._context, keys)
+        return many.summarize_states(self._context, names)
 
     def delete_topics(
         self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]

@@ -136,19 +136,27 @@ def first_update(value: ShareUpdateValue) -> SharePartition:
 def after_update(
     known: SharePartition, leader_epoch: int, start_offset: int, delivery_complete_count: int, rows: bytes
 ) -> SharePartition:
-    """Return the state after an update. A start offset or leader epoch of -1 changes nothing."""
+    """Return the state after an update with these batches. A start offset or leader epoch of -1 changes nothing."""
     if start_offset == NO_START_OFFSET:
         start_offset = known.start_offset
+    return updated(known, leader_epoch, start_offset, delivery_complete_count, merge_rows(known.rows, rows, start_offset))
+
+
+def updated(
+    known: SharePartition, leader_epoch: int, start_offset: int, delivery_complete_count: int, rows: bytes
+) -> SharePartition:
+    """Return the state after an update that leaves this start offset and these batches. A leader epoch of -1 changes nothing."""
+    highest = known.highest_leader_epoch
     return SharePartition(
         known.snapshot_epoch,
         known.state_epoch,
         known.leader_epoch if leader_epoch == NO_LEADER_EPOCH else leader_epoch,
         start_offset,
         delivery_complete_count,
-        merge_rows(known.rows, rows, start_offset),
+        rows,
         known.create_timestamp,
         known.write_timestamp,
-        max(known.highest_leader_epoch, leader_epoch),
+        max(highest, leader_epoch),
         known.highest_state_epoch,
         known.update_count + 1,
     )

@@ -2,7 +2,8 @@
 
     first offset int64 | last offset int64 | delivery state int8 | delivery count int16 | no tags
 
-So the state keeps them, and most writes and reads pass them on without an object for each batch.
+State and count are the *kind* of a row. The state keeps rows, and most writes and reads pass them on without an object for each batch.
+What this module does faster than ``combine`` has always the same result.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from struct import Struct as Layout
 from typing import Final, Protocol
 
 from coordinator_server.share.state_batches import StateBatch, combine
-from coordinator_server.share.tidy_rows import TidyRows
+from coordinator_server.share.tidy_rows import ApartRows, TidyRows
 
 ROW_BYTES: Final = 20
 _ROW: Final = Layout(">qqbhx")
 _RANGE: Final = Layout(">qq")
+_FIRST: Final = Layout(">q")
 _KIND: Final = Layout(">bhx")
 _KIND_AT: Final = _RANGE.size
+_STATES: Final = slice(_KIND_AT, None, ROW_BYTES)
 _BEFORE_ALL: Final = -1
 """The end of what is before the first row. Rows with negative offsets are left to ``combine``."""
 _NO_OFFSET: Final = 1 << 63
@@ -60,7 +63,8 @@ def batches_of(rows: bytes) -> tuple[StateBatch, ...]:
 
 def combine_rows(rows: bytes, start_offset: int) -> bytes:
     """Combine the batches of a request, and drop everything below ``start_offset``: as ``combine`` does it."""
-    return rows if _are_tidy(rows) and _below(rows, start_offset) == 0 else _combined(rows, start_offset)
+    tidy = _tidy(rows)
+    return _combined(rows, start_offset) if tidy is None or _begins_below(rows, start_offset) else tidy
 
 
 def merge_rows(known: bytes, rows: bytes, start_offset: int) -> bytes:
@@ -69,17 +73,76 @@ def merge_rows(known: bytes, rows: bytes, start_offset: int) -> bytes:
     Done here if each of the others has the same records as one that is known, or comes after all of them, and nothing is to be merged
     or split. That is nearly always so: a leader writes what it has read or written before, and what is new.
     """
-    below = _below(known, start_offset) if isinstance(known, TidyRows) or _are_tidy(known) else None
-    merged = None if below is None else _merged(bytearray(known[below:]), rows, start_offset)
+    tidy = known if isinstance(known, TidyRows) else _tidy(known)
+    kept = None if tidy is None else _from(tidy, start_offset)
+    if kept is None:
+        return _combined(known + rows, start_offset)
+    if not rows:
+        return kept
+    if isinstance(rows, TidyRows) and not _begins_below(rows, start_offset):
+        joined = _joined(kept, rows)
+        if joined is not None:
+            return joined
+    merged = _merged(kept, rows, start_offset)
     return _combined(known + rows, start_offset) if merged is None else merged
 
 
-def _merged(merged: bytearray, rows: bytes, start_offset: int) -> bytes | None:
-    """Return known rows, which are tidy and not below ``start_offset``, with others; None if it takes more than that."""
+def written_rows(known: bytes, rows: bytes, written_start: int, start_offset: int) -> tuple[bytes, bytes]:
+    """Return the rows that an update writes, which are those of a request combined, and the rows of the state after it.
+
+    ``written_start`` is the start offset of the request, and ``start_offset`` the state's after it.
+    """
+    if type(known) is ApartRows:
+        after = _overlaid(known, rows, start_offset)
+        if after is not None:
+            return rows, after
+    written = combine_rows(rows, written_start)
+    return written, merge_rows(known, written, start_offset)
+
+
+def _overlaid(known: ApartRows, rows: bytes, start_offset: int) -> ApartRows | None:
+    """Return known rows after others that have the ranges and counts of some of them, in a row; None if they have not."""
+    place = known.find(rows[:_KIND_AT])
+    old = known[place : place + len(rows)]
+    if place % ROW_BYTES or not rows or len(old) != len(rows) or _FIRST.unpack_from(known)[0] < start_offset:
+        return None
+    states, old_states = rows[_STATES], old[_STATES]
+    alike = bytearray(rows)
+    alike[_STATES] = old_states
+    if alike != old:
+        return None
+    if states == old_states:
+        return known
+    # The larger state wins. Negative ones are left to ``combine``.
+    larger = bytes(map(max, states, old_states))
+    if larger == old_states:
+        return known
+    if not larger.isascii():
+        return None
+    after = bytearray(known)
+    after[place + _KIND_AT : place + len(rows) : ROW_BYTES] = larger
+    return ApartRows(after)
+
+
+def _joined(known: TidyRows, rows: TidyRows) -> TidyRows | None:
+    """Return known rows with others behind them; None if these do not come after all of them, or are to be merged with the last."""
+    if not known:
+        return rows
+    _, end, state, count = _ROW.unpack_from(known, len(known) - ROW_BYTES)
+    first, _, other_state, other_count = _ROW.unpack_from(rows)
+    if first > end + 1:
+        are_apart = type(known) is ApartRows and type(rows) is ApartRows
+        return ApartRows(known + rows) if are_apart else TidyRows(known + rows)
+    return None if first <= end or (state == other_state and count == other_count) else TidyRows(known + rows)
+
+
+def _merged(known: TidyRows, rows: bytes, start_offset: int) -> bytes | None:
+    """Return known rows, which are not below ``start_offset``, with others; None if it takes more than that."""
+    merged = bytearray(known)
     others = _ROW.iter_unpack(rows)
     other_first, other_last, other_state, other_count = next(others, _NO_ROW)
     place, end, end_state, end_count = _place_before(merged, other_first, other_last)
-    is_tidy = True
+    is_tidy, are_apart = True, type(known) is ApartRows
     for first, last, state, count in _ROW.iter_unpack(merged[place:]):
         has_other, has_two_kinds = first == other_first, False
         if has_other and last == other_last:
@@ -100,12 +163,16 @@ def _merged(merged: bytearray, rows: bytes, start_offset: int) -> bytes | None:
         end, end_state, end_count = last, state, count
         place += ROW_BYTES
     while other_first != _NO_OFFSET:
-        touches = other_first == end + 1 and other_state == end_state and other_count == end_count
-        if not end < other_first <= other_last or other_first < start_offset or touches:
+        touches = other_first == end + 1 and end != _BEFORE_ALL
+        are_apart = are_apart and not touches
+        is_alike = other_state == end_state and other_count == end_count
+        if not end < other_first <= other_last or other_first < start_offset or (touches and is_alike):
             return None
         merged += _ROW.pack(other_first, other_last, other_state, other_count)
         end, end_state, end_count = other_last, other_state, other_count
         other_first, other_last, other_state, other_count = next(others, _NO_ROW)
+    if are_apart:
+        return ApartRows(merged)
     return TidyRows(merged) if is_tidy else bytes(merged)
 
 
@@ -122,18 +189,24 @@ def _place_before(rows: bytearray, first: int, last: int) -> tuple[int, int, int
     return place, end, state, count
 
 
-def _are_tidy(rows: bytes) -> bool:
-    """Return whether rows are in order, none overlap, and none are to be merged."""
+def _tidy(rows: bytes) -> TidyRows | None:
+    """Return rows that are in order, of which none overlap and none are to be merged; None for others."""
     end, end_state, end_count = _BEFORE_ALL, 0, 0
+    are_apart = True
     for first, last, state, count in _ROW.iter_unpack(rows):
-        if not end < first <= last or (first == end + 1 and count == end_count and state == end_state):
-            return False
+        if not end < first <= last:
+            return None
+        if first == end + 1:
+            if count == end_count and state == end_state:
+                return None
+            # The first row may begin at offset 0: it is not a neighbour of the end before all.
+            are_apart = are_apart and end == _BEFORE_ALL
         end, end_state, end_count = last, state, count
-    return True
+    return ApartRows(rows) if are_apart else TidyRows(rows)
 
 
-def _below(rows: bytes, start_offset: int) -> int | None:
-    """Return how many bytes of tidy rows are below ``start_offset``, or None if it is within one of them."""
+def _from(rows: TidyRows, start_offset: int) -> TidyRows | None:
+    """Return the rows that are not below ``start_offset``; None if it is within one of them."""
     below = 0
     for first, last, _, _ in _ROW.iter_unpack(rows):
         if first >= start_offset:
@@ -141,7 +214,14 @@ def _below(rows: bytes, start_offset: int) -> int | None:
         if last >= start_offset:
             return None
         below += ROW_BYTES
-    return below
+    if not below:
+        return rows
+    return ApartRows(rows[below:]) if type(rows) is ApartRows else TidyRows(rows[below:])
+
+
+def _begins_below(rows: bytes, start_offset: int) -> bool:
+    """Return whether the first row begins below ``start_offset``."""
+    return bool(rows) and _FIRST.unpack_from(rows)[0] < start_offset
 
 
 def _combined(rows: bytes, start_offset: int) -> bytes:

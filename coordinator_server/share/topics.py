@@ -6,8 +6,8 @@ from typing import Final, Protocol
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.share.encoding import is_negative, topic_and_partition_of
 from coordinator_server.share.requests import NEGATIVE_PARTITION
-from coordinator_server.share.share_partition import SharePartitionKey
 from protocol.error_codes import ErrorCode
 
 
@@ -33,16 +33,17 @@ NO_TOPICS: Final[TopicsById] = _NoTopics()
 """The topics of a state machine that only replays."""
 
 
-def check_partition(key: SharePartitionKey) -> None:
+def check_partition(name: bytes) -> None:
     """Raise CoordinatorError for a negative partition."""
-    if key.partition < 0:
+    if is_negative(name):
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
 
 
-def check_topic(topics: TopicsById, key: SharePartitionKey) -> None:
+def check_topic(topics: TopicsById, name: bytes) -> None:
     """Raise CoordinatorError if the topic does not have the partition, or if that is not known now."""
-    topic = topics.topic_by_id(key.topic_id)
-    if topic is not None and key.partition < topic.partitions:
+    topic_id, partition = topic_and_partition_of(name)
+    topic = topics.topic_by_id(topic_id)
+    if topic is not None and partition < topic.partitions:
         return
     if not topics.is_current:
         raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")

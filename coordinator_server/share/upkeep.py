@@ -10,6 +10,7 @@ of its states.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import key_of, topic_id_of
+from coordinator_server.share.encoding import TOPIC_ID, key_of, topic_id_of
 from coordinator_server.share.passes import RETRY_MS, Pass
 from coordinator_server.share.share_partition import snapshot_key, snapshot_value
 from protocol.coordinator_records import CoordinatorRecord
@@ -42,6 +43,7 @@ class DeletedTopics:
         self._pass = Pass(context.partitions, timer, TOPIC_DELETED, self._visit, self._done, because(Reason(TOPIC_DELETED)))
         # A loop that has just started may know topics that exist no longer: it has not read the whole catalog.
         self._pass.may_begin = lambda: context.topics.is_current
+        self._pass.may_skip = self._all_exist
 
     def start(self, delay_ms: int) -> None:
         """Look for states of topics that do not exist, after a while and a delay."""
@@ -51,6 +53,15 @@ class DeletedTopics:
         """Look for them now. A pass in progress starts anew."""
         self._found.clear()
         return self._pass.begin()
+
+    def _all_exist(self, names: Sequence[bytes]) -> bool:
+        """Return whether the topics of these share partitions exist."""
+        topics = self._context.topics
+        for topic_id in {name[TOPIC_ID] for name in names} - self._found:
+            if topics.topic_by_id(topic_id) is None:
+                return False
+            self._found.add(topic_id)
+        return True
 
     def _visit(self, name: bytes) -> CoordinatorRecord | None:
         topic_id, topics = topic_id_of(name), self._context.topics

@@ -6,13 +6,13 @@ from typing import Final
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_snapshot, encoded_update, name_of
-from coordinator_server.share.requests import NO_EPOCH, Write
-from coordinator_server.share.share_partition import SharePartition, after_snapshot, after_update
+from coordinator_server.share.encoding import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_snapshot, encoded_update, is_negative
+from coordinator_server.share.requests import NEGATIVE_PARTITION, NO_EPOCH, Write
+from coordinator_server.share.share_partition import SharePartition, after_snapshot, updated
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_record import StateRecord
-from coordinator_server.share.state_rows import ROW_BYTES, combine_rows, merge_rows
-from coordinator_server.share.topics import check_partition, check_topic
+from coordinator_server.share.state_rows import ROW_BYTES, merge_rows, written_rows
+from coordinator_server.share.topics import check_topic
 from protocol.error_codes import ErrorCode
 
 MAX_BATCHES: Final = 10_000
@@ -20,6 +20,13 @@ MAX_BATCHES: Final = 10_000
 (``group.share.partition.max.record.locks``)."""
 MAX_STORED_BATCHES: Final = 20_000
 """The largest number of batches in a state. A snapshot with twice as many would not fit into a record batch."""
+
+
+def no_state(name: bytes) -> CoordinatorError:
+    """Return the refusal of a share partition that has no state. A negative one has none."""
+    return CoordinatorError(
+        ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION if is_negative(name) else "the share partition is not initialized"
+    )
 
 
 def check_epochs(state: SharePartition, leader_epoch: int, state_epoch: int = NO_EPOCH) -> None:
@@ -32,17 +39,15 @@ def check_epochs(state: SharePartition, leader_epoch: int, state_epoch: int = NO
 
 def write_state(context: ShareContext, request: Write) -> StateRecord:
     """Return the record of a write. It raises no epoch of the share partition, even with higher ones. Raises CoordinatorError."""
-    key, state_epoch, leader_epoch, _, _, rows = request
-    check_partition(key)
-    name = name_of(key)
+    name, state_epoch, leader_epoch, _, _, rows = request
     state = context.partitions.get(name)
     if state is None:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, "the share partition is not initialized")
+        raise no_state(name)
     check_epochs(state, leader_epoch, state_epoch)
-    check_topic(context.topics, key)
+    check_topic(context.topics, name)
     if len(rows) > MAX_BATCHES * ROW_BYTES:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"{len(rows) // ROW_BYTES} batches, of at most {MAX_BATCHES}")
-    record = changed_state(context, name, state, request, state.leader_epoch)
+    record = changed_state(context, state, request, state.leader_epoch)
     assert record.state is not None
     stored = len(record.state.rows)
     if stored > MAX_STORED_BATCHES * ROW_BYTES and stored > len(state.rows):
@@ -53,16 +58,15 @@ def write_state(context: ShareContext, request: Write) -> StateRecord:
     return record
 
 
-def changed_state(context: ShareContext, name: bytes, state: SharePartition, change: Write, leader_epoch: int) -> StateRecord:
+def changed_state(context: ShareContext, state: SharePartition, change: Write, leader_epoch: int) -> StateRecord:
     """Return the update of a state, or its next snapshot. ``leader_epoch`` is used in place of the change's."""
-    _, _, _, start_offset, complete_count, rows = change
+    name, _, _, written_start, complete_count, rows = change
+    start_offset = state.start_offset if written_start == NO_START_OFFSET else written_start
     if state.update_count < context.updates_per_snapshot:
-        update = combine_rows(rows, start_offset)
-        after = after_update(state, leader_epoch, start_offset, complete_count, update)
-        value = encoded_update(state.snapshot_epoch, leader_epoch, start_offset, complete_count, update)
+        written, merged = written_rows(state.rows, rows, written_start, start_offset)
+        after = updated(state, leader_epoch, start_offset, complete_count, merged)
+        value = encoded_update(state.snapshot_epoch, leader_epoch, written_start, complete_count, written)
         return StateRecord(context.partitions, name, UPDATE_TYPE, value, after)
-    if start_offset == NO_START_OFFSET:
-        start_offset = state.start_offset
     now_ms = context.clock.wall_ms()
     snapshot = SharePartition(
         state.snapshot_epoch + 1,

@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from coordinator_server.share.shard import ShareShard
-from protocol.batch_builder import BatchBuilder, encode_headers
+from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.record_batch import Record
+
+RecordHeaders = tuple[tuple[str, bytes | None], ...]
 
 int32s = st.integers(-(1 << 31), (1 << 31) - 1)
 int64s = st.one_of(st.integers(-1, 300), st.integers(-(1 << 63), (1 << 63) - 1))
@@ -63,17 +66,22 @@ runs = st.builds(
 logs = st.lists(st.one_of(records.map(lambda record: [record]), runs), min_size=1, max_size=6).map(
     lambda parts: [record for part in parts for record in part]
 )
-some_headers = st.sampled_from((encode_headers(()), encode_headers((("api", b"83"), ("why", b"x" * 200)))))
+some_headers: st.SearchStrategy[RecordHeaders] = st.sampled_from(((), (("api", b"83"), ("why", b"x" * 200))))
+# Between neighbours in a layer: varints of one to three bytes, and a clock that was set back.
+gaps, steps_ms = st.sampled_from((1, 3, 200)), st.sampled_from((0, 0, 1, 40, 9_000, -5))
 
 
-@given(logs, some_headers, st.data())
-def test_a_batch_is_replayed_as_record_by_record(log: list[CoordinatorRecord], headers: bytes, data: st.DataObject) -> None:
+@given(logs, some_headers, gaps, steps_ms, st.data())
+def test_a_batch_is_replayed_as_record_by_record(
+    log: list[CoordinatorRecord], headers: RecordHeaders, gap: int, step_ms: int, data: st.DataObject
+) -> None:
     """And a batch that is cut or damaged is refused as it is there."""
     known = [CoordinatorRecord(ShareSnapshotKey("g", log[0].key.topic_id, 0), ShareSnapshotValue(5, 5, 5))]  # type: ignore[attr-defined]
     batch = BatchBuilder(7, 1_700_000_000_000)
     for number, record in enumerate([*known, *log, *log[:2]]):
-        own = headers if number % 7 == 0 else encode_headers(())
-        batch.append(SHARE_SERDE.encode_key(record), SHARE_SERDE.encode_value(record), own)
+        own = headers if number % 7 == 0 or gap == 3 else ()
+        key, value = SHARE_SERDE.encode_key(record), SHARE_SERDE.encode_value(record)
+        batch.append_record(Record(7 + number * gap, 1_700_000_000_000 + number * step_ms, key, value, own))
     written = batch.finish()
 
     fast, slow = ShareShard(registry=SnapshotRegistry()), ShareShard(registry=SnapshotRegistry())

@@ -16,7 +16,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.server.cluster.nodes import CONTROLLER
-from coordinator_server.server.share_messages import share_shards
+from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.share.shard import ShareShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_share_group_offsets import (
@@ -107,7 +107,7 @@ class SharesPlay(GroupsPlay):
             # A mirror has to read a new process's log before a layer stands for some of it.
             self.machines[0].compacting = self.mirrors[0].check
         self._leaders: list[ShareLeader] = []
-        self._share_shard = share_shards(SHARE_PARTITIONS)
+        self._share_shard = ShareShards(SHARE_PARTITIONS)
         self._impostors = 0
 
     def run(self) -> list[str]:

@@ -10,6 +10,7 @@ from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.share.encoding import name_of
 from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
@@ -96,7 +97,7 @@ class ShareSite:
         self.take(operation())
 
     def initialize(self, state_epoch: int = 0, start_offset: int = 0, key: SharePartitionKey = KEY) -> None:
-        self.take(self.shard.initialize_state(CONTEXT, Initialization(key, state_epoch, start_offset), _no_reply))
+        self.take(self.shard.initialize_state(CONTEXT, Initialization(name_of(key), state_epoch, start_offset), _no_reply))
 
     def write(
         self,
@@ -107,19 +108,19 @@ class ShareSite:
         complete: int = -1,
         key: SharePartitionKey = KEY,
     ) -> None:
-        request = Write(key, state_epoch, leader_epoch, start_offset, complete, rows_of(batches))
+        request = Write(name_of(key), state_epoch, leader_epoch, start_offset, complete, rows_of(batches))
         self.take(self.shard.write_state(CONTEXT, request, _no_reply))
 
     def read(self, leader_epoch: int = -1, key: SharePartitionKey = KEY) -> SharePartition:
-        found: Found = self.take(self.shard.read_state(CONTEXT, Read(key, leader_epoch), _no_reply))
+        found: Found = self.take(self.shard.read_state(CONTEXT, Read(name_of(key), leader_epoch), _no_reply))
         return found.state
 
     def summarize(self, key: SharePartitionKey = KEY) -> Summary:
-        found: Summary = self.take(self.shard.read_summary(CONTEXT, key, _no_reply))
+        found: Summary = self.take(self.shard.read_summary(CONTEXT, name_of(key), _no_reply))
         return found
 
     def delete(self, key: SharePartitionKey = KEY) -> None:
-        self.take(self.shard.delete_state(CONTEXT, key, _no_reply))
+        self.take(self.shard.delete_state(CONTEXT, name_of(key), _no_reply))
 
     @property
     def state(self) -> SharePartition | None:

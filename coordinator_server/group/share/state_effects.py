@@ -1,7 +1,7 @@
 """Messages to the shards that keep the states of share partitions: what Kafka's group coordinator asks of its ``Persister``.
 
-A message is about share partitions of one group that one shard of ``__share_group_state`` owns. ``ShareShards`` returns that shard; it
-is the destination of ``Outbox.send``. An answer has one item for each partition of the message, in its order. An error of one
+A message is about share partitions of one group that one shard of ``__share_group_state`` owns. Its number is
+the destination of ``Outbox.send``. An answer has one item for each partition of the message, in its order. An error of one
 partition does not affect the others.
 
     initialize-states   a state without batches, which replaces an older one. Errors: FENCED_STATE_EPOCH, UNKNOWN_TOPIC_OR_PARTITION,
@@ -16,19 +16,12 @@ A handler of a request may send the same messages through ``node.courier.carry``
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
 from coordinator_server.kinds import SHARE_STATE
 from coordinator_server.machine.outbox import Effect
-
-
-class ShareShards(Protocol):
-    """Finds the shard that keeps the state of a share partition."""
-
-    def __call__(self, group_id: str, topic_id: bytes, partition: int, /) -> int:
-        """Return the partition of ``__share_group_state``."""
 
 
 class StateStart(Struct, frozen=True, array_like=True):

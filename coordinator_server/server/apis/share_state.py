@@ -8,7 +8,7 @@ different broker does: clients find the coordinator of each share partition (Fin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.machine.errors import OPERATION_ERRORS
@@ -17,15 +17,23 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import at_once
-from coordinator_server.server.apis.plain_share_state import read_encoder, read_reader, write_encoder, write_reader
+from coordinator_server.server.apis.plain_share_state import (
+    AllDone,
+    Several,
+    read_encoder,
+    read_reader,
+    write_encoder,
+    write_reader,
+)
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
+from coordinator_server.share.encoding import name_of, topic_and_partition_of
 from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartitionKey
-from coordinator_server.share.state_rows import rows_of, unpacked
+from coordinator_server.share.state_rows import ROW_BYTES, rows_of, unpacked
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages import delete_share_group_state as delete
@@ -52,62 +60,86 @@ STATE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
 class StateApi(NamedTuple):
     """What one of the APIs does with a share partition.
 
-    ``request_of`` makes the operation's request from a key and the partition's data; ``result_of`` makes the partition's result from the
+    ``request_of`` makes the operation's request from a name and the partition's data; ``result_of`` makes the partition's result from the
     partition and what the operation has returned. ``needs_partitions``: a topic without partitions empties the whole answer.
+    ``has_short_answer``: an answer without errors is written from what the operations have returned.
     """
 
     operation: WriteOperation[ShareShard, Any, Any]
-    request_of: Callable[[SharePartitionKey, Any], Any]
+    request_of: Callable[[bytes, Any], Any]
     result_of: Callable[[int, Any], Any]
     response: type[Any]
     topic_result: Callable[[bytes, list[Any]], Any]
     partition_result: Callable[..., Any]
     needs_partitions: bool = True
+    has_short_answer: bool = False
 
 
 class _PartitionReply:
     """The Reply for one share partition."""
 
-    __slots__ = ("_answer", "_partition", "_results")
+    __slots__ = ("_answer", "_outcomes", "_partition")
 
-    def __init__(self, answer: _Answer, results: dict[int, Any], partition: int) -> None:
+    def __init__(self, answer: _Answer, outcomes: dict[int, Any], partition: int) -> None:
         self._answer = answer
-        self._results = results
+        self._outcomes = outcomes
         self._partition = partition
 
     def complete(self, response: Any, /) -> None:
-        self._results[self._partition] = self._answer.api.result_of(self._partition, response)
+        self._outcomes[self._partition] = self._answer.outcome_of(self._partition, response)
         self._answer.count()
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        self._results[self._partition] = _refused(self._answer.api, self._partition, error, message)
+        self._outcomes[self._partition] = self._answer.refusal_of(self._partition, error, message)
         self._answer.count()
 
 
 class _Answer:
-    """The results of a request, by topic and partition. One that is named twice is handled twice, and has the result of the last."""
+    """The outcomes of a request, by topic and partition. One that is named twice is handled twice, and has the outcome of the last.
 
-    __slots__ = ("_missing", "_reply", "api", "topics")
+    They are what the operations have returned, if the answer is short, or results of the response.
+    """
+
+    __slots__ = ("_api", "_is_short", "_missing", "_reply", "_topics")
 
     def __init__(self, api: StateApi, reply: PendingReply[Any]) -> None:
-        self.api = api
+        self._api = api
         self._reply = reply
-        self.topics: dict[bytes, dict[int, Any]] = {}
-        # One for each operation without a result, and one until all have begun.
+        self._topics: dict[bytes, dict[int, Any]] = {}
+        # The results of a large answer are made one by one, in steps.
+        self._is_short = api.has_short_answer and not reply.is_large
+        # One for each operation without an outcome, and one until all have begun.
         self._missing = 1
 
     def expect(self, topic_id: bytes, partition: int) -> _PartitionReply:
         """Return the reply of one more operation."""
         self._missing += 1
-        return _PartitionReply(self, self.topics.setdefault(topic_id, {}), partition)
+        return _PartitionReply(self, self._topics.setdefault(topic_id, {}), partition)
+
+    def outcome_of(self, partition: int, response: Any) -> Any:
+        """Return the outcome of an operation that has returned ``response``."""
+        return response if self._is_short else self._api.result_of(partition, response)
+
+    def refusal_of(self, partition: int, error: ErrorCode, message: str | None) -> Any:
+        """Return the outcome of a refused operation. The answer is not short then."""
+        if self._is_short:
+            self._is_short = False
+            for outcomes in self._topics.values():
+                for done, response in outcomes.items():
+                    outcomes[done] = self._api.result_of(done, response)
+        return _refused(self._api, partition, error, message)
 
     def count(self) -> None:
-        """Count a result, or that all operations have begun. Answer the request after the last."""
+        """Count an outcome, or that all operations have begun. Answer the request after the last."""
         self._missing -= 1
         if self._missing == 0:
-            topic_result = self.api.topic_result
-            topics = [topic_result(topic_id, list(results.values())) for topic_id, results in self.topics.items()]
-            self._reply.complete(self.api.response(results=topics))
+            self._reply.complete(AllDone(self._topics) if self._is_short else self._response())
+
+    def _response(self) -> Any:
+        topic_result = self._api.topic_result
+        return self._api.response(
+            results=[topic_result(topic_id, list(results.values())) for topic_id, results in self._topics.items()]
+        )
 
 
 def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | None) -> Any:
@@ -116,26 +148,29 @@ def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | Non
 
 
 def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None = None) -> ApiRow[Any, Any]:
-    """Return the row of an API. ``short_way`` reads plain requests, which are an operation's own, and encodes its response to one."""
+    """Return the row of an API. ``short_way`` reads plain requests, which have the operations' own, and encodes their responses."""
 
     def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
         if isinstance(request, _PLAIN):
-            node.share_states.write(node.share_shard(*request.key), api.operation, context, request, reply)
+            node.share_states.write(node.share_shard[request.name], api.operation, context, request, reply)
             return
-        topics, group_id = request.topics, request.group_id
-        if not group_id or not topics or (api.needs_partitions and not all(topic.partitions for topic in topics)):
-            reply.complete(api.response())
-            return
-        work = _run(node, context, request, _Answer(api, reply))
+        if isinstance(request, Several):
+            named: Iterator[tuple[bytes, Any]] = ((each.name, each) for each in request.requests)
+        else:
+            topics = request.topics
+            if not request.group_id or not topics or (api.needs_partitions and not all(topic.partitions for topic in topics)):
+                reply.complete(api.response())
+                return
+            named = _named(request, api.request_of)
+        work = _run(node, context, api.operation, named, _Answer(api, reply))
         if reply.is_large:
             node.steps.run_on(reply, work)
         else:
             at_once(work)
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> Any:
-        if isinstance(request, _PLAIN):
-            key = request.key
-            return api.response([api.topic_result(key.topic_id, [_refused(api, key.partition, error, message)])])
+        if isinstance(request, (*_PLAIN, Several)):
+            return _all_refused(api, request.requests if isinstance(request, Several) else [request], error, message)
         results = [
             api.topic_result(topic.topic_id, [_refused(api, each.partition, error, message) for each in topic.partitions])
             for topic in request.topics
@@ -146,40 +181,58 @@ def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None
     return ApiRow(request, api.response, handle, refuse, Order.WRITE, short_way, units_per_byte=UNITS_PER_BYTE, access=access)
 
 
-def _run(node: Node, context: RequestContext, request: Any, answer: _Answer) -> Work[None]:
-    """Run the operations of a request, in steps."""
-    operation, request_of = answer.api.operation, answer.api.request_of
-    group_id, share_shard, runtime = request.group_id, node.share_shard, node.share_states
-    left = BATCHES_PER_STEP
+def _all_refused(api: StateApi, requests: Iterable[Write | Read], error: ErrorCode, message: str | None) -> Any:
+    by_topic: dict[bytes, list[Any]] = {}
+    for each in requests:
+        topic_id, partition = topic_and_partition_of(each.name)
+        by_topic.setdefault(topic_id, []).append(_refused(api, partition, error, message))
+    return api.response(results=[api.topic_result(*each) for each in by_topic.items()])
+
+
+def _named(request: Any, request_of: Callable[[bytes, Any], Any]) -> Iterator[tuple[bytes, Any]]:
+    """Yield the names of a request's share partitions, and what it has of them as the operation takes it."""
+    group_id = request.group_id
     for topic in request.topics:
-        topic_id = topic.topic_id
         for data in topic.partitions:
-            partition = data.partition
-            key = SharePartitionKey(group_id, topic_id, partition)
-            reply = answer.expect(topic_id, partition)
-            runtime.write(share_shard(group_id, topic_id, partition), operation, context, request_of(key, data), reply)
-            left -= BATCHES_PER_PARTITION + len(getattr(data, "state_batches", ()))
-            if left <= 0:
-                yield
-                left = BATCHES_PER_STEP
+            name = name_of(SharePartitionKey(group_id, topic.topic_id, data.partition))
+            yield name, request_of(name, data)
+
+
+def _run(
+    node: Node,
+    context: RequestContext,
+    operation: WriteOperation[ShareShard, Any, Any],
+    named: Iterable[tuple[bytes, Any]],
+    answer: _Answer,
+) -> Work[None]:
+    """Run the operations of a request, in steps."""
+    share_shard, runtime = node.share_shard, node.share_states
+    left = BATCHES_PER_STEP
+    for name, request in named:
+        reply = answer.expect(*topic_and_partition_of(name))
+        runtime.write(share_shard[name], operation, context, request, reply)
+        left -= BATCHES_PER_PARTITION + (len(request.rows) // ROW_BYTES if isinstance(request, Write) else 0)
+        if left <= 0:
+            yield
+            left = BATCHES_PER_STEP
     answer.count()
 
 
-def _initialization(key: SharePartitionKey, data: initialize.PartitionData) -> Initialization:
-    return Initialization(key, data.state_epoch, data.start_offset)
+def _initialization(name: bytes, data: initialize.PartitionData) -> Initialization:
+    return Initialization(name, data.state_epoch, data.start_offset)
 
 
-def _write(key: SharePartitionKey, data: write.PartitionData) -> Write:
+def _write(name: bytes, data: write.PartitionData) -> Write:
     rows = rows_of(data.state_batches)
-    return Write(key, data.state_epoch, data.leader_epoch, data.start_offset, data.delivery_complete_count, rows)
+    return Write(name, data.state_epoch, data.leader_epoch, data.start_offset, data.delivery_complete_count, rows)
 
 
-def _read(key: SharePartitionKey, data: read.PartitionData) -> Read:
-    return Read(key, data.leader_epoch)
+def _read(name: bytes, data: read.PartitionData) -> Read:
+    return Read(name, data.leader_epoch)
 
 
-def _key(key: SharePartitionKey, data: object) -> SharePartitionKey:
-    return key
+def _name(name: bytes, data: object) -> bytes:
+    return name
 
 
 def _read_result(partition: int, found: Found) -> read.PartitionResult:
@@ -219,6 +272,7 @@ READ_SHARE_GROUP_STATE_API: Final = _row(
         read.ReadShareGroupStateResponse,
         read.ReadStateResult,
         read.PartitionResult,
+        has_short_answer=True,
     ),
     ShortWay(read_reader, read_encoder),
 )
@@ -231,6 +285,7 @@ WRITE_SHARE_GROUP_STATE_API: Final = _row(
         write.WriteShareGroupStateResponse,
         write.WriteStateResult,
         write.PartitionResult,
+        has_short_answer=True,
     ),
     ShortWay(write_reader, write_encoder),
 )
@@ -238,7 +293,7 @@ DELETE_SHARE_GROUP_STATE_API: Final = _row(
     delete.DeleteShareGroupStateRequest,
     StateApi(
         WriteOperation("delete-share-group-state", ShareShard.delete_state),
-        _key,
+        _name,
         lambda partition, _: delete.PartitionResult(partition),
         delete.DeleteShareGroupStateResponse,
         delete.DeleteStateResult,
@@ -249,7 +304,7 @@ READ_SHARE_GROUP_STATE_SUMMARY_API: Final = _row(
     summary.ReadShareGroupStateSummaryRequest,
     StateApi(
         WriteOperation("read-share-group-state-summary", ShareShard.read_summary),
-        _key,
+        _name,
         _summary_result,
         summary.ReadShareGroupStateSummaryResponse,
         summary.ReadStateSummaryResult,

@@ -17,7 +17,8 @@ from coordinator_server.group.share.state_effects import (
 )
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED, share_shards
+from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED
+from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.share.state_batches import StateBatch
 from protocol.error_codes import ErrorCode
 from tests.support.share_shard import CONTEXT, TOPIC_ID, ShareSite
@@ -100,7 +101,7 @@ def test_while_topics_are_not_known_the_whole_message_is_refused(runtime: Runtim
 
 def test_the_shard_of_a_share_partition_is_kafkas() -> None:
     """As ``ShareCoordinatorService.partitionFor``: FindCoordinator finds the same one. A long group id is not kept."""
-    shard_of = share_shards(50)
+    shard_of = ShareShards(50)
     owner = partition_for("g:AAECAwQFBgcICQoLDA0ODw:3", 50)
 
     assert [shard_of("g", bytes(range(16)), 3) for _ in range(2)] == [owner, owner]

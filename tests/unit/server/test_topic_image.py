@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 
 import pytest
 
@@ -21,9 +22,14 @@ class Watched:
 
     def __init__(self, topics: LoopTopics, catalog: OwnCatalog | CatalogReplica) -> None:
         self.topics = topics
+        self.catalog = catalog
         self.told: list[dict[str, int]] = []
         topics.begin(catalog, INTERNAL, self._tell)
-        catalog.on_changed, catalog.on_deleted = topics.changed, topics.deleted
+        catalog.on_changed, catalog.on_deleted = topics.changed, self._deleted
+
+    def _deleted(self, gone: Sequence[DeletedTopic]) -> None:
+        self.topics.forget(gone)
+        self.topics.deleted(gone)
 
     def _tell(self, names: Collection[str]) -> None:
         shown = {name: self.topics.topic(name) for name in names}
@@ -153,6 +159,30 @@ def test_only_new_topics_make_a_newest_version(loops: Loops) -> None:
 
     assert {loop.topics.version_of_newest for loop in each} == {newest}
     assert each[0].topics.version > newest
+
+
+def test_a_topic_found_by_id_is_the_present_one_when_a_change_is_told(loops: Loops) -> None:
+    """A loop remembers topics by their ids until the catalog changes: each write of share state looks for one."""
+    each = watched(loops)
+    loops.create(0, "orders")
+    loops.deliver()
+    topic = each[0].topics.topic("orders")
+    assert topic is not None
+    seen: list[int | None] = []
+
+    def look(topics: LoopTopics, _: object = None) -> None:
+        found = topics.topic_by_id(topic.topic_id)
+        seen.append(None if found is None else found.partitions)
+
+    for loop in each:
+        look(loop.topics)
+        look(loop.topics)
+        loop.topics.begin(loop.catalog, INTERNAL, partial(look, loop.topics))
+    for change in (lambda: loops.grow("orders", 3), lambda: loops.delete("orders")):
+        change()
+        loops.deliver()
+
+    assert seen == [1, 1, 1, 1, 3, 3, None, None]
 
 
 def test_internal_topics_are_among_them(loops: Loops) -> None:
