@@ -2,6 +2,9 @@
 
 A property's Python name is Kafka's name with dots replaced by underscores. Its annotation says what
 it is, and whether it is Kafka's (``properties.py``). ``config_values.py`` reads the text form.
+
+``Config`` is one Struct in several files. A Struct has one base only, so each part is the base of the
+next: ``ShareConfig``, ``AccessConfig``, ``SaslConfig``, ``TlsConfig``, ``LogConfig``.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from coordinator_server.config_sasl import SaslConfig
+from coordinator_server.config_log import LogConfig
 from coordinator_server.properties import (
     UNLIMITED,
     Count,
@@ -32,7 +35,7 @@ class ConfigError(ValueError):
     """A property is unknown or has a bad value; the message names it."""
 
 
-class Config(SaslConfig, frozen=True, kw_only=True):
+class Config(LogConfig, frozen=True, kw_only=True):
     """All properties. ``Config()`` has the defaults."""
 
     # The server and its address.
@@ -95,75 +98,6 @@ class Config(SaslConfig, frozen=True, kw_only=True):
             is_reloadable=True,
         ),
     ] = 5000
-
-    # TLS of the listeners with the protocol SSL or SASL_SSL. SIGHUP reads the files again, also if no property has changed.
-    ssl_keystore_type: Annotated[
-        str, FromKafka("The form of the key store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)
-    ] = "PEM"
-    ssl_keystore_location: Annotated[
-        str,
-        FromKafka(
-            "The file with the server's private key, and after it its certificate and those that lead to a trusted one.",
-            form="the path of a PEM file",
-            is_reloadable=True,
-        ),
-    ] = ""
-    ssl_keystore_key: Annotated[
-        str,
-        FromKafka(
-            "The server's private key itself, instead of a file.", form="a private key in PEM", is_secret=True, is_reloadable=True
-        ),
-    ] = ""
-    ssl_keystore_certificate_chain: Annotated[
-        str, FromKafka("The certificates of ssl.keystore.key.", form="certificates in PEM", is_secret=True, is_reloadable=True)
-    ] = ""
-    ssl_key_password: Annotated[
-        str, FromKafka("The password of an encrypted private key.", form="a password", is_secret=True, is_reloadable=True)
-    ] = ""
-    ssl_truststore_type: Annotated[
-        str, FromKafka("The form of the trust store, which is PEM here.", form="PEM", kafka_default="JKS", is_reloadable=True)
-    ] = "PEM"
-    ssl_truststore_location: Annotated[
-        str,
-        FromKafka(
-            "The file with the certificates of those who vouch for clients.", form="the path of a PEM file", is_reloadable=True
-        ),
-    ] = ""
-    ssl_truststore_certificates: Annotated[
-        str,
-        FromKafka(
-            "The certificates of those who vouch for clients, instead of a file.",
-            form="certificates in PEM",
-            is_secret=True,
-            is_reloadable=True,
-        ),
-    ] = ""
-    ssl_client_auth: Annotated[
-        Literal["none", "requested", "required"],
-        FromKafka(
-            "Whether clients show a certificate. The principal of one that shows none is User:ANONYMOUS.", is_reloadable=True
-        ),
-    ] = "none"
-    ssl_enabled_protocols: Annotated[
-        str, FromKafka("The versions of TLS.", form="TLSv1.2 and TLSv1.3, one or both, separated by a comma", is_reloadable=True)
-    ] = "TLSv1.2,TLSv1.3"
-    ssl_cipher_suites: Annotated[
-        str,
-        FromKafka(
-            "The cipher suites of TLS 1.2, if not all that OpenSSL considers safe. Those of TLS 1.3 are always allowed.",
-            form="standard names or OpenSSL's, separated by commas, such as TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-            is_reloadable=True,
-        ),
-    ] = ""
-    ssl_principal_mapping_rules: Annotated[
-        str,
-        FromKafka(
-            "The principals of clients with a certificate: the first rule that matches the distinguished name of its subject counts. "
-            "Patterns are RE2's.",
-            form="DEFAULT or RULE:pattern/replacement/[LU], separated by commas, such as RULE:^CN=([^,]+).*$/$1/L,DEFAULT",
-            is_reloadable=True,
-        ),
-    ] = "DEFAULT"
 
     # Metrics and health, over HTTP.
     metrics_listener: Annotated[
@@ -391,121 +325,6 @@ class Config(SaslConfig, frozen=True, kw_only=True):
         ),
     ] = -1
 
-    # The log.
-    offsets_topic_num_partitions: Annotated[
-        Positive, FromKafka("The partitions of __consumer_offsets, fixed when a data directory is created.")
-    ] = 50
-    transaction_state_log_num_partitions: Annotated[
-        Positive, FromKafka("The partitions of __transaction_state, fixed when a data directory is created.")
-    ] = 50
-    share_coordinator_state_topic_num_partitions: Annotated[
-        Positive, FromKafka("The partitions of __share_group_state, fixed when a data directory is created.")
-    ] = 50
-    offsets_topic_segment_bytes: Annotated[
-        int, Meta(ge=1024), FromKafka("The size at which a segment of an internal topic ends.")
-    ] = 104_857_600
-    log_roll_ms: Annotated[
-        int,
-        Meta(ge=1),
-        FromKafka(
-            "A segment also ends before the first record that is newer than the segment's first by more than this. In Kafka the "
-            "default comes from log.roll.hours=168."
-        ),
-    ] = 168 * 3_600_000
-    message_max_bytes: Annotated[int, Meta(ge=1024), FromKafka("The maximum size of a record batch, and so of an operation.")] = (
-        1_048_588
-    )
-    group_coordinator_append_linger_ms: Annotated[
-        int,
-        Meta(ge=-1),
-        FromKafka(
-            "How long a batch of a group shard may wait for more records. -1: while the log is busy; 0: never, each operation is a "
-            "batch of its own."
-        ),
-    ] = -1
-    offsets_commit_coalesce: Annotated[
-        bool,
-        Ours(
-            "Whether only the last of a group's commits for the same partitions that wait for the same write is written. All are "
-            "answered when it is durable. The log then has the resulting state, and not each commit."
-        ),
-    ] = False
-    log_flush: Annotated[
-        Literal["always", "os"],
-        Ours(
-            "When a change is acknowledged. always: when it is synced to disk with fdatasync. os: when it is written to the operating "
-            "system; then a power loss may lose it, and a crash or kill -9 of the server does not."
-        ),
-    ] = "always"
-    log_history_retention_ms: Annotated[
-        int,
-        Meta(ge=-1),
-        Ours(
-            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always stays.",
-            is_reloadable=True,
-        ),
-    ] = 30 * 24 * 3_600_000
-    log_history_retention_bytes: Annotated[
-        int,
-        Meta(ge=-1),
-        Ours(
-            "The oldest records that a compacted layer replaces are removed, whatever their age, while the log of their shard is larger "
-            "than this; -1: size removes none.",
-            is_reloadable=True,
-        ),
-    ] = -1
-    log_retention_check_interval_ms: Annotated[
-        int, Meta(ge=1), FromKafka("The interval of the checks for history that may be removed.")
-    ] = 300_000
-    log_cleaner_enable: Annotated[
-        bool, FromKafka("Whether the server compacts its log in the background.", is_reloadable=True)
-    ] = True
-    log_cleaner_min_cleanable_ratio: Annotated[
-        float,
-        Meta(ge=0, le=1),
-        FromKafka("A shard is compacted if at least this ratio of it is newer than its newest layer.", is_reloadable=True),
-    ] = 0.5
-    log_cleaner_min_bytes: Annotated[
-        Count,
-        Ours("Nothing is compacted while the shards that are due have fewer new bytes than this together.", is_reloadable=True),
-    ] = 32 << 20
-    log_cleaner_backoff_ms: Annotated[
-        int, Meta(ge=1), FromKafka("The interval of the checks for shards to compact.", is_reloadable=True)
-    ] = 15_000
-    log_cleaner_timeout_ms: Annotated[
-        int, Meta(ge=1), Ours("The time after which a compaction is ended, and tried again later.", is_reloadable=True)
-    ] = 3_600_000
-    log_cleaner_max_memory_bytes: Annotated[
-        int,
-        Meta(ge=64 << 20),
-        Ours("The memory limit of the process that compacts. It skips a shard that needs more.", is_reloadable=True),
-    ] = 1 << 30
-    log_cleaner_engine: Annotated[
-        Literal["plain", "spark", "auto"],
-        Ours(
-            "What compacts in that process. plain: Python alone. spark: a Spark session of its own, with one task at a time "
-            "(pip install 'coordinator-server[spark]'). auto: plain, and spark for the shards that need more memory than the limit, "
-            "if it is installed.",
-            is_reloadable=True,
-        ),
-    ] = "auto"
-    log_cleaner_delete_retention_ms: Annotated[
-        int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.", is_reloadable=True)
-    ] = 24 * 3_600_000
-    log_journal_bytes: Annotated[
-        int, Meta(ge=1 << 16), Ours("The size of each of the two journal files. On a small disk they are smaller.")
-    ] = 16 << 20
-    log_provenance: Annotated[
-        bool, Ours("Whether record headers say who made each change (principal, client id, host, member), and why.")
-    ] = True
-    log_rebalances: Annotated[
-        bool,
-        Ours(
-            "Whether the server's log messages have a line for each rebalance and each expired session, at most ten a minute for each "
-            "group."
-        ),
-    ] = True
-
     # Requests.
     socket_request_max_bytes: Annotated[
         Positive,
@@ -603,8 +422,8 @@ class Config(SaslConfig, frozen=True, kw_only=True):
 
 
 def property_names() -> list[str]:
-    """Return all property names, in the order of their declaration. Those of ``SaslConfig`` and its base come last."""
-    of_bases = properties_of(SaslConfig)
+    """Return all property names, in the order of their declaration. Those of ``LogConfig`` and its bases come last."""
+    of_bases = properties_of(LogConfig)
     return sorted(properties_of(Config), key=of_bases.__contains__)
 
 

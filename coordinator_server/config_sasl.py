@@ -1,4 +1,4 @@
-"""The properties of authentication with SASL, before the others: a Struct has one base, so this one builds on that of authorization."""
+"""The properties of authentication with SASL."""
 
 from __future__ import annotations
 
