@@ -15,15 +15,40 @@ import argparse
 import multiprocessing
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Final, NamedTuple
 
 from tests.simulation import clients, consumers, purses, shares, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
 
-LONG_S = 60
+
+def _run_purses(seed: int) -> list[str]:
+    plug()
+    try:
+        return purses.run(seed)
+    finally:
+        unplug()
+
+
+class Kind(NamedTuple):
+    """A kind of simulation. ``run`` says what is wrong with a seed, ``told`` what happened, where that can be told."""
+
+    help: str
+    run: Callable[[int], list[str]]
+    told: Callable[[int], Iterable[str]] | None = None
+
+
+KINDS: Final = {
+    "effects": Kind("play with effects between shards", _run_purses),
+    "transactions": Kind("play with producers and several loops", transactions.run),
+    "clients": Kind("play with programs that use the client library", clients.run),
+    "consumers": Kind("play with members of consumer groups", consumers.run, consumers.told),
+    "shares": Kind("play with members of share groups", shares.run, shares.told),
+}
+"""By option. Without one, the server alone is played."""
 
 
 def main() -> int:
@@ -36,140 +61,53 @@ def main() -> int:
         "--storm", type=int, default=STORM_S, metavar="S", help="seconds of trouble (%(default)s; a long one is 60)"
     )
     parser.add_argument("--history", action="store_true", help="print all that happened")
-    parser.add_argument("--effects", action="store_true", help="play with effects between shards")
-    parser.add_argument("--transactions", action="store_true", help="play with producers and several loops")
-    parser.add_argument("--clients", action="store_true", help="play with programs that use the client library")
-    parser.add_argument("--consumers", action="store_true", help="play with members of consumer groups")
-    parser.add_argument("--shares", action="store_true", help="play with members of share groups")
+    for name, kind in KINDS.items():
+        parser.add_argument(f"--{name}", dest="kind", action="store_const", const=name, help=kind.help)
     parser.add_argument("--go-on", action="store_true", help="do not end with the first seed that fails")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count(), metavar="N", help="processes (%(default)s)")
     options = parser.parse_args()
     seeds = [*options.seed, *range(options.first, options.first + options.seeds)]
-    if options.effects:
-        return _play(seeds, options, wrong_with_effects, effects_command)
-    if options.transactions:
-        return _play(seeds, options, wrong_with_transactions, transactions_command)
-    if options.clients:
-        return _play(seeds, options, wrong_with_clients, clients_command)
-    if options.consumers:
-        return _play_groups(seeds, options, consumers.told, wrong_with_consumers, consumers_command)
-    if options.shares:
-        return _play_groups(seeds, options, shares.told, wrong_with_shares, shares_command)
-    if options.history:
-        for seed in seeds:
-            for line in run(seed, options.storm).history.lines():
-                print(line)
-    judged = partial(wrong_with, storm_s=options.storm)
-    return _play(seeds, options, judged, partial(replay_command, storm_s=options.storm))
+    for seed in seeds if options.history else ():
+        for line in happened(seed, options.kind, options.storm):
+            print(line)
+    return _play(seeds, options)
 
 
-def replay_command(seed: int, storm_s: int) -> str:
-    """How to see a failure again."""
-    return f".venv/bin/python -m tests.simulation {seed} --history" + ("" if storm_s == STORM_S else f" --storm {storm_s}")
+def happened(seed: int, kind: str | None, storm_s: int) -> Iterable[str]:
+    """A line for each thing that happened; none of a kind that tells nothing."""
+    if kind is None:
+        return run(seed, storm_s).history.lines()
+    told = KINDS[kind].told
+    return () if told is None else told(seed)
 
 
-def wrong_with(seed: int, storm_s: int = STORM_S) -> tuple[int, list[str]]:
+def wrong_with(seed: int, kind: str | None = None, storm_s: int = STORM_S) -> tuple[int, list[str]]:
     """The seed, and what is wrong with it; a simulation that breaks is wrong, too."""
     try:
-        return seed, faults(run(seed, storm_s))
+        return seed, KINDS[kind].run(seed) if kind else faults(run(seed, storm_s))
     except Exception:  # noqa: BLE001 - whatever it is, it is for the report
         return seed, [traceback.format_exc()]
 
 
-def effects_command(seed: int) -> str:
-    """How to see a failure of effects again."""
-    return f".venv/bin/python -m tests.simulation --effects {seed}"
+def replay_command(seed: int, kind: str | None = None, storm_s: int = STORM_S) -> str:
+    """How to see a failure again."""
+    words = [".venv/bin/python -m tests.simulation", *([f"--{kind}"] if kind else []), str(seed)]
+    if kind is None or KINDS[kind].told:
+        words.append("--history")
+    if kind is None and storm_s != STORM_S:
+        words.append(f"--storm {storm_s}")
+    return " ".join(words)
 
 
-def wrong_with_effects(seed: int) -> tuple[int, list[str]]:
-    """The same for a seed of effects between shards."""
-    plug()
-    try:
-        return seed, purses.run(seed)
-    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
-        return seed, [traceback.format_exc()]
-    finally:
-        unplug()
-
-
-def transactions_command(seed: int) -> str:
-    """How to see a failure of transactions again."""
-    return f".venv/bin/python -m tests.simulation --transactions {seed}"
-
-
-def wrong_with_transactions(seed: int) -> tuple[int, list[str]]:
-    """The same for a seed of transactions."""
-    try:
-        return seed, transactions.run(seed)
-    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
-        return seed, [traceback.format_exc()]
-
-
-def clients_command(seed: int) -> str:
-    """How to see a failure of the client library again."""
-    return f".venv/bin/python -m tests.simulation --clients {seed}"
-
-
-def wrong_with_clients(seed: int) -> tuple[int, list[str]]:
-    """The same for a seed of programs with the client library."""
-    try:
-        return seed, clients.run(seed)
-    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
-        return seed, [traceback.format_exc()]
-
-
-def consumers_command(seed: int) -> str:
-    """How to see a failure of consumer groups again."""
-    return f".venv/bin/python -m tests.simulation --consumers {seed} --history"
-
-
-def wrong_with_consumers(seed: int) -> tuple[int, list[str]]:
-    """The same for a seed of members of consumer groups."""
-    try:
-        return seed, consumers.run(seed)
-    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
-        return seed, [traceback.format_exc()]
-
-
-def shares_command(seed: int) -> str:
-    """How to see a failure of share groups again."""
-    return f".venv/bin/python -m tests.simulation --shares {seed} --history"
-
-
-def wrong_with_shares(seed: int) -> tuple[int, list[str]]:
-    """The same for a seed of members of share groups."""
-    try:
-        return seed, shares.run(seed)
-    except Exception:  # noqa: BLE001 - whatever it is, it is for the report
-        return seed, [traceback.format_exc()]
-
-
-def _play_groups(
-    seeds: list[int],
-    options: argparse.Namespace,
-    told: Callable[[int], Iterator[str]],
-    judged: Callable[[int], tuple[int, list[str]]],
-    command: Callable[[int], str],
-) -> int:
-    for seed in seeds if options.history else ():
-        for line in told(seed):
-            print(line)
-    return _play(seeds, options, judged, command)
-
-
-def _play(
-    seeds: list[int],
-    options: argparse.Namespace,
-    judged: Callable[[int], tuple[int, list[str]]],
-    command: Callable[[int], str],
-) -> int:
+def _play(seeds: list[int], options: argparse.Namespace) -> int:
+    judged = partial(wrong_with, kind=options.kind, storm_s=options.storm)
     failed = played = 0
     with multiprocessing.Pool(min(options.jobs, max(len(seeds), 1))) as pool:
         for seed, wrong in pool.imap_unordered(judged, seeds, chunksize=8):
             played += 1
             if wrong:
                 failed += 1
-                print(f"seed {seed}: {command(seed)}")
+                print(f"seed {seed}: {replay_command(seed, options.kind, options.storm)}")
                 for each in wrong[:5]:
                     print(f"    {each}")
                 if not options.go_on:
