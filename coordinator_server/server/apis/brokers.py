@@ -14,6 +14,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
+from coordinator_server.server.apis.first_versions import COORDINATOR_KEYS, COORDINATORS_OF_SHARE_PARTITIONS
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
@@ -46,10 +47,6 @@ LEADER_EPOCH = 0
 # As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).
 TOLD_FROM = {0: 0}
 BROKERS, CONTROLLERS = 1, 2
-# The first version of FindCoordinator with several keys.
-FIRST_WITH_KEYS = 4
-# And the first with share partitions.
-FIRST_WITH_SHARE_PARTITIONS = 6
 _NO_SHARE_PARTITION = "the key is not a share partition's, or the version of the request has none"
 # The work of FindCoordinator.
 UNITS_PER_KEY = 2
@@ -122,7 +119,7 @@ def find_coordinator(
 
 def _has_share_partition(context: RequestContext, request: FindCoordinatorRequest) -> bool:
     """Return whether any of the keys is a share partition's: only that is a use of the coordinator."""
-    keys = request.coordinator_keys if context.api_version >= FIRST_WITH_KEYS else [request.key]
+    keys = request.coordinator_keys if context.api_version >= COORDINATOR_KEYS else [request.key]
     return any(_owned_key(SHARE_STATE.topic, context, key) is not None for key in keys)
 
 
@@ -130,7 +127,7 @@ def _owned_key(topic: str, context: RequestContext, key: str) -> str | None:
     """Return the form of a key that selects its partition, or None if no coordinator can own it."""
     if topic != SHARE_STATE.topic:
         return key
-    if context.api_version < FIRST_WITH_SHARE_PARTITIONS:
+    if context.api_version < COORDINATORS_OF_SHARE_PARTITIONS:
         return None
     try:
         return coordinator_key(parse_coordinator_key(key))
@@ -145,7 +142,7 @@ def _coordinators(
     request: FindCoordinatorRequest,
     reply: PendingReply[FindCoordinatorResponse],
 ) -> None:
-    if context.api_version < FIRST_WITH_KEYS:
+    if context.api_version < COORDINATOR_KEYS:
         if topic.name == SHARE_STATE.topic:
             raise CoordinatorError(ErrorCode.INVALID_REQUEST, _NO_SHARE_PARTITION)
         found = _coordinator(node, topic, reply, request.key, request.key)
@@ -173,7 +170,7 @@ def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str, o
 def refuse_find_coordinator(
     context: RequestContext, request: FindCoordinatorRequest, error: ErrorCode, message: str | None
 ) -> FindCoordinatorResponse:
-    if context.api_version < FIRST_WITH_KEYS:
+    if context.api_version < COORDINATOR_KEYS:
         return FindCoordinatorResponse(error_code=error, error_message=message, node_id=-1, host="", port=-1)
     refused = [Coordinator(key, -1, "", -1, error, message) for key in request.coordinator_keys]
     return FindCoordinatorResponse(coordinators=refused)

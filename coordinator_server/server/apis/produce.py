@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.first_versions import RECORDS_BY_TOPIC_ID
 from coordinator_server.server.apis.lists import each_in_steps
 from coordinator_server.server.apis.topic_access import PRODUCE
 from coordinator_server.server.node import Node
@@ -23,7 +24,6 @@ from protocol.messages.produce import (
     TopicProduceResponse,
 )
 
-FIRST_WITH_TOPIC_IDS = 13
 WHY = "this server coordinates groups: it stores no records"
 
 
@@ -32,7 +32,7 @@ def produce(node: Node, context: RequestContext, request: ProduceRequest, reply:
     if request.acks == 0:
         reply.connection.close()
         return
-    has_ids = context.api_version >= FIRST_WITH_TOPIC_IDS
+    has_ids = context.api_version >= RECORDS_BY_TOPIC_ID
     if reply.is_large:
         node.steps.run(reply, _refuse_in_steps(node, request, has_ids=has_ids))
         return

@@ -25,6 +25,12 @@ from coordinator_server.server.access import (
     on_cluster,
     put_back,
 )
+from coordinator_server.server.apis.first_versions import (
+    COORDINATOR_KEYS,
+    COORDINATORS_OF_SHARE_PARTITIONS,
+    DELETION_BY_TOPIC_ID,
+    RECORDS_BY_TOPIC_ID,
+)
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.authorized_operations import NOT_TOLD, OF_CLUSTER, OF_TOPICS
 from coordinator_server.server.node import Node
@@ -37,11 +43,6 @@ from protocol.messages.delete_topics import DeletableTopicResult
 from protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 
 _DENIED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-# The first versions with topic ids instead of names, of Fetch and Produce, and beside names, of DeleteTopics.
-FIRST_WITH_TOPIC_IDS: Final = 13
-FIRST_DELETION_BY_ID: Final = 6
-# Of FindCoordinator: the first version with several keys, and with share partitions.
-FIRST_WITH_KEYS, FIRST_WITH_SHARE_PARTITIONS = 4, 6
 # The versions of Metadata that have the field for topic ids, and refuse requests that use it.
 _WITHOUT_IDS: Final = (10, 11)
 
@@ -174,17 +175,19 @@ class _Coordinators:
     def allows_all(self, asked: Asked, request: Any) -> bool:
         """Return whether all keys are allowed."""
         keys = self._keys.get(request.key_type)
-        return keys is not None and asked.context.api_version >= FIRST_WITH_KEYS and keys.allows_all(asked, request)
+        return keys is not None and asked.context.api_version >= COORDINATOR_KEYS and keys.allows_all(asked, request)
 
     def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
         """Take the denied keys out of a request."""
         version, keys = asked.context.api_version, self._keys.get(request.key_type)
-        if keys is not None and version >= FIRST_WITH_KEYS:
+        if keys is not None and version >= COORDINATOR_KEYS:
             return (yield from keys.divide(asked, request, reply))
         need = None
         if keys is not None:
             need = Need(Operation.DESCRIBE, keys.resource_type, lambda _: request.key)
-        elif request.key_type == SHARE_STATE.key_type and version >= FIRST_WITH_SHARE_PARTITIONS and request.coordinator_keys:
+        elif (
+            request.key_type == SHARE_STATE.key_type and version >= COORDINATORS_OF_SHARE_PARTITIONS and request.coordinator_keys
+        ):
             need = on_cluster(Operation.CLUSTER_ACTION)
         if need is None or need.is_met(asked, request):
             return request
@@ -200,7 +203,7 @@ FIND_COORDINATOR: Final[ApiAccess[Any]] = ApiAccess(parts=_Coordinators())
 
 def _topic(asked: Asked, topic: Any) -> str | None:
     """Return the name of a topic of Produce; None if no topic has its id."""
-    if asked.context.api_version >= FIRST_WITH_TOPIC_IDS:
+    if asked.context.api_version >= RECORDS_BY_TOPIC_ID:
         return _name_of_id(asked, topic.topic_id)
     name: str = topic.name
     return name
@@ -208,7 +211,7 @@ def _topic(asked: Asked, topic: Any) -> str | None:
 
 def _fetched_topic(asked: Asked, topic: Any) -> str | None:
     """Return the name of a topic of Fetch; None if no topic has its id."""
-    if asked.context.api_version >= FIRST_WITH_TOPIC_IDS:
+    if asked.context.api_version >= RECORDS_BY_TOPIC_ID:
         return _name_of_id(asked, topic.topic_id)
     name: str = topic.topic
     return name
@@ -320,7 +323,7 @@ class _Deleted:
         """Take the denied topics out of the request. What one may not describe looks as if it did not exist, or as if it did."""
         if self.allows_all(asked, request):
             return request
-        by_name = asked.context.api_version < FIRST_DELETION_BY_ID
+        by_name = asked.context.api_version < DELETION_BY_TOPIC_ID
         field = "topic_names" if by_name else "topics"
         allowed: list[Any] = []
         denied: list[DeletableTopicResult] = []

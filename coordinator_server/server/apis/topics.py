@@ -9,6 +9,7 @@ from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
+from coordinator_server.server.apis.first_versions import DELETION_BY_TOPIC_ID
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.callback_reply import CallbackReply
@@ -32,8 +33,7 @@ from protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 
-# Versions of DeleteTopics: topic ids beside names, and the error TOPIC_DELETION_DISABLED.
-FIRST_DELETION_BY_ID = 6
+# The first version of DeleteTopics with the error TOPIC_DELETION_DISABLED.
 FIRST_WITH_DELETION_DISABLED = 3
 
 # The work of a step of DeleteTopics.
@@ -70,7 +70,7 @@ CREATE_TOPICS_API = ApiRow(
 def delete_topics(
     node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply[DeleteTopicsResponse]
 ) -> None:
-    if context.api_version < FIRST_DELETION_BY_ID:
+    if context.api_version < DELETION_BY_TOPIC_ID:
         request.topics = [DeleteTopicState(name) for name in request.topic_names]
     reply.connection.use_up()
     if len(request.topics) > TOPICS_PER_STEP:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from coordinator_server.server.access import (
     Visible,
     on_cluster,
 )
+from coordinator_server.server.apis.first_versions import PARTITIONS_OF_BROKERS
 from coordinator_server.server.apis.group_access import READ_GROUP
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
@@ -33,8 +35,10 @@ WRITES_TRANSACTION: Final[ApiAccess[Any]] = ApiAccess((WRITE_TRANSACTION,))
 ADD_OFFSETS: Final[ApiAccess[Any]] = ApiAccess((WRITE_TRANSACTION, READ_GROUP))
 
 
-class _Needs:
-    """Needs that depend on what the request has."""
+class _Conditional(NamedTuple):
+    """Needs that depend on what the request has. ``denial`` returns the error of one that is not met, which it reports, or None."""
+
+    denial: Callable[[Asked, Any], ErrorCode | None]
 
     def allows_all(self, asked: Asked, request: Any) -> bool:
         """Return False: ``divide`` finds the needs."""
@@ -49,53 +53,37 @@ class _Needs:
         reply.fail(error, MESSAGES[error])
         return None
 
-    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
-        """Return why the request is refused, or None. Report a denial."""
-        raise NotImplementedError
+
+def _new_producer_denial(asked: Asked, request: Any) -> ErrorCode | None:
+    """A transactional id needs rights of its own; an idempotent producer needs the right to write at all."""
+    if request.transactional_id is not None:
+        operations = [Operation.WRITE, *([Operation.TWO_PHASE_COMMIT] if request.enable2_pc else [])]
+        needs = [Need(operation, ResourceType.TRANSACTIONAL_ID, ID) for operation in operations]
+        return next((need.error for need in needs if not need.is_met(asked, request)), None)
+    access = asked.access
+    if access.allows(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER):
+        return None
+    if access.allows_any(Operation.WRITE, ResourceType.TOPIC):
+        return None
+    asked.report(asked.context, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, (CLUSTER_NAME,))
+    return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
 
-class _NewProducer(_Needs):
-    """A transactional id of its own; otherwise the right to write at all, as an idempotent producer."""
-
-    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
-        """Return why the request is refused, or None."""
-        if request.transactional_id is not None:
-            operations = [Operation.WRITE, *([Operation.TWO_PHASE_COMMIT] if request.enable2_pc else [])]
-            needs = [Need(operation, ResourceType.TRANSACTIONAL_ID, ID) for operation in operations]
-            return next((need.error for need in needs if not need.is_met(asked, request)), None)
-        access = asked.access
-        if access.allows(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER):
-            return None
-        if access.allows_any(Operation.WRITE, ResourceType.TOPIC):
-            return None
-        asked.report(asked.context, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, (CLUSTER_NAME,))
-        return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-
-
-class _AddedPartitions(_Needs):
-    """What brokers send is theirs. The topics of a client's request are checked by the handler: one that is denied refuses all."""
-
-    # The first version in the form of brokers (``FIRST_OF_BROKERS``).
-    first_of_brokers = 4
-
-    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
-        """Return why the request is refused, or None."""
-        if asked.context.api_version >= self.first_of_brokers:
-            need = on_cluster(Operation.CLUSTER_ACTION)
-        else:
-            need = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, attrgetter("v3_and_below_transactional_id"))
-        return None if need.is_met(asked, request) else need.error
-
-
-class _Markers(_Needs):
-    """Administrators end transactions that hang; brokers send markers."""
-
-    def denial(self, asked: Asked, request: Any) -> ErrorCode | None:
-        """Return why the request is refused, or None."""
-        if asked.access.allows(Operation.ALTER, ResourceType.CLUSTER):
-            return None
+def _added_partitions_denial(asked: Asked, request: Any) -> ErrorCode | None:
+    """Brokers have a form of their own. The handler checks the topics of a client's request: one that is denied refuses all."""
+    if asked.context.api_version >= PARTITIONS_OF_BROKERS:
         need = on_cluster(Operation.CLUSTER_ACTION)
-        return None if need.is_met(asked, request) else need.error
+    else:
+        need = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, attrgetter("v3_and_below_transactional_id"))
+    return None if need.is_met(asked, request) else need.error
+
+
+def _markers_denial(asked: Asked, request: Any) -> ErrorCode | None:
+    """Administrators end transactions that hang; brokers send markers."""
+    if asked.access.allows(Operation.ALTER, ResourceType.CLUSTER):
+        return None
+    need = on_cluster(Operation.CLUSTER_ACTION)
+    return None if need.is_met(asked, request) else need.error
 
 
 def _with_visible_topics(asked: Asked, request: Any, response: Any) -> Any:
@@ -109,9 +97,11 @@ def _with_visible_topics(asked: Asked, request: Any, response: Any) -> Any:
     )
 
 
-INIT_PRODUCER_ID: Final[ApiAccess[Any]] = ApiAccess(parts=_NewProducer())
-ADD_PARTITIONS: Final[ApiAccess[Any]] = ApiAccess(parts=_AddedPartitions(), in_handler=((Operation.WRITE, ResourceType.TOPIC),))
-WRITE_MARKERS: Final[ApiAccess[Any]] = ApiAccess(parts=_Markers())
+INIT_PRODUCER_ID: Final[ApiAccess[Any]] = ApiAccess(parts=_Conditional(_new_producer_denial))
+ADD_PARTITIONS: Final[ApiAccess[Any]] = ApiAccess(
+    parts=_Conditional(_added_partitions_denial), in_handler=((Operation.WRITE, ResourceType.TOPIC),)
+)
+WRITE_MARKERS: Final[ApiAccess[Any]] = ApiAccess(parts=_Conditional(_markers_denial))
 DESCRIBE_TRANSACTIONS: Final[ApiAccess[Any]] = ApiAccess(
     parts=Both(
         Each(

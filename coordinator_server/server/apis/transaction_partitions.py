@@ -15,6 +15,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
+from coordinator_server.server.apis.first_versions import PARTITIONS_OF_BROKERS
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.callback_reply import CallbackReply
@@ -38,8 +39,6 @@ from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 
-FIRST_OF_BROKERS: Final = 4
-"""The first version with several transactions. It belongs to version 2 of transactions."""
 UNITS_PER_TRANSACTION: Final = 25
 
 _INTERNAL: Final = frozenset(kind.topic for kind in KINDS.values() if kind.key_type is not None)
@@ -59,7 +58,7 @@ def add_partitions_to_txn(
 
 
 def _transactions(context: RequestContext, request: AddPartitionsToTxnRequest) -> Sequence[AddPartitionsToTxnTransaction]:
-    if context.api_version >= FIRST_OF_BROKERS:
+    if context.api_version >= PARTITIONS_OF_BROKERS:
         return request.transactions
     return [
         AddPartitionsToTxnTransaction(
@@ -129,7 +128,7 @@ class _Additions:
         self, asked: AddPartitionsToTxnTransaction, partitions: frozenset[TopicPartition], result: AddPartitionsToTxnResult
     ) -> None:
         version = self._context.api_version
-        is_of_broker = version >= FIRST_OF_BROKERS
+        is_of_broker = version >= PARTITIONS_OF_BROKERS
         request = PartitionsRequest(
             asked.transactional_id,
             asked.producer_id,
@@ -171,7 +170,7 @@ class _Additions:
         self._missing -= 1
         if self._missing:
             return
-        if self._context.api_version >= FIRST_OF_BROKERS:
+        if self._context.api_version >= PARTITIONS_OF_BROKERS:
             self._reply.complete(AddPartitionsToTxnResponse(results_by_transaction=self._results))
         else:
             self._reply.complete(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=self._results[0].topic_results))
@@ -179,7 +178,7 @@ class _Additions:
 
 def _checked(node: Node, context: RequestContext, topics: Iterable[AddPartitionsToTxnTopic]) -> dict[TopicPartition, ErrorCode]:
     """Return each partition, with an error if it cannot be added. As in Kafka, clients name no partitions of internal topics."""
-    is_of_client = context.api_version < FIRST_OF_BROKERS
+    is_of_client = context.api_version < PARTITIONS_OF_BROKERS
     writable = verdicts_for(node, context, Operation.WRITE, ResourceType.TOPIC) if is_of_client else None
     found: dict[TopicPartition, ErrorCode] = {}
     for asked in topics:
@@ -216,7 +215,7 @@ def refuse_add_partitions_to_txn(
     context: RequestContext, request: AddPartitionsToTxnRequest, error: ErrorCode, message: str | None
 ) -> AddPartitionsToTxnResponse:
     code = transaction_error(error, context.api_version)
-    if context.api_version >= FIRST_OF_BROKERS:
+    if context.api_version >= PARTITIONS_OF_BROKERS:
         return AddPartitionsToTxnResponse(error_code=code)
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_all(request.v3_and_below_topics, code))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,8 +36,8 @@ def shake_hands(server: ssl.SSLContext, client: Identity | None = None, trusted:
     """Return the server's side. Raises SSLError."""
     context = ssl.create_default_context(cadata=trusted.pem)
     if client is not None:
-        directory = Path(f"/proc/self/fd/{_in_memory(client)}")
-        context.load_cert_chain(directory)
+        with in_memory(client) as path:
+            context.load_cert_chain(path)
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     sides = [
         context.wrap_bio(to_client, to_server, server_hostname="localhost"),
@@ -52,12 +55,15 @@ def shake_hands(server: ssl.SSLContext, client: Identity | None = None, trusted:
     return sides[1]
 
 
-def _in_memory(identity: Identity) -> int:
-    import os
-
+@contextmanager
+def in_memory(identity: Identity) -> Iterator[str]:
+    """Give the path of a file that has no directory."""
     memory = os.memfd_create("client")
-    os.write(memory, (identity.key_pem() + identity.certificate_pem).encode())
-    return memory
+    try:
+        os.write(memory, (identity.key_pem() + identity.certificate_pem).encode())
+        yield f"/proc/self/fd/{memory}"
+    finally:
+        os.close(memory)
 
 
 def test_a_client_is_served(keystore: Path) -> None:

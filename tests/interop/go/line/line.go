@@ -2,9 +2,9 @@
 package line
 
 import (
+	"bufio"
 	"crypto/tls"
 	"crypto/x509"
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
