@@ -6,12 +6,12 @@ few different lengths of prefixes, so each is one look-up, however many entries 
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from coordinator_server.catalog.acl_model import ANY_HOST, ANY_RESOURCE, EVERYONE, Acl
+from coordinator_server.security.addresses import comparable_address
 from protocol.acl_codes import Operation, PatternType, Permission
 
 ALLOWED_BY: Final[Mapping[int, frozenset[int]]] = {
@@ -25,7 +25,7 @@ ALLOWED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 
 class Caller(NamedTuple):
-    """Who asks, and from which address, in the form of ``host_key``."""
+    """Who asks, and from which address, in the form of ``comparable_address``."""
 
     principal: str
     host: str
@@ -41,18 +41,6 @@ class _Entry(NamedTuple):
 
 _OfPattern: TypeAlias = dict[str, tuple[_Entry, ...]]
 """The entries of one pattern, by principal."""
-
-
-def host_key(host: str) -> str:
-    """Return an address in the form in which addresses are compared. An IPv4 address may come as one of IPv6."""
-    if host == ANY_HOST:
-        return host
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)
 
 
 class AclIndex:
@@ -169,4 +157,4 @@ def _key(acl: Acl) -> tuple[int, int, str]:
 
 
 def _entry(acl: Acl) -> _Entry:
-    return _Entry(host_key(acl.host), acl.operation, acl.permission != Permission.ALLOW)
+    return _Entry(comparable_address(acl.host), acl.operation, acl.permission != Permission.ALLOW)

@@ -17,7 +17,8 @@ from typing import Final, TypeAlias, TypeVar
 from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.security.acl_index import AclIndex, Caller, host_key
+from coordinator_server.security.acl_index import AclIndex, Caller
+from coordinator_server.security.addresses import comparable_address
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
@@ -144,7 +145,7 @@ class Authorizer:
                 raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the ACLs are not known here yet")
             if len(self._accesses) >= MOST_CALLERS:
                 self._forget()
-            access = self._accesses[principal, host] = Access(self, Caller(principal, host_key(host)))
+            access = self._accesses[principal, host] = Access(self, Caller(principal, comparable_address(host)))
         return access
 
     def describable(self, context: RequestContext, topics: Iterable[str]) -> list[str]:

@@ -6,18 +6,14 @@ then closed: the client waits, instead of trying again at once. It does not coun
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from coordinator_server.catalog.client_quotas import key_of
 from coordinator_server.catalog.quota_names import CONNECTION_CREATION_RATE, IP
+from coordinator_server.security.addresses import comparable_address
 from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.sampled_rate import SampledRate, Windows
+from coordinator_server.server.sampled_rate import RecentRates, Windows
 from protocol.messages.cluster_metadata import ClientQuotaRecord
-
-MOST_ADDRESSES: Final = 10_000
-"""Of so many addresses the rates are kept; the one that was idle for the longest time is forgotten."""
 
 
 class AddressRates:
@@ -27,10 +23,9 @@ class AddressRates:
         self._windows = windows
         self._incidents = incidents
         self._now_ms = now_ms
-        # By address; None is every other one.
+        # By address; None is the default of all others.
         self._limits: dict[str | None, float] = {}
-        # The one that was used last is the last one.
-        self._rates: dict[str, SampledRate] = {}
+        self._rates: RecentRates[str] = RecentRates(windows)
 
     def use(self, records: Iterable[ClientQuotaRecord]) -> None:
         """Limit addresses by these quotas."""
@@ -39,22 +34,17 @@ class AddressRates:
             entity = dict(key_of(record).entity)
             if record.key == CONNECTION_CREATION_RATE and IP in entity:
                 address = entity[IP]
-                self._limits[None if address is None else plain_address(address)] = record.value
+                self._limits[None if address is None else comparable_address(address)] = record.value
 
     def hold_ms(self, host: str) -> int:
         """Count a connection of an address. Return 0 if it is accepted, and the time to hold it if it is not."""
         if not self._limits:
             return 0
-        address = plain_address(host)
+        address = comparable_address(host)
         limit = self._limits.get(address, self._limits.get(None))
         if limit is None:
             return 0
-        rate = self._rates.pop(address, None)
-        if rate is None:
-            rate = SampledRate(self._windows)
-            if len(self._rates) >= MOST_ADDRESSES:
-                del self._rates[next(iter(self._rates))]
-        self._rates[address] = rate
+        rate = self._rates.of(address)
         now_ms = self._now_ms()
         rate.record(1, now_ms)
         wait_ms = min(rate.wait_ms(limit, now_ms), self._windows.window_ms)
@@ -67,13 +57,3 @@ class AddressRates:
                 action="they are held for a while and closed; raise the quota if this client is expected",
             )
         return wait_ms
-
-
-def plain_address(host: str) -> str:
-    """Return an address as the system names it. An IPv4 address is the same over IPv6. Anything else is returned as it is."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)

@@ -18,10 +18,7 @@ from typing import Final, Protocol
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.server.connection import Connection, Dispatch
 from coordinator_server.server.quota_limits import Measured, QuotaLimits
-from coordinator_server.server.sampled_rate import SampledRate, Windows
-
-MOST_RATES: Final = 10_000
-"""Of so many users and client ids the rates are kept; the one that was idle for the longest time is forgotten."""
+from coordinator_server.server.sampled_rate import RecentRates, Windows
 
 _PERCENT_PER_NS: Final = 100 / 1e9
 
@@ -33,8 +30,7 @@ class RequestQuotas:
         self.limits = QuotaLimits((), "")
         self._windows = windows
         self._now_ms = now_ms
-        # The one that was used last is the last one.
-        self._rates: dict[Measured, SampledRate] = {}
+        self._rates: RecentRates[Measured] = RecentRates(windows)
 
     def record(self, context: RequestContext, work_ns: int) -> int:
         """Count the time of a request. Return the time in ms for which its client has to wait."""
@@ -42,12 +38,7 @@ class RequestQuotas:
         limit = self.limits.limit(measured)
         if limit is None:
             return 0
-        rate = self._rates.pop(measured, None)
-        if rate is None:
-            rate = SampledRate(self._windows)
-            if len(self._rates) >= MOST_RATES:
-                del self._rates[next(iter(self._rates))]
-        self._rates[measured] = rate
+        rate = self._rates.of(measured)
         now_ms = self._now_ms()
         rate.record(work_ns * _PERCENT_PER_NS, now_ms)
         return min(rate.wait_ms(limit, now_ms), self._windows.window_ms)

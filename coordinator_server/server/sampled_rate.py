@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Hashable
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from coordinator_server.config import Config
 
+K = TypeVar("K", bound=Hashable)
+
 LEAST_WINDOW_MS: Final = 1
+MOST_RATES: Final = 10_000
+"""Maximum number of rates that are kept. Clients choose the keys."""
 
 
 class Windows(NamedTuple):
@@ -33,7 +38,7 @@ class _Sample:
 
 
 class SampledRate:
-    """A sum per second. Its time never goes back."""
+    """A sum per second. The times that it gets never decrease."""
 
     __slots__ = ("_current", "_samples", "_windows")
 
@@ -69,7 +74,7 @@ class SampledRate:
         return _rounded((rate - limit) / limit * elapsed_ms) if rate > limit else 0
 
     def _elapsed_ms(self, now_ms: int) -> int:
-        """Return the time that the samples stand for. Those that are too old are emptied."""
+        """Return the time that the samples cover. Those that are too old are reset."""
         number, window_ms = self._windows
         oldest_ms = now_ms
         for sample in self._samples:
@@ -79,6 +84,30 @@ class SampledRate:
         elapsed_ms = now_ms - oldest_ms
         missing = number - 1 - elapsed_ms // window_ms
         return max(elapsed_ms + max(missing, 0) * window_ms, LEAST_WINDOW_MS)
+
+
+class RecentRates(Generic[K]):
+    """The rates of up to MOST_RATES keys. The one that was idle for the longest time is dropped for a new one."""
+
+    __slots__ = ("_rates", "_windows")
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        # The least recently used one is the first.
+        self._rates: dict[K, SampledRate] = {}
+
+    def __len__(self) -> int:
+        return len(self._rates)
+
+    def of(self, key: K) -> SampledRate:
+        """Return the rate of a key, which counts as used now."""
+        rate = self._rates.pop(key, None)
+        if rate is None:
+            rate = SampledRate(self._windows)
+            if len(self._rates) >= MOST_RATES:
+                del self._rates[next(iter(self._rates))]
+        self._rates[key] = rate
+        return rate
 
 
 def _rounded(value: float) -> int:

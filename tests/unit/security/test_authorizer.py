@@ -9,7 +9,7 @@ import pytest
 from coordinator_server.catalog.acl_model import Acl, Pattern
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.security import authorizer as module
-from coordinator_server.security.acl_index import host_key
+from coordinator_server.security.addresses import comparable_address
 from coordinator_server.security.authorizer import Authorizer
 from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
 from protocol.error_codes import ErrorCode
@@ -149,7 +149,7 @@ def test_equal_entries_are_removed_one_by_one() -> None:
 )
 def test_addresses_are_compared_whatever_their_form(given: str, key: str) -> None:
     """Kafka's entries have Java's form of IPv6 addresses, sockets have the short one."""
-    assert host_key(given) == key
+    assert comparable_address(given) == key
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from coordinator_server.server.address_rates import MOST_ADDRESSES, AddressRates
+from coordinator_server.server.address_rates import AddressRates
 from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.sampled_rate import Windows
+from coordinator_server.server.sampled_rate import MOST_RATES, Windows
 from protocol.messages.cluster_metadata import ClientQuotaRecord, EntityData
 from tests.support.clock import ManualClock
 
@@ -63,8 +63,8 @@ def test_an_address_is_the_same_over_ipv6() -> None:
 def test_the_addresses_that_are_remembered_are_limited() -> None:
     rates = Rates({None: 0.1})
     rates.accepted(ANN, 1)
-    for number in range(MOST_ADDRESSES):
+    for number in range(MOST_RATES):
         rates.hold_ms(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
 
-    assert len(rates._rates) == MOST_ADDRESSES
+    assert len(rates._rates) == MOST_RATES
     assert rates.hold_ms(ANN) == 0

@@ -15,8 +15,8 @@ from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, Dispatcher
 from coordinator_server.server.metered_reply import Metering
 from coordinator_server.server.quota_limits import QuotaLimits
 from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.request_quotas import MOST_RATES, Meter, MeteredDispatcher, RequestQuotas
-from coordinator_server.server.sampled_rate import Windows
+from coordinator_server.server.request_quotas import Meter, MeteredDispatcher, RequestQuotas
+from coordinator_server.server.sampled_rate import MOST_RATES, Windows
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
