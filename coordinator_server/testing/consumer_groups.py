@@ -15,8 +15,7 @@ from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import DescribedGroup, Member
-
-PROTOCOL_TYPE = "consumer"
+from protocol.messages.consumer_protocol import CONSUMER
 
 
 def group_as_object(group: DescribedGroup) -> Mapping[str, Any]:
@@ -25,7 +24,7 @@ def group_as_object(group: DescribedGroup) -> Mapping[str, Any]:
         "group_id": group.group_id,
         "state": group.group_state,
         "generation_id": group.group_epoch,
-        "protocol_type": PROTOCOL_TYPE,
+        "protocol_type": CONSUMER,
         "protocol_name": group.assignor_name,
         "members": [_member_as_object(member) for member in group.members],
     }

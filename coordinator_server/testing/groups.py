@@ -22,7 +22,7 @@ from coordinator_server.testing.consumer_groups import begin_epoch, fence_member
 from protocol.codec import decode
 from protocol.error_codes import ErrorCode
 from protocol.errors import ProtocolError
-from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
+from protocol.messages.consumer_protocol import CONSUMER, ConsumerProtocolAssignment
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
@@ -162,7 +162,7 @@ def _as_object(group: DescribedGroup, generation_id: int) -> Mapping[str, Any]:
 
 def _assigned(protocol_type: str, assignment: bytes) -> Mapping[str, list[int]]:
     """Return the partitions of a consumer by topic. What members of other protocols are assigned only they can read."""
-    if protocol_type != "consumer" or not assignment:
+    if protocol_type != CONSUMER or not assignment:
         return {}
     version = int.from_bytes(assignment[:_VERSION_BYTES], "big")
     newest = ConsumerProtocolAssignment.kafka.versions.high

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from protocol.fields import Bytes, Int32, Item, Message, String, V, data
+
+CONSUMER: Final = "consumer"
+"""The protocol type of consumers in JoinGroup, SyncGroup and ListGroups."""
 
 
 class ConsumerProtocolSubscription(Message):

@@ -22,6 +22,7 @@ from coordinator_server.client.generation import NO_GENERATION, GroupMember
 from coordinator_server.client.offsets import TopicPartition
 from coordinator_server.client.settings import ConnectionSettings, GroupSettings
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_protocol import CONSUMER
 
 METADATA_MAX_AGE_S: Final = 300.0
 
@@ -114,7 +115,7 @@ class GroupConsumer(Coordinator):
 
     @property
     def protocol_type(self) -> str:
-        return "consumer"
+        return CONSUMER
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
         claims = self._claims()

@@ -22,13 +22,14 @@ from coordinator_server.group.classic.state import (
     VALID_PREVIOUS_STATES,
     ClassicGroupState,
 )
-from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
+from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import hash_map_order
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import Reply
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.join_group import JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember
 from protocol.messages.sync_group import SyncGroupResponse
 

@@ -12,7 +12,6 @@ from protocol.codec import decoder
 from protocol.errors import DecodeError
 from protocol.messages.consumer_protocol import ConsumerProtocolSubscription
 
-CONSUMER: Final = "consumer"
 _VERSION_BYTES: Final = 2
 
 

@@ -14,13 +14,13 @@ from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.classic.records import group_tombstone, new_group_record
 from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.classic.state import EMPTY, STABLE
-from coordinator_server.group.classic.subscription import CONSUMER
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.group_records import GroupMetadataKey
 from protocol.messages.list_groups import ListedGroup

@@ -25,13 +25,12 @@ from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
-
-_PROTOCOL_TYPE = "consumer"
 
 
 class ConsumerType:
@@ -103,7 +102,7 @@ class ConsumerType:
         group = self.groups.by_id.get_at(group_id, committed_offset)
         if group is None:
             return None
-        return ListedGroup(group_id, _PROTOCOL_TYPE, group_state(group, committed_offset).value, self.name)
+        return ListedGroup(group_id, CONSUMER, group_state(group, committed_offset).value, self.name)
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")

@@ -21,9 +21,10 @@ from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.records import group_tombstones
-from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_version, refuse, write_assignment
+from coordinator_server.group.migration.embedded import Unreadable, read_version, refuse, write_assignment
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.join_group import JoinGroupRequestProtocol
 
 
@@ -107,7 +108,7 @@ def _member(classic: ClassicGroup, member: ConsumerGroupMember) -> ClassicGroupM
     found.session_key = classic.session_key(member.member_id)
     found.rebalance_timeout_ms = metadata.rebalance_timeout_ms
     found.session_timeout_ms = own.session_timeout_ms
-    found.protocol_type = PROTOCOL_TYPE
+    found.protocol_type = CONSUMER
     found.protocols = [JoinGroupRequestProtocol(each.name, each.metadata) for each in own.supported_protocols]
     return found
 

@@ -18,7 +18,6 @@ from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, Cons
 
 M = TypeVar("M", bound=Message)
 
-PROTOCOL_TYPE: Final = "consumer"
 COOPERATIVE: Final = "cooperative-sticky"
 """Kafka's protocol whose members go on owning partitions while they join (KIP-429)."""
 NEWEST: Final = 3

@@ -30,7 +30,7 @@ from coordinator_server.group.consumer.membership import (
 )
 from coordinator_server.group.consumer.target import last_target
 from coordinator_server.group.migration.downgrade import downgrade, may_downgrade_replacing
-from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_subscription
+from coordinator_server.group.migration.embedded import Unreadable, read_subscription
 from coordinator_server.group.migration.exit import exited
 from coordinator_server.group.migration.timers import await_sync, refresh_classic_session
 from coordinator_server.group.registry import Groups
@@ -41,7 +41,7 @@ from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import TopicPartitions
 from protocol.messages.consumer_group_records import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
-from protocol.messages.consumer_protocol import ConsumerProtocolSubscription
+from protocol.messages.consumer_protocol import CONSUMER, ConsumerProtocolSubscription
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 _UNKNOWN_MEMBER_ID: Final = ""
@@ -113,7 +113,7 @@ def _answer(member: ConsumerGroupMember) -> JoinGroupResponse:
     assert own is not None
     return JoinGroupResponse(
         generation_id=member.member_epoch,
-        protocol_type=PROTOCOL_TYPE,
+        protocol_type=CONSUMER,
         protocol_name=own.supported_protocols[0].name,
         leader="",
         member_id=member.member_id,
@@ -133,7 +133,7 @@ def _refuse_protocols(group: ConsumerGroup, request: JoinGroupRequest) -> None:
     """Refuse a member without a protocol that all classic members support."""
     everybody = group.classic_members.value
     names = {each.name for each in request.protocols}
-    if request.protocol_type != PROTOCOL_TYPE or not any(group.classic_protocols.get(name, 0) == everybody for name in names):
+    if request.protocol_type != CONSUMER or not any(group.classic_protocols.get(name, 0) == everybody for name in names):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 

@@ -18,13 +18,14 @@ from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.consumer.membership import refuse_fenced_instance, require_member, require_static_member
 from coordinator_server.group.consumer.target import is_due
-from coordinator_server.group.migration.embedded import PROTOCOL_TYPE, Unreadable, read_version, write_assignment
+from coordinator_server.group.migration.embedded import Unreadable, read_version, write_assignment
 from coordinator_server.group.migration.timers import await_join, has_synced, refresh_classic_session
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import ClassicProtocol
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
@@ -43,7 +44,7 @@ def sync_group(
     if context.api_version >= _FIRST_SYNC_WITH_PROTOCOL and (request.protocol_type is None or request.protocol_name is None):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     member, protocol = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
-    if request.protocol_type not in (None, PROTOCOL_TYPE) or request.protocol_name not in (None, protocol.name):
+    if request.protocol_type not in (None, CONSUMER) or request.protocol_name not in (None, protocol.name):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         # A member that has to revoke partitions has joined for that, and is told to join for the new target afterwards.

@@ -31,7 +31,6 @@ from coordinator_server.group.consumer.records import (
 )
 from coordinator_server.group.migration.embedded import (
     COOPERATIVE,
-    PROTOCOL_TYPE,
     Unreadable,
     partitions_by_id,
     read_assignment,
@@ -44,6 +43,7 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
+from protocol.messages.consumer_protocol import CONSUMER
 
 _Position = tuple[bytes, int]
 HashOf = Callable[[Iterable[str]], int]
@@ -74,7 +74,7 @@ def refuse_upgrade(config: Config, group: ClassicGroup) -> None:
     """Refuse to convert a group with members if it may not become a consumer group, or cannot. Raises CoordinatorError."""
     if not migration_policy(config).upgrade:
         reason = "online upgrade is disabled"
-    elif group.protocol_type != PROTOCOL_TYPE:
+    elif group.protocol_type != CONSUMER:
         reason = "the group does not use the consumer embedded protocol"
     elif len(group.members) > config.group_consumer_max_size:
         reason = "the group size exceeds the consumer group maximum size"

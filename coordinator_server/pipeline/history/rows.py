@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from coordinator_server.group.classic.describe import GROUP_TYPE
-from coordinator_server.group.classic.subscription import CONSUMER, subscribed_topics
+from coordinator_server.group.classic.subscription import subscribed_topics
 from coordinator_server.machine.provenance import Provenance, Reason, attributed
 from coordinator_server.offsets.attribution import spoken_for
 from coordinator_server.pipeline.history.consumer_rows import add_consumer_rows
@@ -17,6 +17,7 @@ from coordinator_server.pipeline.states.groups import assigned_partitions
 from coordinator_server.pipeline.states.member_steps import HISTORY_SERDE
 from coordinator_server.pipeline.states.state import topic_id_text
 from protocol.control_records import ABORT, COMMIT, control_type
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.group_records import (
     GroupMetadataKey,
     GroupMetadataValue,

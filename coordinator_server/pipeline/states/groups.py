@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.config import Config
-from coordinator_server.group.classic.subscription import CONSUMER
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.type import ShareType
@@ -22,7 +21,7 @@ from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
-from protocol.messages.consumer_protocol import ConsumerProtocolAssignment
+from protocol.messages.consumer_protocol import CONSUMER, ConsumerProtocolAssignment
 
 _VERSION_BYTES: Final = 2
 NO_NAMES: Final[NamesOfTopics] = {}
