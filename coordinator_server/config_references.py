@@ -28,7 +28,7 @@ def check_no_secret(name: str, value: str) -> None:
 
 
 def resolved(name: str, text: str) -> str:
-    """Return the value of a property, with what references stand for. Raises ConfigError."""
+    """Return the value of a property, with references resolved. Raises ConfigError."""
 
     def value(reference: re.Match[str]) -> str:
         try:

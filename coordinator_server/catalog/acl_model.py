@@ -11,6 +11,8 @@ ANY_RESOURCE: Final = "*"
 ANY_HOST: Final = "*"
 EVERYONE: Final = "User:*"
 
+_ANY: Final = (ResourceType.ANY, PatternType.ANY, Operation.ANY, Permission.ANY)
+
 
 class Pattern(NamedTuple):
     """The resources that an entry is about. The type of a pattern is LITERAL or PREFIXED."""
@@ -65,7 +67,8 @@ class AclFilter(NamedTuple):
         name, principal, host = self.name, self.principal, self.host
         if name is None or principal is None or host is None or self.pattern_type == PatternType.MATCH:
             return None
-        if 1 in (self.resource_type, self.pattern_type, self.operation, self.permission):
+        kinds = (self.resource_type, self.pattern_type, self.operation, self.permission)
+        if any(kind == each for kind, each in zip(kinds, _ANY, strict=True)):
             return None
         return Acl(Pattern(self.resource_type, name, self.pattern_type), principal, host, self.operation, self.permission)
 

@@ -49,7 +49,7 @@ _OF_CLIENTS: Final[Mapping[str, Number]] = {
 }
 _OF_ADDRESSES: Final[Mapping[str, Number]] = {CONNECTION_CREATION_RATE: Number.INT}
 _TYPES: Final = (CLIENT_ID, IP, USER)
-# A value may differ from a whole number by as much.
+# The largest difference between a value and a whole number that does not count.
 _EPSILON: Final = 1e-6
 
 

@@ -30,8 +30,6 @@ MIN_ITERATIONS: Final = 4096
 MAX_ITERATIONS: Final = 16384
 MIN_SALT_BYTES: Final = 12
 """The messages of SCRAM are read and written by a library that refuses shorter salts; Kafka takes any."""
-
-
 MAX_CHANGES: Final = 1_000
 """The most changes of a request, whose hashes are computed in one step. Kafka has no such limit."""
 

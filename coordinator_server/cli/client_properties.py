@@ -1,6 +1,6 @@
 """The properties of a Kafka client, as ``--command-config`` of Kafka's tools takes them: how to reach the servers.
 
-Certificates and keys are PEM. Secrets may stand elsewhere, as in the server's properties: ``${env:NAME}``, ``${file:PATH:KEY}``,
+Certificates and keys are PEM. Secrets may be elsewhere, as in the server's properties: ``${env:NAME}``, ``${file:PATH:KEY}``,
 ``${directory:PATH:FILE}``. Properties of clients that are about other things have no effect.
 """
 
@@ -78,7 +78,7 @@ def connection_settings(
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Read a file of Java's properties, with what references stand for. Raises ConfigError."""
+    """Read a file of Java's properties, with references resolved. Raises ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:

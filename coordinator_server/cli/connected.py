@@ -1,4 +1,4 @@
-"""The members of a group that stands in the way of a change, for those who have to stop them."""
+"""The members that block a change of their group, for those who have to stop them."""
 
 from __future__ import annotations
 

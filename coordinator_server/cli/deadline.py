@@ -1,4 +1,4 @@
-"""The end of a stop that takes too long: a disk that stands still, or a check of the history that is in the middle of a large file."""
+"""The end of a stop that takes too long: a disk that hangs, or a check of the history that is in the middle of a large file."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def listing(listed: Sequence[Listed], *, with_type: bool, with_state: bool) -> I
 def offsets(
     group: Description, committed: Mapping[TopicPartition, Committed], ends: Mapping[TopicPartition, int], *, verbose: bool
 ) -> list[str]:
-    """Return the lines of ``--describe --offsets``: the members with the most partitions first, then what nobody has."""
+    """Return the lines of ``--describe --offsets``: the members with the most partitions first, then what no member has."""
     rows: list[Line] = []
     owned: set[TopicPartition] = set()
     for member in sorted(group.members, key=lambda each: -each.partition_count):

@@ -1,4 +1,4 @@
-"""Where offsets are reset to: the options of ``groups reset``, which are those of Kafka's tool, and the offsets that they stand for."""
+"""Where offsets are reset to: the options of ``groups reset``, which are those of Kafka's tool, and the offsets that they mean."""
 
 from __future__ import annotations
 

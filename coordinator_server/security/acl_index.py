@@ -25,7 +25,7 @@ ALLOWED_BY: Final[Mapping[int, frozenset[int]]] = {
 
 
 class Caller(NamedTuple):
-    """Who asks, and from which address, in the form of ``comparable_address``."""
+    """A principal and its address, in the form of ``comparable_address``."""
 
     principal: str
     host: str

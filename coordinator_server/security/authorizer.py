@@ -25,8 +25,9 @@ from protocol.error_codes import ErrorCode
 T = TypeVar("T")
 
 MOST_REMEMBERED: Final = 1 << 17
-"""The number of answers that are remembered, of all callers: about 30 MiB with names of the longest kind that is remembered."""
+"""The maximum number of cached answers, of all callers: about 30 MiB if all names have the maximum length."""
 LONGEST_REMEMBERED: Final = 256
+"""The maximum length of a name in a cached answer."""
 MOST_CALLERS: Final = 1 << 14
 
 _OPERATIONS: Final = 1 + max(Operation)
@@ -68,7 +69,7 @@ class Verdicts(dict[str, bool]):
 
 
 class Access:
-    """What one principal may do from one address, as of when it was asked for. Other threads may ask, too."""
+    """What one principal may do from one address, by the ACLs at its creation. Thread-safe."""
 
     __slots__ = ("_any", "_authorizer", "_caller", "_verdicts")
 

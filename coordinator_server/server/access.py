@@ -1,8 +1,8 @@
 """What a request needs: the column ``access`` of the API table, which counts where an authorizer is configured.
 
 ``needs`` are checked first, in their order, and refuse the whole request. ``parts`` look at the elements of the request and of the
-answer: a handler gets a request without what is denied, and the answer is completed, or filtered, when it is encoded. So handlers know
-nothing of it, and a server without an authorizer does nothing of this. What is denied is reported once, by ``Asked.report``.
+answer: a handler gets a request without what is denied, and the answer is completed, or filtered, when it is encoded. Handlers
+do not know about it, and a server without an authorizer skips it. What is denied is reported once, by ``Asked.report``.
 
 A request of many elements is checked in steps, and an answer with many is encoded, and so filtered, beside the loop.
 """
@@ -274,7 +274,7 @@ class Both(NamedTuple):
 
 
 def amend(reply: PendingReply[Any], amended: Callable[[Any], Any]) -> None:
-    """Let the answer of a request, be it a refusal, become that of ``amended``. The last amendment is the first that gets it."""
+    """Pass the answer of a request, also a refusal, through ``amended`` before it is encoded. The last amendment is applied first."""
     version = reply.context.api_version
     encode = reply.api.encode[version]
 

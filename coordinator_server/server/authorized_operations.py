@@ -1,7 +1,7 @@
 """The operations that resources have, as bit fields (Kafka's ``AclEntry.supportedOperations``).
 
-Responses that tell the authorized operations have all of them. Where an authorizer is configured, ``access.py`` leaves those that the
-principal may do.
+Handlers put all of them into responses with authorized operations. Where an authorizer is configured, ``access.py`` leaves those that
+the principal may do.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ OF_CLUSTER: Final = (
     Operation.ALTER_CONFIGS,
     Operation.IDEMPOTENT_WRITE,
 )
-NOT_TOLD: Final = -(1 << 31)
-"""In place of the operations, where a request does not ask for them."""
+NOT_REQUESTED: Final = -(1 << 31)
+"""The value of the field if a request does not ask for the operations."""
 
 
 def _bits(operations: tuple[Operation, ...]) -> int:

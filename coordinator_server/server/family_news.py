@@ -1,4 +1,4 @@
-"""Tells parts of a loop that users, ACLs or quotas have changed: when the change is visible in this loop, before it is answered.
+"""Notifies parts of a loop of changes of users, ACLs and quotas: when a change is visible in this loop, before it is answered.
 
 So when the answer to a change is sent, every serving loop has acted on it.
 """
@@ -20,11 +20,11 @@ class FamilyNews:
         self._seen: dict[RecordFamily, Hashable] = {}
 
     def follow(self, family: RecordFamily, call: Callable[[], None]) -> None:
-        """Call ``call`` when the catalog is there, and when records of the family have changed."""
+        """Call ``call`` when the catalog is loaded, and when records of the family have changed."""
         self._followers.append((family, call))
 
     def changed(self) -> None:
-        """Look for changes. Called for every change of the catalog, and once when the catalog is there."""
+        """Look for changes. Called for every change of the catalog, and once when it is loaded."""
         for family in {family: None for family, _ in self._followers}:
             version = self._catalog.family_version(family)
             if self._seen.get(family) != version:

@@ -1,6 +1,6 @@
 """How a client of a listener with SASL proves who it is, before its requests are served (Kafka's ``SaslServerAuthenticator``).
 
-    BEGUN ──ApiVersions──► VERSIONS_TOLD ──SaslHandshake──► TOKENS ──SaslAuthenticate…──► DONE ──time──► EXPIRED
+    BEGUN ──ApiVersions──► VERSIONS_SENT ──SaslHandshake──► TOKENS ──SaslAuthenticate…──► DONE ──time──► EXPIRED
       └─────────SaslHandshake────────────────────────────────►┘ ▲                            │             │
                                                                 └────SaslHandshake (KIP-368)─┴─────────────┘
 
@@ -45,7 +45,7 @@ class State(Enum):
     """What the client has proved."""
 
     BEGUN = "begun"
-    VERSIONS_TOLD = "versions told"
+    VERSIONS_SENT = "versions sent"
     TOKENS = "tokens"
     DONE = "done"
     EXPIRED = "expired"
@@ -55,7 +55,7 @@ class State(Enum):
 # In state TOKENS a wrong request is answered with ILLEGAL_SASL_STATE, and then closes; in the others it closes at once.
 _ACCEPTED: Final[Mapping[State, frozenset[int | None]]] = {
     State.BEGUN: frozenset({API_VERSIONS_KEY, HANDSHAKE_KEY}),
-    State.VERSIONS_TOLD: frozenset({HANDSHAKE_KEY}),
+    State.VERSIONS_SENT: frozenset({HANDSHAKE_KEY}),
     State.TOKENS: frozenset({HANDSHAKE_KEY, AUTHENTICATE_KEY}),
     State.DONE: frozenset(),
     State.EXPIRED: frozenset({HANDSHAKE_KEY}),
@@ -130,7 +130,7 @@ class Login:
             raise UnservedRequest(f"API key {key} before the client is authenticated ({state.value})")
         has_started = services.before(connection, frame)
         if has_started and key == API_VERSIONS_KEY and not connection.unanswered and _is_known_version(frame):
-            self.state = State.VERSIONS_TOLD
+            self.state = State.VERSIONS_SENT
         return has_started
 
     # Called by the handlers

@@ -159,5 +159,5 @@ class MeteredLargeReply(LargeReply[Any]):
 
 
 def _with_field(response: Any, where: int, throttle_ms: int) -> Any:
-    """Return the response, with the time in its field if that has no place of its own. The response may be that of others, too."""
+    """Return the response, with the time in its field if the field has no fixed place. Other requests may share the response."""
     return replace(response, throttle_time_ms=throttle_ms) if where == MOVING else response

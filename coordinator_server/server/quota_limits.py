@@ -1,12 +1,12 @@
 """Which quota a client has: by user and client id, with defaults (Kafka's ``ClientQuotaManager.DefaultQuotaCallback``).
 
-The first of these that exists counts, and what it is of is measured together:
+The first of these that exists counts. The clients that it covers are measured together:
 
     user and client id, user and any client id, user,
     any user and client id, any user and any client id, any user,
     client id, any client id
 
-As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), clients are told apart by that alone.
+As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coordinator_server.catalog.quota_names import CLIENT_ID, IP, USER
 from protocol.messages.cluster_metadata import ClientQuotaRecord
 
 ANY: Final = ""
-"""The name of the default entity; no other one is empty."""
+"""The name of the default entity. No other name is empty."""
 
 Measured = tuple[str, str]
 """A user and a client id that are measured together. An empty one does not count."""

@@ -1,6 +1,6 @@
 """Where an answer has ``throttle_time_ms``: in most of them it has the same place in every answer, so it is written there afterwards.
 
-So answers that are encoded without message objects, and responses that several requests share, need nothing of it.
+Answers that are encoded without message objects, and responses that several requests share, need no field for it.
 """
 
 from __future__ import annotations

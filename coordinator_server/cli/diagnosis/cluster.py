@@ -95,7 +95,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
 
 
 async def _check_groups(cluster: Cluster, watch_s: float) -> list[Finding]:
-    """Look at groups that are not settled, and again after a while: those that stand still are stuck."""
+    """Look at groups that are not settled, and again after a while: those without progress are stuck."""
     listed = await list_groups(cluster)
     unsettled = [each for each in listed if each.state not in SETTLED]
     if unsettled:

@@ -48,7 +48,7 @@ class Cluster:
         self.controller_id = -1
         self._has_all = False
         self._connections: dict[Address, Connection] = {}
-        # One for each server: one that hangs holds up nobody who asks another.
+        # One for each server: one that hangs does not delay requests to others.
         self._locks: dict[Address, asyncio.Lock] = {}
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""What groups of the newer protocols have in common: their records of which there is one, members, targets (``ModernGroup``).
+"""What groups of the newer protocols have in common: their singleton records, members and targets (``ModernGroup``).
 
 A group is hard state, all of it: the values of its records by key, and what follows from them. Only ``replay`` changes it.
 """
@@ -60,7 +60,7 @@ class ModernGroup(Generic[M, V]):
         self.end_offset = TimelineValue(registry, 0)
         # Soft state: the epoch whose hash was compared with the present topics; None if they may have changed since.
         self.compared_epoch: int | None = None
-        # The records that a group has at most one of, by type of the key.
+        # The singleton records, by type of the key: a group has at most one of each.
         self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
         self.members: TimelineDict[str, M] = TimelineDict(registry)
         # The largest number of members so far. The order in which Kafka iterates over members depends on it. Not timeline state:
@@ -75,7 +75,7 @@ class ModernGroup(Generic[M, V]):
         """Whether the group has a record."""
         return bool(self.members or self.head or self.targets)
 
-    # --- the records of which there is one
+    # --- singleton records
 
     @property
     def group_epoch(self) -> int:
@@ -119,7 +119,7 @@ class ModernGroup(Generic[M, V]):
     # --- replay
 
     def put_head(self, key_type: type[Message], value: Any) -> None:
-        """Set or remove a record of which there is one."""
+        """Set or remove a singleton record."""
         if value is not None:
             self.head[key_type] = value
         else:
@@ -153,5 +153,5 @@ class ModernGroup(Generic[M, V]):
 
 
 def put_head(group: ModernGroup[Any, Any], key: Message, value: Message | None) -> None:
-    """Set or remove a record of which there is one (for ``GroupTable.replaying``)."""
+    """Set or remove a singleton record (for ``GroupTable.replaying``)."""
     group.put_head(type(key), value)

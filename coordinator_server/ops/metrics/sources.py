@@ -41,7 +41,7 @@ class Server:
         asked_s = time.monotonic()
         with self._asking:
             if self._health is not None and self._health[0] >= asked_s:
-                # Somebody else has asked in the meantime.
+                # Another thread has asked in the meantime.
                 return self._health[1]
             began_s = time.monotonic()
             verdict = self._ask_health()

@@ -56,7 +56,7 @@ def sealed_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
 def cut_of_server(
     ask: Ask, now_s: Callable[[], float] = time.monotonic, pause: Callable[[float], None] = time.sleep
 ) -> dict[str, int] | None:
-    """Return the offset of each shard at one moment, or None without a server. ``ask`` asks all loops, and holds them for so many ms."""
+    """Return the offset of each shard at one moment, or None without a server. ``ask`` asks all loops, and makes them hold their messages for a number of ms."""
     deadline, before = now_s() + PATIENCE_S, None
     try:
         while (answer := ask(HOLD_MS)) is not None:
@@ -74,7 +74,7 @@ def cut_of_server(
 
 
 def _is_one_moment(before: Sequence[LoopCut], cuts: Sequence[LoopCut]) -> bool:
-    """Return whether nothing went between the loops from the first answers to the second ones."""
+    """Return whether no message passed between the loops from the first answers to the second ones."""
     held = [(each.loop, each.pid, each.hold) for each in before] == [(each.loop, each.pid, each.hold) for each in cuts]
     is_quiet = not any(each.in_flight for each in (*before, *cuts))
     catalog = max((each.shards.get(_CATALOG, 0) for each in cuts), default=0)

@@ -71,7 +71,7 @@ def restore(source: Path, data_dir: Path, storage: Storage = LOCAL) -> Restored:
 def _make_room(data_dir: Path, storage: Storage) -> None:
     names = [name for name in storage.list(str(data_dir)) if name not in _NOTHING]
     if begun_in(storage, str(data_dir)) == _BEGUN:
-        # What says that a restore has begun stays, in case this one does not come to its end either.
+        # The mark that a restore has begun stays: this one may be interrupted, too.
         for name in names:
             if name != NAME:
                 remove_tree(storage, f"{data_dir}/{name}")

@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Refused(Exception):
-    """The client is not who it says. The message is for the client: None if it is told no more than that."""
+    """The client is not who it says. The message is for the client; None gives it a generic one."""
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message)

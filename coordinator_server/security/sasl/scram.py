@@ -31,7 +31,7 @@ class Credentials(Protocol):
 
 
 class Strangers:
-    """The credentials of users that do not exist: the same each time, and the proof of nobody."""
+    """The credentials of users that do not exist: the salt of a name is always the same, and no password matches."""
 
     def __init__(self, mechanism: ScramMechanism) -> None:
         self._mechanism = mechanism

@@ -53,8 +53,8 @@ SHARES: Final[ApiAccess[Any]] = ApiAccess((READ_GROUP,), in_handler=((Operation.
 """Of requests of share sessions, which have topics that a request does not name."""
 
 
-def _told(asked: Asked, request: Any, response: Any) -> Any:
-    """Tell of each described group the operations that the principal may do."""
+def _with_operations(asked: Asked, request: Any, response: Any) -> Any:
+    """Set the operations that the principal may do on each described group."""
     for group in response.groups:
         if group.authorized_operations >= 0:
             group.authorized_operations = asked.access.allowed_bits(OF_GROUPS, ResourceType.GROUP, group.group_id)
@@ -70,7 +70,7 @@ def _with_hidden(asked: Asked, request: Any, response: Any) -> Any:
             return group
         return type(group)(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, group.group_id)
 
-    return replace(response, groups=[shown(group) for group in _told(asked, request, response).groups])
+    return replace(response, groups=[shown(group) for group in _with_operations(asked, request, response).groups])
 
 
 def _topics_of(group: Any) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _topics_of(group: Any) -> Iterator[str]:
 DESCRIBE_GROUPS: Final[ApiAccess[Any]] = ApiAccess(
     parts=Both(
         Each("groups", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group_id: group_id, "groups", NO_MESSAGES),
-        Filtered(_told),
+        Filtered(_with_operations),
     )
 )
 DESCRIBE_MEMBERS: Final[ApiAccess[Any]] = ApiAccess(

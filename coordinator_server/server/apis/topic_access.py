@@ -32,7 +32,7 @@ from coordinator_server.server.apis.first_versions import (
     RECORDS_BY_TOPIC_ID,
 )
 from coordinator_server.server.apis.lists import in_portions
-from coordinator_server.server.authorized_operations import NOT_TOLD, OF_CLUSTER, OF_TOPICS
+from coordinator_server.server.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
 from coordinator_server.server.node import Node
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
@@ -125,18 +125,18 @@ def _name_of_id(asked: Asked, topic_id: bytes) -> str | None:
 
 
 def _with_operations(asked: Asked, response: Any) -> Any:
-    """Tell the operations that the principal may do, of topics and of the cluster."""
+    """Set the operations that the principal may do, on topics and on the cluster."""
     for topic in response.topics:
         if topic.topic_authorized_operations >= 0:
             name = topic.name
-            is_told = name is not None and topic.error_code != _DENIED
-            bits = asked.access.allowed_bits(OF_TOPICS, ResourceType.TOPIC, name or "") if is_told else NOT_TOLD
+            is_described = name is not None and topic.error_code != _DENIED
+            bits = asked.access.allowed_bits(OF_TOPICS, ResourceType.TOPIC, name or "") if is_described else NOT_REQUESTED
             topic.topic_authorized_operations = bits
     return _with_cluster_operations(asked, None, response)
 
 
 def _with_cluster_operations(asked: Asked, request: Any, response: Any) -> Any:
-    if getattr(response, "cluster_authorized_operations", NOT_TOLD) >= 0:
+    if getattr(response, "cluster_authorized_operations", NOT_REQUESTED) >= 0:
         may_describe = asked.access.allows(Operation.DESCRIBE, ResourceType.CLUSTER)
         bits = asked.access.allowed_bits(OF_CLUSTER, ResourceType.CLUSTER) if may_describe else 0
         response.cluster_authorized_operations = bits

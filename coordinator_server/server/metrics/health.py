@@ -20,7 +20,7 @@ from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.hosted import Hosted
 
 REFUSED_S: Final = 60.0
-"""How long a refused write counts, if none was tried since: without requests nobody would find out that the disk has room again."""
+"""How long a refused write counts if no later one was tried. Without requests, no write shows that the disk has room again."""
 
 
 class Health:
