@@ -7,7 +7,6 @@ Certificates and keys are PEM. Secrets may be elsewhere, as in the server's prop
 from __future__ import annotations
 
 import os
-import re
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from coordinator_server.client.settings import ConnectionSettings, Sasl
 from coordinator_server.config import ConfigError
 from coordinator_server.config_references import resolved
 from coordinator_server.java_properties import MalformedProperties, parse_properties
+from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 
 DEFAULTS: Final[Mapping[str, str]] = {
     "bootstrap.servers": "127.0.0.1:9092",
@@ -41,8 +41,6 @@ DEFAULTS: Final[Mapping[str, str]] = {
 """The properties that have an effect, with Kafka's defaults, except those of the first two and of the types of stores."""
 
 _PROTOCOLS: Final = {"PLAINTEXT": (False, False), "SSL": (True, False), "SASL_PLAINTEXT": (False, True), "SASL_SSL": (True, True)}
-_JAAS_OPTION: Final = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""")
-_ESCAPE: Final = re.compile(r"\\(.)")
 
 
 class NoListener(ConfigError):
@@ -154,8 +152,11 @@ def _refused(name: str, path: str) -> Iterator[None]:
 
 def _sasl(properties: Mapping[str, str]) -> Sasl:
     """Return the name and password of a login module: ``…LoginModule required username="a" password="b";``. Raises ConfigError."""
-    options = {name: next(filter(None, values), "") for name, *values in _JAAS_OPTION.findall(properties["sasl.jaas.config"])}
+    text = properties["sasl.jaas.config"]
+    try:
+        options = parse_jaas(text).options if text else {}
+    except BadJaas as bad:
+        raise ConfigError(f"sasl.jaas.config {bad}") from None
     if not {"username", "password"} <= options.keys():
         raise ConfigError('sasl.jaas.config has no username="…" and password="…"')
-    username, password = (_ESCAPE.sub(r"\1", options[name]) for name in ("username", "password"))
-    return Sasl(username, password, properties["sasl.mechanism"])
+    return Sasl(options["username"], options["password"], properties["sasl.mechanism"])
