@@ -1,5 +1,6 @@
 """One server of ours for all scripts of a file, over several lives: the second has other limits, and is what scripts restart into; in the third ids of
-producers expire; each of the last ones has a migration policy of its own.
+producers expire; each of the last ones has a migration policy of its own. Each file has a server of its own, because the files of a run are in
+several processes, in any order.
 
 Transcripts stand for a broker (tests/data/differential). A script without a fresh one is played before a broker that starts for it; under CI it fails.
 """
@@ -92,14 +93,14 @@ class Halves:
 
 
 def _asked(request: pytest.FixtureRequest, scripts: Iterable[Script]) -> list[Script]:
-    """Those of the scripts whose tests are to run."""
+    """Those of the scripts whose tests are to run in this file."""
     titles = {script.title for script in _all_asked(request)}
     return [script for script in scripts if script.title in titles]
 
 
 def _all_asked(request: pytest.FixtureRequest) -> Iterator[Script]:
     for item in request.session.items:
-        script = item.callspec.params.get("script") if hasattr(item, "callspec") else None
+        script = item.callspec.params.get("script") if hasattr(item, "callspec") and item.path == request.path else None
         if isinstance(script, Script):
             yield script
 
@@ -127,19 +128,19 @@ def _has_transcript(request: pytest.FixtureRequest, archive: Archive) -> None:
         request.node.warn(pytest.PytestWarning(f"no fresh transcript of what Kafka says to it, so a broker was asked: {COMMAND}"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     with Pair(tmp_path_factory.mktemp("differential")) as pair:
         yield pair
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stage(_pair: Pair, archive: Archive) -> Stage:
     """The first life."""
     return Stage(_pair.start(LIMITS), archive)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
     named = chain(
         scripts_of("timing"),
@@ -154,7 +155,7 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
     played.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
     books = {each.book for each in (RESTARTED_PRODUCERS, RESTARTED_CONSUMERS, RESTARTED_SHARE_STATES, RESTARTED_SHARES)}
@@ -165,12 +166,12 @@ def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> t
     return again, halves
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def halves(_second_life: tuple[Stage, Halves]) -> Halves:
     return _second_life[1]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) -> Iterator[Played]:
     played = Played(
         _asked(
@@ -185,7 +186,7 @@ def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) 
     played.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
     """The third life."""
     third = Stage(_pair.start({**LIMITS, **EXPIRING, **UPDATES[2]}), stage.archive)
@@ -197,7 +198,7 @@ def expiring(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> Itera
     played.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stage_of(_pair: Pair, stage: Stage) -> Callable[[str], Stage]:
     """The lives of the migration policies, each from the first script on that needs it: scripts of one policy are neighbours."""
     lives: dict[str, Stage] = {}
@@ -211,7 +212,7 @@ def stage_of(_pair: Pair, stage: Stage) -> Callable[[str], Stage]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Scripts that take time begin first and are asked last; the second life comes after the first."""
+    """In each file, scripts that take time begin first and are asked last; the second life comes after the first."""
     order = {
         "test_script": 1,
         "test_sequence": 1,
@@ -234,6 +235,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_policy": 6,
     }
     here = [place for place, item in enumerate(items) if "tests/differential" in item.nodeid]
-    ordered = sorted((items[place] for place in here), key=lambda item: order.get(getattr(item, "originalname", ""), 0))
+    ordered = sorted(
+        (items[place] for place in here), key=lambda item: (item.path, order.get(getattr(item, "originalname", ""), 0))
+    )
     for place, item in zip(here, ordered, strict=True):
         items[place] = item

@@ -1,4 +1,4 @@
-"""Both servers for one session of tests: their properties, and the topics that scripts commit to."""
+"""Both servers for the tests of a file: their properties, and the topics that scripts commit to."""
 
 from __future__ import annotations
 
