@@ -12,7 +12,8 @@ from coordinator_server.client.election import Election
 from coordinator_server.client.heartbeats import Heartbeats
 from coordinator_server.client.member import Member
 from coordinator_server.client.term import Term
-from tests.simulation.__main__ import clients_command
+from tests.simulation.__main__ import replay_command
+from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.clients import ClientsPlay, run
 from tests.simulation.program import Program
 
@@ -26,7 +27,7 @@ def test_programs_agree() -> None:
     for seed in range(SEEDS):
         play = ClientsPlay(seed)
         wrong = play.run()
-        assert not wrong, "\n".join([f"seed {seed}: {clients_command(seed)}", *wrong[:5]])
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, 'clients')}", *wrong[:5]])
         terms += play.ledger.terms
         saves += play.ledger.saves
         checkpoints += play.ledger.checkpoints
@@ -116,7 +117,4 @@ def test_a_broken_rule_is_seen(
 ) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    for seed in range(first, first + MOST_SEEDS):
-        if any(words in fault for fault in run(seed)):
-            return
-    pytest.fail(f"nobody noticed: {words}")
+    must_be_seen(run, words, first, MOST_SEEDS)

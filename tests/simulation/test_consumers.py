@@ -13,7 +13,8 @@ from coordinator_server.group.consumer.records import epoch_record
 from coordinator_server.group.consumer.sessions import refresh_session
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.runtime.executor import ExecutorQueue
-from tests.simulation.__main__ import consumers_command
+from tests.simulation.__main__ import replay_command
+from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.consumers import ConsumersPlay, run
 
 SEEDS = max(6, int(os.environ.get("SEEDS", "125")) // 10)
@@ -32,7 +33,7 @@ def test_groups_settle_and_partitions_have_one_owner() -> None:
     for seed in sorted({*range(SEEDS), *KEPT}):
         play = ConsumersPlay(seed)
         wrong = play.run()
-        assert not wrong, "\n".join([f"seed {seed}: {consumers_command(seed)}", *wrong[:5]])
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, 'consumers')}", *wrong[:5]])
         acquired += play.ledger.acquired
         commits += play.ledger.commits
         reads += play.ledger.reads
@@ -145,7 +146,4 @@ def test_a_broken_rule_is_seen(
 ) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    for seed in range(first, first + MOST_SEEDS):
-        if any(words in fault for fault in run(seed)):
-            return
-    pytest.fail(f"nobody noticed: {words}")
+    must_be_seen(run, words, first, MOST_SEEDS)

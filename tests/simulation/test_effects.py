@@ -15,7 +15,7 @@ from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import Hello, Welcome
 from coordinator_server.server.cluster.neighbours import Receiver, Sender
 from protocol.error_codes import ErrorCode
-from tests.simulation.__main__ import effects_command
+from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.purses import PursePlay, run
 from tests.toy.purse import CREDIT, Credit, Nothing, PurseShard, Transfer
@@ -36,7 +36,7 @@ def _toys() -> Iterator[None]:
 def test_no_money_is_lost_and_none_is_made(first: int) -> None:
     for seed in range(first, min(first + PER_TEST, SEEDS)):
         wrong = run(seed)
-        assert not wrong, "\n".join([f"seed {seed}: {effects_command(seed)}", *wrong[:5]])
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, 'effects')}", *wrong[:5]])
 
 
 def test_a_seed_is_one_play() -> None:

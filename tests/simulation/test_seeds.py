@@ -29,8 +29,8 @@ KEPT: dict[int, str] = {
 
 def check(seeds: range | list[int]) -> None:
     for seed in seeds:
-        _, wrong = wrong_with(seed, STORM)
-        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, STORM)}", *wrong[:10]])
+        _, wrong = wrong_with(seed, storm_s=STORM)
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, storm_s=STORM)}", *wrong[:10]])
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, PER_TEST))

@@ -15,7 +15,8 @@ from coordinator_server.group.share.sessions import RETRY_MS, refresh_session
 from coordinator_server.share import upkeep
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_rows import combine_rows, merge_rows
-from tests.simulation.__main__ import shares_command
+from tests.simulation.__main__ import replay_command
+from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.shares import SharesPlay, run
 
 SEEDS = max(5, int(os.environ.get("SEEDS", "125")) // 25)
@@ -35,7 +36,7 @@ def test_groups_settle_and_no_state_is_lost() -> None:
     for seed in sorted({*range(SEEDS), *KEPT}):
         play = SharesPlay(seed)
         wrong = play.run()
-        assert not wrong, "\n".join([f"seed {seed}: {shares_command(seed)}", *wrong[:5]])
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, 'shares')}", *wrong[:5]])
         beats += sum(seat.member.beats for seat in play.seats if seat.member is not None)
         reads += sum(account.reads for account in play.accounts.values())
         writes += sum(account.writes for account in play.accounts.values())
@@ -135,7 +136,4 @@ def test_a_broken_rule_is_seen(
 ) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    for seed in range(first, first + MOST_SEEDS):
-        if any(words in fault for fault in run(seed)):
-            return
-    pytest.fail(f"nobody noticed: {words}")
+    must_be_seen(run, words, first, MOST_SEEDS)

@@ -19,7 +19,7 @@ from coordinator_server.server import producer_ids
 from coordinator_server.transaction import transaction as steps
 from coordinator_server.transaction.shard import TransactionShard
 from coordinator_server.transaction.transaction import Transaction, Transition
-from tests.simulation.__main__ import transactions_command
+from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.transactions import TransactionPlay, run
 from tests.support.mover import Outcome
@@ -34,7 +34,7 @@ def test_all_of_a_transaction_moves_or_none(first: int) -> None:
     for seed in range(first, min(first + PER_TEST, SEEDS)):
         play = TransactionPlay(seed)
         wrong = play.run()
-        assert not wrong, "\n".join([f"seed {seed}: {transactions_command(seed)}", *wrong[:5]])
+        assert not wrong, "\n".join([f"seed {seed}: {replay_command(seed, 'transactions')}", *wrong[:5]])
         told += [moved.outcome for producer in play.producers for moved in producer.moved]
 
     assert all(told.count(outcome) > PER_TEST for outcome in Outcome)

@@ -23,6 +23,28 @@ PACKAGES = {
 }
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 
+# The modules of configuration and of kinds, which lie in no layer.
+TABLES = {
+    "config",
+    "config_changes",
+    "config_environment",
+    "config_references",
+    "config_access",
+    "config_log",
+    "config_sasl",
+    "config_share",
+    "config_sources",
+    "config_tls",
+    "config_toml",
+    "config_values",
+    "java_properties",
+    "kinds",
+    "listener_settings",
+    "listeners",
+    "properties",
+    "topic_names",
+}
+
 
 def named(contract: str, field: str) -> set[str]:
     """The packages that a contract names in a list; the name of the contract begins like this."""
@@ -34,25 +56,8 @@ def test_every_package_has_its_layer() -> None:
     """But for the log, whose place another contract tells, and the tables that everybody may read."""
     assert PACKAGES - named("the layers of the server", "layers") == {
         "__init__",
-        "config",
-        "config_changes",
-        "config_environment",
-        "config_references",
-        "config_access",
-        "config_log",
-        "config_sasl",
-        "config_share",
-        "config_sources",
-        "config_tls",
-        "config_toml",
-        "config_values",
-        "java_properties",
-        "kinds",
-        "listener_settings",
-        "listeners",
+        *TABLES,
         "log",
-        "properties",
-        "topic_names",
     }
 
 
@@ -75,24 +80,7 @@ def test_tables_read_no_package() -> None:
         "__init__",
         "__main__",
         "apps",
-        "config",
-        "config_changes",
-        "config_environment",
-        "config_references",
-        "config_access",
-        "config_log",
-        "config_sasl",
-        "config_share",
-        "config_sources",
-        "config_tls",
-        "config_toml",
-        "config_values",
-        "java_properties",
-        "kinds",
-        "listener_settings",
-        "listeners",
-        "properties",
-        "topic_names",
+        *TABLES,
     }
 
 

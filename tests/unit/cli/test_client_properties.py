@@ -86,7 +86,10 @@ def test_certificates_are_pem_in_files_or_in_the_properties(tmp_path: Path) -> N
         (["security.protocol=SSL", "ssl.truststore.location=/none.pem"], "ssl.truststore.location=/none.pem cannot be read"),
         (["security.protocol=SSL", "ssl.truststore.type=JKS"], "only PEM"),
         (["security.protocol=SASL_PLAINTEXT", "sasl.mechanism=PLAIN"], 'sasl.jaas.config has no username="…"'),
-        (["security.protocol=SASL_PLAINTEXT", "sasl.jaas.config=username=a password=b"], "sasl.jaas.config is not MODULE required"),
+        (
+            ["security.protocol=SASL_PLAINTEXT", "sasl.jaas.config=username=a password=b"],
+            "sasl.jaas.config is not MODULE required",
+        ),
         (["request.timeout.ms=soon"], "takes a number of milliseconds"),
         (["", r"client.id=\u12"], "client.properties:2: "),
         (["client.id=${env:NOT_THERE}"], "no variable NOT_THERE"),
