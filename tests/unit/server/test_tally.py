@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec import Struct, inspect
+from msgspec.structs import fields
 
 from coordinator_server.log.write.submit_counts import SIZE_BOUNDS, SYNC_BOUNDS_S, SubmitCounts
 from coordinator_server.ops.metrics import families
-from coordinator_server.server.error_counts import error_counter
+from coordinator_server.server.error_counts import error_counter, lists_of_structs
 from coordinator_server.server.table import ROWS
 from coordinator_server.server.tally import BOUNDS_S, FREQUENT, NEVER, ONE_IN, Tally
 from protocol.api import APIS
@@ -139,6 +142,23 @@ def test_the_outermost_errors_of_an_answer_count(answer: Any, errors: dict[int, 
 
 def test_every_answer_has_errors_that_count() -> None:
     assert [row.response.__name__ for row in ROWS if error_counter(row.response) is None] == []
+
+
+def test_lists_of_structs_are_found_as_msgspec_finds_them() -> None:
+    """For every message of every API."""
+    kinds: list[type[Struct]] = [message for api in APIS.values() for message in (api.request, api.response)]
+    for kind in kinds:
+        found = list(lists_of_structs(kind))
+        assert found == list(lists_by_msgspec(kind)), kind
+        kinds += [item for _, item in found]
+
+
+def lists_by_msgspec(kind: type[Struct]) -> Iterator[tuple[str, type[Struct]]]:
+    for field in fields(kind):
+        known = inspect.type_info(field.type)
+        for option in known.types if isinstance(known, inspect.UnionType) else (known,):
+            if isinstance(option, inspect.ListType) and isinstance(option.item_type, inspect.StructType):
+                yield field.name, option.item_type.cls
 
 
 def test_an_answer_of_a_short_way_has_no_errors() -> None:
