@@ -31,7 +31,8 @@ examples:
   coordinator-server doctor --data-dir ./data --offline --full       # of a server that does not run
   coordinator-server doctor -o json | jq '.[] | select(.severity == "problem")'
 """
-_WATCH_S: Final = 3.0
+# Members of the newer protocols send a heartbeat each five seconds, and need two of them to give up a partition and to take one.
+_WATCH_S: Final = 12.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -145,6 +145,9 @@ def explain(group: Description) -> tuple[str, str]:
             f"group {group.group_id} does not settle: {', '.join(behind[:3]) or 'a member'} has not confirmed epoch {group.epoch}",
             why,
         )
+    if group.state == "Assigning":
+        members = ", ".join(_who(each) for each in group.members[:3])
+        return f"group {group.group_id} waits for a heartbeat, with which it is assigned anew; its members: {members}", why
     if group.state == "CompletingRebalance":
         members = ", ".join(_who(each) for each in group.members[:3])
         return f"group {group.group_id} waits for the leader's assignment; its members: {members}", why
