@@ -18,7 +18,8 @@ def described(groups: ClassicGroups, group_id: str, committed_offset: int) -> De
     """Return state and members of a group; only of a stable group protocol and subscriptions. Raises GROUP_ID_NOT_FOUND."""
     if not groups.existed_at(group_id, committed_offset):
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-    group = groups.find(group_id) or _as_it_was(groups, committed_offset, group_id)
+    # Groups without members are built anew each time: a description of all groups must not make the state larger.
+    group = groups.living(group_id) or groups.restored(group_id) or _as_it_was(groups, committed_offset, group_id)
     is_stable = group.state is STABLE
     return DescribedGroup(
         group_id=group_id,

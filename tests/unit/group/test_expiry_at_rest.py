@@ -44,6 +44,17 @@ def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
     assert log.hard_state() == {}
 
 
+def test_a_group_that_was_described_is_still_at_rest() -> None:
+    """A description of all groups leaves nothing in memory, and the next passes skip them as before."""
+    log = GroupLog(Config(offsets_retention_minutes=120))
+    checkpoint = resting(log, [(0, *commit("young", 0, log))])
+
+    assert log.shard.describe_group(0, "young").group_state == "Empty"
+    log.advance(2 * CHECK_MS)
+
+    assert checkpoint.read == []
+
+
 def test_a_retention_that_is_changed_counts_for_all_groups() -> None:
     """Also for those that were known to be too young, and in both directions."""
     log = GroupLog(Config(offsets_retention_minutes=120))
