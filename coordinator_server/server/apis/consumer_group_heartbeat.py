@@ -12,6 +12,7 @@ from coordinator_server.server.apis.group_access import HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import HEARTBEAT_UNITS
 from coordinator_server.server.reply import PendingReply
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
@@ -24,7 +25,10 @@ def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest,
     reply: PendingReply[ConsumerGroupHeartbeatResponse],
 ) -> Repeat | None:
-    return node.groups.write(node.partition_of(request.group_id), CONSUMER_HEARTBEAT, context, request, reply)
+    repeat = node.groups.write(node.partition_of(request.group_id), CONSUMER_HEARTBEAT, context, request, reply)
+    if repeat is None:
+        reply.connection.use_up(HEARTBEAT_UNITS)
+    return repeat
 
 
 CONSUMER_GROUP_HEARTBEAT_API = ApiRow(

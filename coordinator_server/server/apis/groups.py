@@ -31,7 +31,7 @@ from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 UNKNOWN_GENERATION = -1
 # Of DescribeGroups.
-UNITS_PER_GROUP: Final = 4
+UNITS_PER_GROUP: Final = 12
 UNITS_PER_MEMBER: Final = 4
 # Of ListGroups.
 GROUPS_PER_STEP: Final = 1_000

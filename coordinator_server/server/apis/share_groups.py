@@ -15,6 +15,7 @@ from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS, HEARTB
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
+from coordinator_server.server.quantum import HEARTBEAT_UNITS
 from coordinator_server.server.reply import PendingReply
 from protocol.messages.share_group_describe import DescribedGroup, ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
@@ -29,7 +30,10 @@ def share_group_heartbeat(
     request: ShareGroupHeartbeatRequest,
     reply: PendingReply[ShareGroupHeartbeatResponse],
 ) -> Repeat | None:
-    return node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
+    repeat = node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
+    if repeat is None:
+        reply.connection.use_up(HEARTBEAT_UNITS)
+    return repeat
 
 
 SHARE_GROUP_HEARTBEAT_API = ApiRow(
