@@ -32,18 +32,21 @@ from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReques
 from protocol.messages.sync_group import SyncGroupRequest
 from tests.support.client import Client
 from tests.support.command_forks import run_command
-from tests.support.control import ask_control_raw
+from tests.support.control import ask_line
 from tests.support.processes import cpu_s, kilobytes, status
 
 TOPIC: Final = "orders"
 MEMBERS_PER_GROUP: Final = 10
 PIPELINE: Final = 100
+JOIN_AT_ONCE: Final = 200
+REBALANCE_DELAY_MS: Final = 200
 ASK_EVERY_S: Final = 0.002
 DESCRIBED_AT_ONCE: Final = 10_000
 SESSION_MS: Final = 1_800_000
 SHORT_SESSION_MS: Final = 10_000
 CHECK_MS: Final = 10_000
 MINUTE_MS: Final = 60_000
+WITHIN_S: Final = 600
 
 
 class Scale:
@@ -80,19 +83,19 @@ class Scale:
         return f"{half} members of consumer groups"
 
     def join_classic_groups(self) -> str:
-        """Each group's members join at the same time, over connections of their own."""
+        """Members of some groups at a time join at once, each over a connection of its own."""
         half = self._options.members // 2
         protocols = [JoinGroupRequestProtocol("range", b"subscription")]
-        clients = [Client(self._server.address, timeout_s=120) for _ in range(MEMBERS_PER_GROUP)]
-        for group in range(half // MEMBERS_PER_GROUP):
-            group_id = _group("old", group * MEMBERS_PER_GROUP)
-            for client in clients:
+        clients = [Client(self._server.address, timeout_s=WITHIN_S) for _ in range(JOIN_AT_ONCE)]
+        for start in range(0, half, JOIN_AT_ONCE):
+            joining = [(client, _group("old", start + number)) for number, client in enumerate(clients) if start + number < half]
+            for client, group_id in joining:
                 client.send(JoinGroupRequest(group_id, SESSION_MS, SESSION_MS, protocol_type="consumer", protocols=protocols), 3)
-            for client in clients:
+            for client, group_id in joining:
                 joined = client.receive()
                 assert isinstance(joined, JoinGroupResponse)
                 client.send(SyncGroupRequest(group_id, joined.generation_id, joined.member_id), 3)
-            for client in clients:
+            for client, _ in joining:
                 client.receive()
         for client in clients:
             client.close()
@@ -101,7 +104,7 @@ class Scale:
     # What it is asked for
 
     def list_groups(self) -> str:
-        with Client(self._server.address, timeout_s=120) as client:
+        with Client(self._server.address, timeout_s=WITHIN_S) as client:
             client.send(ListGroupsRequest(), 4)
             data = client.receive_frame()
         return f"{len(data) / 1e6:.1f} MB"
@@ -110,21 +113,21 @@ class Scale:
         """Every group, many in a request."""
         groups = list(self._readers()) + [_group("old", number) for number in self._firsts()]
         size = 0
-        with Client(self._server.address, timeout_s=120) as client:
+        with Client(self._server.address, timeout_s=WITHIN_S) as client:
             for start in range(0, len(groups), DESCRIBED_AT_ONCE):
                 client.send(DescribeGroupsRequest(groups[start : start + DESCRIBED_AT_ONCE]), 5)
                 size += len(client.receive_frame())
         return f"{size / 1e6:.1f} MB, {DESCRIBED_AT_ONCE} in a request"
 
     def describe_consumer_groups(self) -> str:
-        with Client(self._server.address, timeout_s=120) as client:
+        with Client(self._server.address, timeout_s=WITHIN_S) as client:
             client.send(ConsumerGroupDescribeRequest([_group("new", number) for number in self._firsts()]), 0)
             return f"{len(client.receive_frame()) / 1e6:.1f} MB"
 
     def fetch_all(self) -> str:
         """All offsets of every group, a hundred groups in a request."""
         groups, size = list(self._readers()), 0
-        with Client(self._server.address, timeout_s=120) as client:
+        with Client(self._server.address, timeout_s=WITHIN_S) as client:
             for start in range(0, len(groups), 100):
                 wanted = [OffsetFetchRequestGroup(group_id, topics=None) for group_id in groups[start : start + 100]]
                 client.send(OffsetFetchRequest(groups=wanted), 8)
@@ -152,12 +155,12 @@ class Scale:
 
     def backup(self) -> str:
         directory = self._server.data_dir
-        done = run_command("backup", "--data-dir", directory, "--to", directory.parent / "backup", "--json", within_s=600)
+        done = run_command("backup", "--data-dir", directory, "--to", directory.parent / "backup", "--json", within_s=WITHIN_S)
         assert done.returncode == 0, done.stderr
         return f"{json.loads(done.stdout)['copied_bytes'] / 1e6:.1f} MB copied"
 
     def compact(self) -> str:
-        done = run_command("compact", "--engine", "python", "--data-dir", self._server.data_dir, within_s=600)
+        done = run_command("compact", "--engine", "python", "--data-dir", self._server.data_dir, within_s=WITHIN_S)
         assert done.returncode == 0, done.stderr
         return ""
 
@@ -168,7 +171,7 @@ class Scale:
         expired = 0
         while expired < self._options.members // 2:
             time.sleep(1)
-            answer = json.loads(ask_control_raw(self._server.data_dir, op="metrics"))
+            answer = json.loads(ask_line(self._server.data_dir, {"op": "metrics"}, WITHIN_S))
             [[expired]] = answer["metrics"][0]["samples"]["sessions_expired"]
         return f"{expired} sessions"
 
@@ -180,7 +183,7 @@ class Scale:
         left = -1
         while left:
             time.sleep(5)
-            with Client(self._server.address, timeout_s=120) as client:
+            with Client(self._server.address, timeout_s=WITHIN_S) as client:
                 answer = client.ask(ListGroupsRequest(), 4, ListGroupsResponse)
             left = sum(each.group_id.startswith("readers-") for each in answer.groups)
         return "no groups with offsets are left"
@@ -193,7 +196,7 @@ class Scale:
         return range(0, self._options.members // 2, MEMBERS_PER_GROUP)
 
     def _send(self, requests: Iterator[Message], version: int) -> None:
-        with Client(self._server.address, timeout_s=120) as client:
+        with Client(self._server.address, timeout_s=WITHIN_S) as client:
             waiting = 0
             for request in requests:
                 client.send(request, version)
@@ -207,7 +210,7 @@ class Scale:
                 client.receive()
 
     def _ask(self, operation: str, **more: object) -> int:
-        answer = ask_control_raw(self._server.data_dir, op=operation, **more)
+        answer = ask_line(self._server.data_dir, {"op": operation, **more}, WITHIN_S)
         assert answer.startswith(b'{"ok":true'), answer[:200]
         return len(answer)
 
@@ -224,6 +227,7 @@ def main() -> None:
         server.overrides |= {
             "topics": f"{TOPIC}:{options.offsets}",
             "log.cleaner.enable": "false",
+            "group.initial.rebalance.delay.ms": REBALANCE_DELAY_MS,
             "group.consumer.max.session.timeout.ms": SESSION_MS,
             "group.consumer.session.timeout.ms": SESSION_MS,
         }
