@@ -7,7 +7,7 @@ waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from coordinator_server.catalog.topics import DeletedTopic
@@ -128,9 +128,10 @@ class ShareShard(CoordinatorShard):
         """Return the state of a share partition, or None."""
         return self._partitions.get_at(name_of(key), committed_offset)
 
-    def share_partitions(self, committed_offset: int) -> Iterable[tuple[SharePartitionKey, SharePartition]]:
-        """Return every share partition, in no particular order."""
-        return ((key_of(name), state) for name, state in self._partitions.items_at(committed_offset))
+    def share_partitions(self, committed_offset: int) -> Iterator[tuple[SharePartitionKey, SharePartition]]:
+        """Yield every share partition, in no particular order."""
+        for name, state in self._partitions.items_at(committed_offset):
+            yield key_of(name), state
 
     def digest(self, committed_offset: int, max_items: int = LATEST, with_parts: bool = False) -> StateDigest:
         """Return the digest of all share partitions. It is never split into steps."""

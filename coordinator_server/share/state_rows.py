@@ -21,6 +21,8 @@ _RANGE: Final = Layout(">qq")
 _FIRST: Final = Layout(">q")
 _KIND: Final = Layout(">bhx")
 _KIND_AT: Final = _RANGE.size
+_AT_LEAST: Final = tuple([bytes([max(state, other) for other in range(256)]) for state in range(5)])
+"""For each delivery state, a table that replaces smaller ones by it."""
 _STATES: Final = slice(_KIND_AT, None, ROW_BYTES)
 _BEFORE_ALL: Final = -1
 """The end of what is before the first row. Rows with negative offsets are left to ``combine``."""
@@ -113,15 +115,25 @@ def _overlaid(known: ApartRows, rows: bytes, start_offset: int) -> ApartRows | N
         return None
     if states == old_states:
         return known
-    # The larger state wins. Negative ones are left to ``combine``.
-    larger = bytes(map(max, states, old_states))
+    larger = _larger(states, old_states)
     if larger == old_states:
         return known
-    if not larger.isascii():
+    if larger is None:
         return None
     after = bytearray(known)
     after[place + _KIND_AT : place + len(rows) : ROW_BYTES] = larger
     return ApartRows(after)
+
+
+def _larger(states: bytes, others: bytes) -> bytes | None:
+    """Return the larger of each two delivery states, of equally many; None if one may be negative."""
+    state = states[0]
+    if state < len(_AT_LEAST) and states.count(state) == len(states):
+        # They are all the same, as nearly always.
+        larger = others.translate(_AT_LEAST[state])
+    else:
+        larger = bytes(map(max, states, others))
+    return larger if larger.isascii() else None
 
 
 def _joined(known: TidyRows, rows: TidyRows) -> TidyRows | None:

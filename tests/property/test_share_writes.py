@@ -59,7 +59,7 @@ def test_batches_combine_as_their_records_do(known: list[StateBatch], new: list[
     assert per_offset(combine(combined, start_offset)) == per_offset(combined)
 
 
-kinds = st.lists(st.sampled_from(((1, 0), (1, 2), (2, 0), (2, 4))), max_size=8)
+kinds = st.lists(st.sampled_from(((1, 0), (1, 2), (1, -3), (2, 0), (2, 4))), max_size=8)
 
 
 @settings(max_examples=EXAMPLES)
