@@ -11,7 +11,7 @@ without an expiry time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from struct import Struct as Layout
 from typing import Final
 
@@ -43,9 +43,10 @@ _LOW: Final = bytes([delta << 1 & 0x7F | 0x80 for delta in range(_ONE_BYTE_DELTA
 _HIGH: Final = bytes([delta >> 6 for delta in range(_ONE_BYTE_DELTAS, _TWO_BYTE_DELTAS)])
 _ONE: Final = bytes(range(0, 2 * _ONE_BYTE_DELTAS, 2))
 # The parts of a row (``commit_rows``): the partition; offset and epoch.
-_ROW: Final = Layout(">4s12s2x")
+_ROW_PARTS: Final = "4s12s2x"
+_ROW: Final = Layout(">" + _ROW_PARTS)
 # Minimum number of rows for which encoding by columns is faster.
-_MANY: Final = 24
+_MANY: Final = 48
 
 
 class CommitLayout:
@@ -85,14 +86,21 @@ class CommitLayout:
         tail = _TAIL.pack(_EMPTY, timestamp_ms) + self._tags
         if count >= _MANY:
             return self._encode_columns(delta, rows, count, tail, headers)
+        # All records side by side. The last part of each is what is up to the next one's front.
         end = delta + count
-        fronts = _FRONTS[delta:end] if end <= len(_FRONTS) else tuple([_front(each) for each in range(delta, end)])
-        prefix, value_start = self._prefix, self._value_start
-        records = [
-            b"".join((fronts[place], prefix, partition, value_start, committed, tail))
-            for place, (partition, committed) in enumerate(_ROW.iter_unpack(rows))
-        ]
-        return _joined(records, self._size - 2 + width, headers)
+        size = self._size - 2 + width
+        columns = _rows_layout(count).unpack(rows)
+        parts = [b""] * (6 * count)
+        parts[::6] = _FRONTS[delta:end] if end <= len(_FRONTS) else [_front(each) for each in range(delta, end)]
+        parts[1::6] = [self._prefix] * count
+        parts[2::6] = columns[::2]
+        parts[3::6] = [self._value_start] * count
+        parts[4::6] = columns[1::2]
+        between = _size(size + len(NO_HEADERS))
+        parts[5::6] = [tail + NO_HEADERS + between] * count
+        parts[5] = tail + headers + between
+        parts[-1] = tail + NO_HEADERS
+        return _size(size + len(headers)) + b"".join(parts)
 
     def _encode_columns(self, delta: int, rows: bytes, count: int, tail: bytes, headers: bytes) -> bytes:
         """Return ``count`` records, filled in by columns: a column is one byte of each record."""
@@ -180,6 +188,12 @@ class CommitLayout:
 def _front(delta: int) -> bytes:
     """Return attributes, timestamp delta and offset delta."""
     return _FRONTS[delta] if delta < len(_FRONTS) else b"\0\0" + varint(delta)
+
+
+@cache
+def _rows_layout(count: int) -> Layout:
+    """Return the layout of fewer than ``_MANY`` rows."""
+    return Layout(">" + count * _ROW_PARTS)
 
 
 @lru_cache(maxsize=256)
