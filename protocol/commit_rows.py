@@ -8,10 +8,9 @@ unchanged. Only the decoder of the request uses the last two bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from struct import Struct as Layout
-from struct import pack
 from typing import Final
 
 ROW_BYTES: Final = 18
@@ -29,7 +28,7 @@ def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
 class Partitions:
     """The partitions of a topic's rows, in order. Equal partitions share one cached object."""
 
-    __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "count", "least", "most", "row_bytes")
+    __slots__ = ("_byte_0", "_byte_1", "_byte_2", "_byte_3", "_starts", "count", "least", "most", "row_bytes")
 
     def __init__(self, columns: bytes) -> None:
         """Take the first bytes of all partitions, then the second bytes, and so on."""
@@ -37,6 +36,7 @@ class Partitions:
         self.row_bytes = count * ROW_BYTES
         self._byte_0, self._byte_1 = columns[:count], columns[count : 2 * count]
         self._byte_2, self._byte_3 = columns[2 * count : 3 * count], columns[3 * count :]
+        self._starts: dict[int, int] | None = None
         indexes = self.indexes()
         self.least, self.most = min(indexes), max(indexes)
 
@@ -55,6 +55,12 @@ class Partitions:
         raw[::4], raw[1::4], raw[2::4], raw[3::4] = self._byte_0, self._byte_1, self._byte_2, self._byte_3
         return [index for (index,) in _PARTITION.iter_unpack(raw)]
 
+    def starts(self) -> dict[int, int]:
+        """Return where the row of each partition begins; the last one, if there are several."""
+        if self._starts is None:
+            self._starts = {index: ROW_BYTES * place for place, index in enumerate(self.indexes())}
+        return self._starts
+
 
 @lru_cache(maxsize=_REMEMBERED)
 def _partitions(columns: bytes) -> Partitions:
@@ -64,9 +70,3 @@ def _partitions(columns: bytes) -> Partitions:
 def partitions_of(rows: bytes) -> Partitions:
     """Return the partitions of one or more rows."""
     return _partitions(rows[::ROW_BYTES] + rows[1::ROW_BYTES] + rows[2::ROW_BYTES] + rows[3::ROW_BYTES])
-
-
-def partitions_at(indexes: Sequence[int]) -> Partitions:
-    """Return the partitions with these numbers, in this order. There is at least one."""
-    raw = pack(f">{len(indexes)}i", *indexes)
-    return _partitions(raw[::4] + raw[1::4] + raw[2::4] + raw[3::4])

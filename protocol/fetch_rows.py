@@ -8,14 +8,13 @@ encoder.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from struct import Struct as Layout
 from typing import Final
 
 from msgspec import Struct
 
 from protocol.codec import Encoder, decoder
-from protocol.commit_rows import ROW_BYTES
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from protocol.wire import write_uvarint
 
@@ -30,14 +29,17 @@ _INT16: Final = Layout(">h")
 _INT32: Final = Layout(">i")
 _PARTITION_AND_OFFSET_BYTES: Final = 12
 _ROW: Final = Layout(">iqi")
+_ROW_BYTES: Final = _ROW.size
+# The usual counts and sizes.
+_UVARINTS: Final = tuple([write_uvarint(value) for value in range(128)])
 
 row: Final = _ROW.pack
 """Return the beginning of a row: partition, offset and leader epoch."""
 
 
-def committed_rows(rows: bytes) -> list[bytes]:
-    """Return the beginnings of the rows of a commit."""
-    return [rows[start : start + _ROW.size] for start in range(0, len(rows), ROW_BYTES)]
+def committed_rows(rows: bytes, starts: Iterable[int]) -> list[bytes]:
+    """Return the beginnings of the rows of a commit that start there."""
+    return [rows[start : start + _ROW_BYTES] for start in starts]
 
 
 class FetchedOffsets(Struct, gc=False):
@@ -63,6 +65,8 @@ class AnswerForm:
         no_tags = b"\0" if is_flexible else b""
         no_error = b"\0\0" if version >= _FIRST_WITH_ERROR else b""
         self._begin = _INT32.pack(0) if version >= _FIRST_WITH_THROTTLE_TIME else b""
+        if with_groups:
+            self._begin += self._count(1)
         # An empty text with a size of int16, or a compact one and no tags at the end.
         self._row_end = b"\1\0\0\0" if is_flexible else b"\0\0\0\0"
         self._topic_end = no_tags
@@ -72,7 +76,7 @@ class AnswerForm:
         """Return the beginning of an answer with a number of topics."""
         out = bytearray(self._begin)
         if self._with_groups:
-            out += self._count(1) + self._text(group_id)
+            out += self._text(group_id)
         out += self._count(topics)
         return out
 
@@ -94,11 +98,15 @@ class AnswerForm:
         return FetchedOffsets(bytes(out))
 
     def _count(self, count: int) -> bytes:
-        return write_uvarint(count + 1) if self._is_flexible else _INT32.pack(count)
+        return _uvarint(count + 1) if self._is_flexible else _INT32.pack(count)
 
     def _text(self, text: str) -> bytes:
         raw = text.encode()
-        return (write_uvarint(len(raw) + 1) if self._is_flexible else _INT16.pack(len(raw))) + raw
+        return (_uvarint(len(raw) + 1) if self._is_flexible else _INT16.pack(len(raw))) + raw
+
+
+def _uvarint(value: int) -> bytes:
+    return _UVARINTS[value] if value < len(_UVARINTS) else write_uvarint(value)
 
 
 ANSWER_FORMS: Final = {version: AnswerForm(version) for version in OffsetFetchRequest.kafka.versions}

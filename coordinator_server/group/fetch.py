@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from coordinator_server.group.registry import Groups
-from coordinator_server.machine.shard import Again
+from coordinator_server.machine.shard import Answered
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.fetch_rows import fetch_rows
 from coordinator_server.offsets.group_offsets import GroupOffsets
@@ -26,14 +26,7 @@ class PlainFetch(NamedTuple):
     require_stable: bool
 
 
-class PlainAnswer(NamedTuple):
-    """The answer to a plain fetch. ``again`` returns whether the same request has the same answer; None: that is not known."""
-
-    answer: FetchedOffsets
-    again: Again | None
-
-
-def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> PlainAnswer | None:
+def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> Answered[FetchedOffsets] | None:
     """Return the answer to a plain fetch. Raises CoordinatorError.
 
     Return None if the group's latest offsets are not committed yet, if a transaction is open that ``require_stable`` waits for, if an
@@ -46,13 +39,17 @@ def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> P
         groups.type_at(group_id, committed_offset).admit_fetch(group, committed_offset)
     if require_stable and not groups.pending.has_none_since(group_id, committed_offset):
         return None
-    if not store.is_as_of(group_id, committed_offset) or store.unprepared(group_id) > MANY_UNPREPARED:
-        return None
     offsets = store.by_group.get(group_id)
-    answer = fetch_rows(store.of_group_at(group_id, LATEST) if offsets is None else offsets, group_id, topics, version)
-    if answer is None:
+    if offsets is None:
+        # The group has no offsets, or they rest in a checkpoint.
+        if not store.is_as_of(group_id, committed_offset) or store.unprepared(group_id) > MANY_UNPREPARED:
+            return None
+        answer = fetch_rows(store.of_group_at(group_id, LATEST), group_id, topics, version)
+        return None if answer is None else Answered(answer, None)
+    if not offsets.is_as_of(committed_offset) or offsets.row_count() > MANY_UNPREPARED:
         return None
-    return PlainAnswer(answer, None if offsets is None else partial(_is_same, groups, request, offsets, offsets.changes))
+    answer = fetch_rows(offsets, group_id, topics, version)
+    return None if answer is None else Answered(answer, partial(_is_same, groups, request, offsets, offsets.changes))
 
 
 def _is_same(groups: Groups, request: PlainFetch, offsets: GroupOffsets, changes: int, durable: int) -> bool:

@@ -29,7 +29,7 @@ from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
-from coordinator_server.group.fetch import MANY_UNPREPARED, PlainAnswer, PlainFetch, fetch_plain
+from coordinator_server.group.fetch import MANY_UNPREPARED, PlainFetch, fetch_plain
 from coordinator_server.group.group_type import FindShareShard, GroupContext, only_share_shard
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.migration import members as classic_members
@@ -47,6 +47,7 @@ from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.outbox import NO_OUTBOX, Outbox
 from coordinator_server.machine.shard import (
     DEFERRED,
+    Answered,
     CheckpointState,
     Clock,
     CoordinatorResult,
@@ -68,6 +69,7 @@ from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.fetch_rows import FetchedOffsets
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeletableGroupResult
@@ -326,7 +328,7 @@ class GroupShard:
             return None
         return self.fetch_offsets(committed_offset, request)
 
-    def fetch_plain(self, committed_offset: int, request: PlainFetch) -> PlainAnswer | None:
+    def fetch_plain(self, committed_offset: int, request: PlainFetch) -> Answered[FetchedOffsets] | None:
         """Return the answer for some partitions of a group, or None if it is not in the usual state."""
         return fetch_plain(self.groups, committed_offset, request)
 

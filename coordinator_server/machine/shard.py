@@ -64,6 +64,13 @@ changes nothing and returns False, and the operation must run. It may raise Coor
 """
 
 
+class Answered(NamedTuple, Generic[T_co]):
+    """The answer of a read operation. ``again`` is a short way to the same answer; None: there is none."""
+
+    answer: T_co
+    again: Again | None
+
+
 class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     """The result of a write operation, as data. Immutable: operations share the empty result."""
 

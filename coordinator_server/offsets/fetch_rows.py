@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from protocol.commit_rows import partitions_at
+from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
 from protocol.fetch_rows import ANSWER_FORMS, FetchedOffsets, committed_rows, row
 from protocol.fields import ZERO_UUID
 from protocol.messages.offset_fetch import OffsetFetchRequestTopics
@@ -30,15 +30,24 @@ def fetch_rows(
 
 
 def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[bytes] | None:
+    indexes, asked_id = topic.partition_indexes, topic.topic_id
+    single = offsets.below_rows()
+    for partitions, committed in offsets.rows_of(topic.name):
+        starts = list(map(partitions.starts().get, indexes))
+        without = starts.count(None)
+        if without == len(starts):
+            continue
+        if without or not (asked_id == ZERO_UUID or committed.topic_id in (asked_id, ZERO_UUID)):
+            single = offsets.latest()
+            break
+        return committed_rows(committed.rows, cast("list[int]", starts))
+    return _single_rows(single, topic)
+
+
+def _single_rows(single: Mapping[TopicPartition, OffsetAndMetadata], topic: OffsetFetchRequestTopics) -> list[bytes] | None:
     name, asked_id, indexes = topic.name, topic.topic_id, topic.partition_indexes
     is_by_name = asked_id == ZERO_UUID
-    if offsets.has_rows and indexes:
-        committed = offsets.committed_together((name, partitions_at(indexes)))
-        if committed is not None:
-            if is_by_name or committed.topic_id in (asked_id, ZERO_UUID):
-                return committed_rows(committed.rows)
-            return _nothing(topic)
-    get = offsets.latest().get
+    get = single.get
     rows: list[bytes] = []
     for index in indexes:
         found = get((name, index))

@@ -76,20 +76,16 @@ class GroupOffsets:
             self._spell_out()
         return self._single
 
-    @property
-    def has_rows(self) -> bool:
-        """Whether some offsets are rows."""
-        return bool(self._rows)
+    def rows_of(self, topic: str) -> list[tuple[Partitions, CommittedRows]]:
+        """Return the rows of a topic, newest first. Each overrides the later ones, and all of them override ``below_rows``."""
+        found = [(partitions, committed) for (name, partitions), committed in self._rows.items() if name == topic]
+        if len(found) > 1:
+            found.sort(key=_by_record_offset, reverse=True)
+        return found
 
-    def committed_together(self, key: RowsKey) -> CommittedRows | None:
-        """Return the rows of a topic's partitions, if the latest commit of each of them was one of exactly these."""
-        committed = self._rows.get(key)
-        if committed is not None:
-            topic, _ = key
-            for (other_topic, _), other in self._rows.items():
-                if other_topic == topic and other.record_offset > committed.record_offset:
-                    return None
-        return committed
+    def below_rows(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
+        """Return the single offsets as they are, for reads of positions that have no rows."""
+        return self._single
 
     def __getitem__(self, position: TopicPartition) -> OffsetAndMetadata:
         return self.latest()[position]
@@ -200,7 +196,7 @@ def _spelled_in_order(rows: Iterable[tuple[RowsKey, CommittedRows]]) -> dict[Top
     return spelled
 
 
-def _by_record_offset(item: tuple[RowsKey, CommittedRows]) -> int:
+def _by_record_offset(item: tuple[object, CommittedRows]) -> int:
     return item[1].record_offset
 
 

@@ -26,7 +26,15 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers
-from coordinator_server.machine.shard import Again, CoordinatorResult, CoordinatorShard, Deferred, Producer, Reply, RequestContext
+from coordinator_server.machine.shard import (
+    Answered,
+    CoordinatorResult,
+    CoordinatorShard,
+    Deferred,
+    Producer,
+    Reply,
+    RequestContext,
+)
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
@@ -177,9 +185,16 @@ class CoordinatorRuntime(Generic[S]):
         shard = self._active(partition)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
 
-    def repeat(self, partition: int, again: Again, response: object) -> Repeat:
-        """Return what answers a read request once more with ``response``, while ``again`` says so. Raises CoordinatorError."""
-        return Repeat(self._active(partition), again, response)
+    def read_repeatable(
+        self, partition: int, operation: Callable[[S, int, Q], Answered[R] | None], request: Q
+    ) -> tuple[R, Repeat | None] | None:
+        """Do the same as ``read``. Return the result, and what answers the same request once more. Raises CoordinatorError."""
+        shard = self._active(partition)
+        found = operation(shard.shard, shard.high_watermark, request)
+        if found is None:
+            return None
+        response, again = found
+        return response, None if again is None else Repeat(shard, again, response)
 
     def last_stable_offset(self, partition: int) -> int:
         """Return the last stable offset of a partition: no open transaction can abort a record before it.

@@ -7,14 +7,15 @@ from typing import Any, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.group.fetch import PlainAnswer, PlainFetch
-from coordinator_server.machine.shard import Producer, RequestContext, TransactionResult
+from coordinator_server.group.fetch import PlainFetch
+from coordinator_server.machine.shard import Answered, Producer, RequestContext, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.block import CommitBlock
 from coordinator_server.offsets.commit_topic import PlainTopic
 from protocol.codec import encode
 from protocol.commit_rows import partitions_of
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.fetch_rows import FetchedOffsets
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
@@ -29,7 +30,7 @@ from tests.support.group import FakeReply, GroupLog
 OLD_ID: Final = b"o" * 16
 NEW_ID: Final = b"n" * 16
 CONTEXT: Final = RequestContext("", "", 9, 9)
-LISTS: Final = ([0], [0, 1], [1, 0], [2, 0, 1])
+LISTS: Final = ([0], [0, 1], [1, 0], [2, 0, 1], [1, 0, 1])
 
 
 class Fetch:
@@ -41,7 +42,7 @@ class Fetch:
         asked = [OffsetFetchRequestTopics(name, topic_id, indexes) for name, indexes in topics]
         self.general = OffsetFetchRequestGroup("g", topics=asked)
         self.plain = PlainFetch(version, self.general, asked, stable)
-        self.known: PlainAnswer | None = None
+        self.known: Answered[FetchedOffsets] | None = None
 
 
 class History:
@@ -67,7 +68,7 @@ class History:
     def rows(self, topic: str, indexes: list[int], offset: int, topic_id: bytes) -> None:
         """A plain commit."""
         self.registry.snapshot(self.end)
-        rows = rows_of([OffsetCommitRequestPartition(index, offset + index, 3) for index in indexes])
+        rows = rows_of([OffsetCommitRequestPartition(index, offset + place, 3) for place, index in enumerate(indexes)])
         plain = PlainTopic("g", topic, topic_id, partitions_of(rows))
         CommitBlock(self.shard.groups.offsets, "g", 5, [plain], [rows]).replay(self.end)
         self.end += len(indexes)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from coordinator_server.group.fetch import PlainAnswer, PlainFetch
+from coordinator_server.group.fetch import PlainFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
@@ -66,11 +66,11 @@ def fetch_offsets(
     version = context.api_version
     asked = _groups_asked(request, version)
     if len(asked) == 1 and not (reply.is_behind_writes or reply.is_large):
-        group = asked[0]
-        found = _read_plain(node, version, group, request.require_stable)
+        found = _read_plain(node, version, asked[0], request.require_stable)
         if found is not None:
-            reply.complete(found.answer)
-            return _repeat(node, version, group, found)
+            answer, repeat = found
+            reply.complete(answer)
+            return repeat
     _fetch_groups(node, context, request, asked, reply)
     return None
 
@@ -142,30 +142,29 @@ OFFSET_FETCH_API: ApiRow[OffsetFetchRequest, OffsetFetchResponse | FetchedOffset
 )
 
 
-def _read_plain(node: Node, version: int, group: OffsetFetchRequestGroup, require_stable: bool) -> PlainAnswer | None:
+def _read_plain(
+    node: Node, version: int, group: OffsetFetchRequestGroup, require_stable: bool
+) -> tuple[FetchedOffsets, Repeat | None] | None:
     """Return the answer for some partitions of a group in the usual state. None: the general way finds it, or the error."""
     topics = group.topics
     if topics is None:
         return None
+    by_id = version >= FIRST_WITH_TOPIC_IDS
     try:
-        if version >= FIRST_WITH_TOPIC_IDS:
+        if by_id:
             for asked in topics:
                 topic = node.topic_by_id(asked.topic_id)
                 if topic is None:
                     return None
                 asked.name = topic.name
+        partition = partition_for(group.group_id, node.partitions)
         request = PlainFetch(version, group, topics, require_stable)
-        return node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_plain, request)
+        found = node.groups.read_repeatable(partition, GroupShard.fetch_plain, request)
     except CoordinatorError:
         return None
-
-
-def _repeat(node: Node, version: int, group: OffsetFetchRequestGroup, found: PlainAnswer) -> Repeat | None:
-    """Return what answers the request once more."""
-    if found.again is None:
-        return None
-    repeat = node.groups.repeat(partition_for(group.group_id, node.partitions), found.again, found.answer)
-    return repeat if version < FIRST_WITH_TOPIC_IDS else repeat.while_true(partial(_are_known, node, group.topics or []))
+    if not by_id or found is None or found[1] is None:
+        return found
+    return found[0], found[1].while_true(partial(_are_known, node, topics))
 
 
 def _are_known(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> bool:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.codec import encoder
+from protocol.commit_rows import ROW_BYTES
 from protocol.fetch_rows import ANSWER_FORMS, committed_rows, fetch_response_encoder, row
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from protocol.messages.offset_fetch import (
@@ -52,7 +53,10 @@ def test_an_answer_of_rows_is_the_general_answer(topics: Topics, group_id: str, 
     encode(response_of(version, topics, group_id), general)
     single = [[row(*one) for one in partitions] for _, _, partitions in topics]
     committed = [
-        committed_rows(rows_of([OffsetCommitRequestPartition(*one) for one in partitions])) for _, _, partitions in topics
+        committed_rows(
+            rows_of([OffsetCommitRequestPartition(*one) for one in partitions]), range(0, ROW_BYTES * len(partitions), ROW_BYTES)
+        )
+        for _, _, partitions in topics
     ]
 
     for rows in (single, committed):

@@ -11,7 +11,7 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import Again, Reply, RequestContext
+from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.offsets.moment import OFFSETS_PER_STEP
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.repeat import Repeat
@@ -85,9 +85,10 @@ class Server:
             raise CoordinatorError(self.error)
         return operation(self.log.shard, self.log.committed_offset, *arguments)
 
-    def repeat(self, partition: int, again: Again, response: object) -> Repeat:
+    def read_repeatable(self, partition: int, operation: Callable[..., Any], request: Any) -> tuple[Any, Repeat | None] | None:
         """As the runtime of groups."""
-        return Repeat(self.context, again, response)
+        found = self.read(partition, operation, request)
+        return found and (found.answer, found.again and Repeat(self.context, found.again, found.answer))
 
     def write(
         self, partition: int, operation: WriteOperation[Any, Any, Any], context: RequestContext, request: Any, reply: Reply[Any]
