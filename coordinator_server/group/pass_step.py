@@ -1,6 +1,6 @@
 """One step of a pass over the groups of a shard, which deletes offsets: its limits, and its result so far.
 
-A step takes some milliseconds of the loop. The pass goes on after other work, possibly in the middle of a group. The group may have
+A step takes about two milliseconds of the loop. The pass goes on after other work, possibly in the middle of a group. The group may have
 changed by then, so a step decides by what it reads itself.
 """
 
@@ -15,8 +15,8 @@ from coordinator_server.offsets.delete import tombstone
 from coordinator_server.offsets.store import OffsetStore, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
 
-OFFSETS_PER_STEP: Final = 10_000
-RECORDS_PER_STEP: Final = 1_000
+OFFSETS_PER_STEP: Final = 2_000
+RECORDS_PER_STEP: Final = 200
 # The cost of entering a group, as a number of offsets, and the number of its positions that are copied at the cost of one offset.
 OFFSETS_PER_GROUP: Final = 10
 COPIES_PER_OFFSET: Final = 50

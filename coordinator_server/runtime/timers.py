@@ -21,7 +21,7 @@ TimerOperation = Callable[[], CoordinatorResult[Any]]
 _SMALL_HEAP = 64
 ALL: Final = 1 << 60
 FIRE_UNITS: Final = 100
-"""The work of an operation that a timer runs, such as the end of a session."""
+"""The work of an operation that a timer runs, such as the end of a session, as deadlines that have moved."""
 
 
 class Timer:
@@ -62,7 +62,7 @@ class TimerQueue:
     def run(self, now_ms: int, units: int = ALL) -> bool:
         """Fire each due timer once, in order of deadlines. Return whether some are left, because ``units`` of work are done.
 
-        A timer that fires is ``FIRE_UNITS``, and one whose deadline has moved a unit of about a microsecond.
+        A timer that fires takes ``FIRE_UNITS``, and one whose deadline has moved a unit of about a microsecond.
         """
         heap = self._heap
         while heap and heap[0][0] <= now_ms:

@@ -7,8 +7,8 @@ reading is checked, because a stop may fall between any two readings.
 Before due timers fire, the loop reads sockets for two more turns, so that a heartbeat in a socket buffer counts before its
 session expires. Timers that become due during these turns wait for the next tick.
 
-Many timers may be due together: the sessions of all members after a start. So a turn runs ``UNITS_PER_TURN`` of work, and the
-loop serves others before it goes on.
+Many timers may be due together: the sessions of all members after a start, the passes of all shards. So a turn fires
+``FIRES_PER_TURN`` of them, or as many as fit into ``TURN_MS``, and the loop serves others before it goes on.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import asyncio
 import structlog
 
 from coordinator_server.machine.shard import Clock
-from coordinator_server.runtime.timers import TimerQueue
+from coordinator_server.runtime.timers import FIRE_UNITS, TimerQueue
 
 log = structlog.get_logger(__name__)
 
 TICK_MS = 500
-UNITS_PER_TURN = 4_000
-"""Some milliseconds (``TimerQueue.run``)."""
+FIRES_PER_TURN = 40
+TURN_MS = 4
+"""What a timer does is not known before, so here the clock is read. An operation that has begun is not interrupted."""
 
 
 class LoopTimers:
@@ -87,10 +88,13 @@ class LoopTimers:
         """Fire the timers that were due at ``now``, in as many turns as they need."""
         if self._is_closed:
             return
-        self._look()
+        until = self._look() + TURN_MS
         is_left = False
         try:
-            is_left = self._queue.run(now, UNITS_PER_TURN)
+            for _ in range(FIRES_PER_TURN):
+                is_left = self._queue.run(now, FIRE_UNITS)
+                if not is_left or self._clock.now_ms() >= until:
+                    break
         finally:
             # Go on even after an exception, so that a bug in one callback does not stop all timers.
             if is_left:

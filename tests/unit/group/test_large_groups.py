@@ -12,6 +12,7 @@ from coordinator_server.config import Config
 from coordinator_server.group import digest
 from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.digest import GroupDigests
+from coordinator_server.group.pass_step import OFFSETS_PER_STEP, RECORDS_PER_STEP
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -34,7 +35,7 @@ HOUR_MS = 3_600_000
 OLD, NEW = bytes(15) + b"\1", bytes(15) + b"\2"
 MANY = 12_000
 # What a step may look at and delete.
-LOOKS, RECORDS = 10_000, 1_000
+LOOKS, RECORDS = OFFSETS_PER_STEP, RECORDS_PER_STEP
 
 
 def decoded_rows(patch: pytest.MonkeyPatch) -> list[int]:

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from coordinator_server.machine.shard import CoordinatorResult
-from coordinator_server.runtime.timers import FIRE_UNITS, ShardTimers, TimerQueue
-from coordinator_server.server.timers import TICK_MS, UNITS_PER_TURN, LoopTimers
+from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.server.timers import FIRES_PER_TURN, TICK_MS, TURN_MS, LoopTimers
 from tests.support.clock import ManualClock
 
 
@@ -229,11 +229,32 @@ def test_sessions_that_end_together_end_in_many_turns(bench: Bench) -> None:
         most = max(most, len(bench.fired) - before)
         turns += 1
 
-    assert most <= UNITS_PER_TURN // FIRE_UNITS
+    assert most <= FIRES_PER_TURN
     assert "session-999" not in [key for key, _ in bench.fired]
     bench.loop.run(2 * TICK_MS)
     assert [key for key, _ in bench.fired] == [f"session-{member}" for member in range(1000)]
     assert len(bench.loop.later) == 1
+
+
+def test_a_turn_fires_no_more_timers_than_it_has_time_for(bench: Bench) -> None:
+    """Passes over all groups take longer than the end of a session."""
+
+    def take_long() -> CoordinatorResult[None]:
+        bench.fired.append(("pass", bench.clock.now_ms()))
+        bench.clock.advance(TURN_MS - 1)
+        return CoordinatorResult(None)
+
+    for number in range(10):
+        bench.timers.schedule(number, 300, take_long)
+    bench.clock.advance(300)
+    per_turn, is_over = [], False
+    while not is_over:
+        before = len(bench.fired)
+        bench.loop.turn()
+        per_turn.append(len(bench.fired) - before)
+        is_over = len(bench.fired) == 10 or len(per_turn) > 20
+
+    assert [count for count in per_turn if count] == [2] * 5
 
 
 def test_a_callback_that_breaks_does_not_end_the_ticking(bench: Bench) -> None:
