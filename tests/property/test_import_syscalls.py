@@ -19,6 +19,7 @@ from tests.support.kafka_log import kept_log
 from tests.support.kafka_partition import segment, write_partition
 from tests.support.kind_logs import share_log
 from tests.support.segments import encode
+from tests.support.strace import program_killed_at
 
 CALLS = ("pwrite64", "fdatasync", "fsync", "rename", "mkdir")
 # What the default run kills at: the commit of each step. --every-syscall kills at all of them.
@@ -53,8 +54,7 @@ def test_a_kill_at_any_system_call_leaves_nothing_half_done_that_starts(tmp_path
 def is_killed(log_dir: Path, tmp_path: Path, whole: Path, call: str, when: int) -> bool:
     """Kill an import at that call, look at what is left, and import again; False when it makes fewer such calls."""
     data_dir = tmp_path / f"{call}-{when}"
-    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={when}"]
-    code = run(log_dir, data_dir, inject)
+    code = run(log_dir, data_dir, program_killed_at(call, when))
     if code != 0:
         assert code in KILLED, code
         check(data_dir, whole)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.repair.check import check as verify
 from tests.support.log import values
 from tests.support.log_writer import SHARDS, value
+from tests.support.strace import needs_strace, program_killed_at
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,37 +37,27 @@ SAMPLED = {
 KILLED = {-signal.SIGKILL, 128 + signal.SIGKILL}
 
 
-@pytest.fixture(scope="module")
-def strace() -> str:
-    found = shutil.which("strace")
-    if found is None:
-        pytest.skip("no strace on the PATH: it kills the log at chosen system calls")
-    return found
-
-
 @pytest.mark.crash
+@needs_strace
 @pytest.mark.parametrize("call", SAMPLED)
-def test_a_kill_at_any_system_call_loses_nothing_acknowledged(
-    strace: str, call: str, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
+def test_a_kill_at_any_system_call_loses_nothing_acknowledged(call: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """The log is a prefix that holds all that was said, in order and whole; and it opens."""
     step = 1 if pytestconfig.getoption("--every-syscall") else SAMPLED[call]
     kills = 0
-    for number, acked in enumerate(killed_runs(strace, call, step, tmp_path)):
+    for number, acked in enumerate(killed_runs(call, step, tmp_path)):
         check(tmp_path / str(number), acked)
         kills += 1
 
     assert kills > 0
 
 
-def killed_runs(strace: str, call: str, step: int, tmp_path: Path) -> Iterator[dict[int, int]]:
+def killed_runs(call: str, step: int, tmp_path: Path) -> Iterator[dict[int, int]]:
     """Run the script, killed at call 1, 1 + step, …, until it makes fewer calls than that; the ends it had said by then."""
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     number, when = 0, 1
     while True:
-        inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={when}"]
         program = [sys.executable, "-m", "tests.support.log_script", str(tmp_path / str(number))]
-        command = [strace, "-f", "-qq", "-o", "/dev/null", *inject, *program]
+        command = [*program_killed_at(call, when), *program]
         run = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, timeout=60, check=False)
         if run.returncode == 0:
             return

@@ -23,6 +23,7 @@ from coordinator_server.log.storage import LocalStorage
 from tests.property.test_log_syscalls import KILLED, ROOT
 from tests.support.log import COUNTS, DATA
 from tests.support.storage import PowerCut, SimulatedDisk
+from tests.support.strace import program_killed_at
 
 PATH = f"{DATA}/{NAME}"
 IMAGES = 30
@@ -136,9 +137,8 @@ def test_an_upgrade_killed_at_any_system_call(tmp_path: Path) -> None:
 def is_killed(data_dir: Path, call: str, when: int) -> bool:
     shutil.copytree(STORED, data_dir)
     before = read_meta(LocalStorage(), str(data_dir))
-    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={when}"]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    command = [*inject, sys.executable, "-c", SCRIPT, str(data_dir)]
+    command = [*program_killed_at(call, when), sys.executable, "-c", SCRIPT, str(data_dir)]
     code = subprocess.run(command, cwd=ROOT, env=environment, timeout=60, check=False).returncode
     assert code == 0 or code in KILLED, code
     left = read_meta(LocalStorage(), str(data_dir))

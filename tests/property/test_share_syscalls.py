@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -35,16 +35,14 @@ from tests.simulation.share_accounts import Account, Batch
 from tests.support.asking import coordinator, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
-from tests.support.server import Server, ServerDied
+from tests.support.killed_servers import is_killed, kill_at_every
+from tests.support.server import Server
 from tests.support.share_state import reading, results_of, summarizing, writing
-from tests.support.strace import killed_at, needs_strace
+from tests.support.strace import needs_strace
 
 CALLS: Final = ("pwrite64", "fdatasync", "fsync", "write", "rename", "ftruncate", "unlink", "fallocate", "mkdir")
 # What the default run kills at: a write of the journal in the midst. --every-syscall kills at all calls.
 SAMPLED: Final = 24
-KILLED: Final = -9
-# One thread or two make the calls, as the disk is quick or slow: so a run may make fewer than the next.
-MOST_MISSED: Final = 5
 GROUP: Final = "sharing"
 TOPIC: Final = "t"
 PARTITIONS: Final = 2
@@ -89,6 +87,15 @@ class Story:
             self.delete(client)
             self.join(client)
             self.lead(client, 3)
+
+    def end(self, server: Server) -> None:
+        """Go on after a kill, to the end: nothing is left."""
+        with Client(server.address) as client:
+            self.meet(client)
+            self.join(client)
+            self.lead(client, 1)
+            self.leave(client)
+            self.delete(client)
 
     def meet(self, client: Client) -> None:
         """The group has a coordinator, and the topic an id."""
@@ -188,44 +195,15 @@ class Story:
 def test_a_kill_at_any_system_call_loses_no_state(call: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """And leaves none: what was begun goes on."""
     if pytestconfig.getoption("--every-syscall"):
-        kill_at_every(tmp_path, call)
+        kill_at_every(tmp_path, call, lambda directory, number: is_story_killed(directory, call, number))
     elif call == "pwrite64":
-        assert is_killed(tmp_path / "sample", call, SAMPLED)
+        assert is_story_killed(tmp_path / "sample", call, SAMPLED)
 
 
-def kill_at_every(tmp_path: Path, call: str) -> None:
-    kills = missed = 0
-    for number in count(1):
-        is_missed = not is_killed(tmp_path / str(number), call, number)
-        missed = missed + 1 if is_missed else 0
-        kills += not is_missed
-        if missed == MOST_MISSED:
-            break
-    print(f"{call}: {kills} kills")  # noqa: T201 - the result of a long run
-    assert kills > 0
-
-
-def is_killed(directory: Path, call: str, number: int) -> bool:
+def is_story_killed(directory: Path, call: str, number: int) -> bool:
     """Kill a server at that call of a thread, and look at what is left; False when it makes fewer such calls."""
     directory.mkdir()
     story = Story()
-    server = Server(directory, PROPERTIES)
-    server.run_by = killed_at(call, number, directory / "strace")
-    code = KILLED
-    # It dies before it is ready, or later.
-    with suppress(ServerDied, ConnectionError):
-        server.start()
-        story.play(server)
-        code = server.stop()
-    if server.is_running:
-        server.kill()
-    server.run_by = []
-    with server, Client(server.address) as client:
-        story.meet(client)
-        story.join(client)
-        story.lead(client, 1)
-        story.leave(client)
-        story.delete(client)
+    found = is_killed(Server(directory, PROPERTIES), call, number, story.play, story.end)
     assert story.wrong == []
-    assert code in (0, KILLED), code
-    return code == KILLED
+    return found

@@ -6,7 +6,7 @@ Each kill has a new directory: the first use of all topics, the block of produce
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -18,12 +18,13 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.killed_servers import is_killed, kill_at_every
 from tests.support.ledger import Ledger
 from tests.support.mover import TOPIC, Given, Moved, Outcome
 from tests.support.processes import is_alive
 from tests.support.producer import LATER, Producer
-from tests.support.server import Server, ServerDied
-from tests.support.strace import killed_at, killing, needs_strace
+from tests.support.server import Server
+from tests.support.strace import killing, needs_strace
 from tests.support.transactional_server import PROPERTIES, await_coordinators, left_open, read
 
 CALLS: Final = ("pwrite64", "fdatasync", "fsync", "write", "rename", "ftruncate", "unlink", "fallocate", "mkdir")
@@ -33,9 +34,6 @@ SAMPLED_OF_LOOP: Final = 12
 # Those of two loops have different ones, and so have the shards of the groups: the first two share one.
 IDS: Final = ["txn-2", "txn-1"]
 GROUPS: Final = ["group-0", "group-8", "group-1"]
-KILLED: Final = -9
-# One thread or two make the calls, as the disk is quick or slow: so a run may make fewer than the next.
-MOST_MISSED: Final = 5
 
 
 class Story:
@@ -112,9 +110,9 @@ class Story:
 @pytest.mark.parametrize("call", CALLS)
 def test_a_kill_at_any_system_call_moves_all_or_none(call: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     if pytestconfig.getoption("--every-syscall"):
-        kill_at_every(tmp_path, call, lambda directory, number: is_killed(directory, call, number))
+        kill_at_every(tmp_path, call, lambda directory, number: is_story_killed(directory, call, number))
     elif call == "pwrite64":
-        assert is_killed(tmp_path / "sample", call, SAMPLED)
+        assert is_story_killed(tmp_path / "sample", call, SAMPLED)
 
 
 @pytest.mark.crash
@@ -131,37 +129,12 @@ def test_a_loop_killed_at_any_system_call_moves_all_or_none(
         assert is_loop_killed(tmp_path / "sample", loop, call, SAMPLED_OF_LOOP)
 
 
-def kill_at_every(tmp_path: Path, name: str, kill: Callable[[Path, int], bool]) -> None:
-    kills = missed = 0
-    for number in count(1):
-        is_missed = not kill(tmp_path / str(number), number)
-        missed = missed + 1 if is_missed else 0
-        kills += not is_missed
-        if missed == MOST_MISSED:
-            break
-    print(f"{name}: {kills} kills")  # noqa: T201 - the result of a long run
-    assert kills > 0
-
-
-def is_killed(directory: Path, call: str, number: int) -> bool:
+def is_story_killed(directory: Path, call: str, number: int) -> bool:
     """Kill a server at that call of a thread, and look at what is left; False when it makes fewer such calls."""
     directory.mkdir()
     story = Story()
     server = Server(directory, PROPERTIES | {"topics": f"{TOPIC}:{len(IDS)}"})
-    server.run_by = killed_at(call, number, directory / "strace")
-    code = KILLED
-    # It dies before it is ready, or later.
-    with suppress(ServerDied, ConnectionError):
-        server.start()
-        story.play(server)
-        code = server.stop()
-    if server.is_running:
-        server.kill()
-    server.run_by = []
-    with server:
-        check(server, story)
-    assert code in (0, KILLED), code
-    return code == KILLED
+    return is_killed(server, call, number, story.play, lambda again: check(again, story))
 
 
 def is_loop_killed(directory: Path, loop: int, call: str, number: int) -> bool:

@@ -71,6 +71,12 @@ def killed_at(call: str, number: int, output: Path) -> list[str]:
     return ["strace", "-D", "-f", "-qq", "-o", str(output), *inject]
 
 
+def program_killed_at(call: str, number: int) -> list[str]:
+    """The same for a program that is waited for: strace is its parent. (``--seccomp-bpf`` would be quicker, and misses some of the kills.)"""
+    inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}"]
+    return ["strace", "-f", "-qq", "-o", os.devnull, *inject]
+
+
 def release(pid: int) -> None:
     """End the strace that holds a process; the process goes on."""
     [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("TracerPid:")]
