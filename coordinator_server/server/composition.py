@@ -15,13 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
-from coordinator_server.catalog.acl_model import Acl
-from coordinator_server.catalog.acls import ACLS
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
-from coordinator_server.config_values import super_users
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.listeners import listener_specs
@@ -46,6 +43,7 @@ from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.admission import connection_limits, limits_of_listener
 from coordinator_server.server.audit import Audit
 from coordinator_server.server.audited_apis import audited
+from coordinator_server.server.authorization import authorizer_of, follow_acls
 from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
@@ -82,6 +80,7 @@ from coordinator_server.server.reconfiguration import Reconfiguration, kept_hist
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
+from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.status import Status
@@ -91,8 +90,6 @@ from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
 from coordinator_server.server.topic_image import LoopTopics
 from coordinator_server.server.turns import Turns
-from protocol.acl_codes import Operation as AclOperation
-from protocol.acl_codes import ResourceType as AclResourceType
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
 if TYPE_CHECKING:
@@ -195,7 +192,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
-    authorizer = _authorizer(config)
+    authorizer = authorizer_of(config)
     materials = Materials(
         config,
         services.clock,
@@ -223,7 +220,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
     audit = Audit(services.clock.now_ms)
-    _follow_acls(authorizer, catalog, family_news, audit)
+    follow_acls(authorizer, catalog, family_news, audit)
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
@@ -236,7 +233,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
             turns.queue,
             _timers(services),
             services.clock,
-            Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests()),
+            _before_login(apis, background),
             lambda: listener.dispatch,
             partial(_not_known, incidents, audit),
         ),
@@ -291,36 +288,6 @@ def _tools(
 def _deletions(runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder], node: Node) -> TopicDeletions:
     deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
     return TopicDeletions(runtimes, deleting, node.ourselves)
-
-
-def _authorizer(config: Config) -> Authorizer | None:
-    """Return the authorizer, or None if everybody may do everything."""
-    if not config.authorizer_class_name:
-        return None
-    return Authorizer(super_users(config), allows_unlisted=config.allow_everyone_if_no_acl_found)
-
-
-def _follow_acls(
-    authorizer: Authorizer | None, catalog: OwnCatalog | CatalogReplica, family_news: FamilyNews, audit: Audit
-) -> None:
-    """Let the authorizer know the catalog's ACLs, and the audit log what it denies."""
-    if authorizer is None:
-        return
-
-    def load() -> None:
-        authorizer.load({record.id: record for record in catalog.records(ACLS)}, Acl.of_record)
-
-    def report(context: RequestContext, operation: AclOperation, resource_type: AclResourceType, names: Sequence[str], /) -> None:
-        kind = _in_words(resource_type)
-        audit.denied(context, _in_words(operation), [f"{kind}:{name}" for name in names])
-
-    family_news.follow(ACLS, load)
-    authorizer.report = report
-
-
-def _in_words(constant: AclOperation | AclResourceType) -> str:
-    """Return Kafka's name, such as ``DescribeConfigs``."""
-    return constant.name.title().replace("_", "")
 
 
 def _metering(config: Config, services: LoopServices) -> Metering:
@@ -535,6 +502,11 @@ def _entrances(site: Site, tls: Mapping[str, ListenerTls], sasl: SaslListeners) 
 def _timers(services: LoopServices) -> CoordinatorTimer:
     """Return timers for what is not a shard."""
     return ShardTimers(services.timers, services.clock, _run)
+
+
+def _before_login(apis: Sequence[ServedApi], background: Background) -> Dispatcher:
+    """Return the dispatcher of clients that are not known yet."""
+    return Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests())
 
 
 def _not_known(incidents: Incidents, audit: Audit, host: str, **fields: str) -> None:
