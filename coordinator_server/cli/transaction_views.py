@@ -39,7 +39,7 @@ async def _list(cluster: Cluster, options: argparse.Namespace) -> Answer:
         }
         for each in listed
     ]
-    return Answer(rows, empty="there are no such transactional ids")
+    return Answer(rows, empty="there are no open transactions" if options.open else "there are no transactional ids")
 
 
 async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
