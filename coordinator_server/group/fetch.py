@@ -57,8 +57,4 @@ def _is_same(groups: Groups, request: PlainFetch, offsets: GroupOffsets, changes
     group = request.group
     if groups.others:
         groups.type_at(group.group_id, durable).admit_fetch(group, durable)
-    return (
-        groups.offsets.by_group.get(group.group_id) is offsets
-        and offsets.changes == changes
-        and not (request.require_stable and group.group_id in groups.pending)
-    )
+    return offsets.changes == changes and not (request.require_stable and group.group_id in groups.pending)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ from tests.support.group import FakeReply, GroupLog
 OLD_ID: Final = b"o" * 16
 NEW_ID: Final = b"n" * 16
 CONTEXT: Final = RequestContext("", "", 9, 9)
-LISTS: Final = ([0], [0, 1], [1, 0], [2, 0, 1], [1, 0, 1])
+LISTS: Final = ([0], [2], [0, 1], [1, 0], [2, 0, 1], [1, 0, 1])
 
 
 class Fetch:
@@ -154,6 +155,77 @@ def test_a_plain_answer_is_the_general_one(steps: list[tuple[tuple[Any, ...], bo
         if is_read:
             history.check()
     history.check()
+
+
+def offsets_of(history: History, indexes: list[int], *, stable: bool = False) -> list[int] | None:
+    """Those that the short way finds, after a comparison with the general way; None: it finds nothing."""
+    fetch = Fetch(9, [("t", indexes)], stable=stable)
+    found = history.shard.fetch_plain(history.committed, fetch.plain)
+    if found is None:
+        return None
+    assert found.answer.body == history.answer(fetch)
+    return [one.committed_offset for one in found.answer.decoded(9).groups[0].topics[0].partitions]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [([2], [40]), ([0, 1], [30, 31]), ([1], [31]), ([4, 3], [21, 20]), ([0, 2], [30, 40]), ([5, 3, 6], [10, 20, -1])],
+)
+def test_the_newest_commit_of_a_partition_counts(asked: list[int], expected: list[int]) -> None:
+    """Nothing is read between the commits. One that has all partitions that are asked for is enough; or none; or several are needed."""
+    history = History()
+    for indexes, offset in (([0, 5, 2], 9), ([3, 4], 20), ([0, 1], 30), ([2], 40)):
+        history.rows("t", indexes, offset, ZERO_UUID)
+    history.durable()
+
+    assert offsets_of(history, asked) == expected
+
+
+def test_a_group_that_was_deleted_and_made_again_is_another_one() -> None:
+    """As many changes have been made in it."""
+    history = History()
+    history.single(0, 5, "")
+    history.durable()
+    fetch = Fetch(9, [("t", [0])], stable=False)
+    first = history.shard.fetch_plain(history.committed, fetch.plain)
+    assert first is not None
+    assert first.again is not None
+    history.single(0, None, "")
+    assert offsets_of(history, [0]) is None
+    assert not first.again(history.committed)
+    history.durable()
+    assert offsets_of(history, [0]) == [-1]
+
+    history.single(0, 6, "")
+    history.durable()
+
+    assert not first.again(history.committed)
+    assert offsets_of(history, [0]) == [6]
+
+
+@pytest.mark.parametrize("result", list(TransactionResult))
+def test_a_stable_fetch_waits_for_open_transactions_and_their_ends(result: TransactionResult) -> None:
+    """Until the end of the transaction is durable. Others do not."""
+    history = History()
+    history.rows("t", [0], 5, ZERO_UUID)
+    history.durable()
+    fetch = Fetch(9, [("t", [0])], stable=True)
+    before = history.shard.fetch_plain(history.committed, fetch.plain)
+    assert before is not None
+    assert before.again is not None
+    assert before.again(history.committed)
+
+    history.pend(1, 0)
+    assert not before.again(history.committed)
+    assert offsets_of(history, [0], stable=True) is None
+    history.durable()
+    assert offsets_of(history, [0], stable=True) is None
+    assert offsets_of(history, [0]) == [5]
+    history.finish(1, result)
+    assert offsets_of(history, [0], stable=True) is None
+    history.durable()
+
+    assert offsets_of(history, [0], stable=True) == [77 if result is TransactionResult.COMMIT else 5]
 
 
 def test_the_usual_states_are_read_the_short_way() -> None:

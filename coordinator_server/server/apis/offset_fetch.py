@@ -65,7 +65,7 @@ def fetch_offsets(
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
     asked = _groups_asked(request, version)
-    if len(asked) == 1 and not (reply.is_behind_writes or reply.is_large):
+    if len(asked) == 1 and not reply.is_large:
         found = _read_plain(node, version, asked[0], request.require_stable)
         if found is not None:
             answer, repeat = found
