@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,10 +13,13 @@ from pathlib import Path
 from typing import Self
 
 from tests.support.client import Client
-from tests.support.kafka_jars import JVM, kafka_jars
+from tests.support.kafka_jars import JVM, VERSION, kafka_jars
+from tests.support.once import CACHE, only_one
 from tests.support.ports import free_port
 
 CLUSTER_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
+# The directory of a broker of this cluster before its first start.
+FORMATTED = CACHE / f"kafka-formatted-{VERSION.replace('.', '-')}"
 LOG4J = """\
 rootLogger.level=WARN
 rootLogger.appenderRef.s.ref=S
@@ -82,9 +86,7 @@ class KafkaBroker:
         settings = self.directory / "server.properties"
         settings.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
         if not (self.log_dir / "meta.properties").exists():
-            tool = self._java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings))
-            done = subprocess.run(tool, capture_output=True, text=True, timeout=within_s, check=False)
-            assert done.returncode == 0, done.stdout + done.stderr
+            self._format(settings, within_s)
         with (self.directory / "broker.log").open("ab") as log:
             self._process = subprocess.Popen(self._java("kafka.Kafka", str(settings)), stdout=log, stderr=subprocess.STDOUT)
         self._await(within_s)
@@ -115,6 +117,20 @@ class KafkaBroker:
     def log(self) -> str:
         """The last lines of what it printed."""
         return "\n".join((self.directory / "broker.log").read_text(errors="replace").splitlines()[-40:])
+
+    def _format(self, settings: Path, within_s: float) -> None:
+        """Make the directory of a new broker: a copy of the one that Kafka's tool has made, which takes a JVM some seconds."""
+        with only_one(FORMATTED.name):
+            if not FORMATTED.exists():
+                tool = self._java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(settings))
+                done = subprocess.run(tool, capture_output=True, text=True, timeout=within_s, check=False)
+                assert done.returncode == 0, done.stdout + done.stderr
+                part = FORMATTED.with_suffix(".part")
+                shutil.rmtree(part, ignore_errors=True)
+                shutil.copytree(self.log_dir, part)
+                part.rename(FORMATTED)
+                return
+        shutil.copytree(FORMATTED, self.log_dir, dirs_exist_ok=True)
 
     def _java(self, *words: str) -> list[str]:
         settings = self.directory / "log4j2.properties"
