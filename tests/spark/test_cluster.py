@@ -171,7 +171,8 @@ def submit(cluster: SparkCluster, job: str, *words: str | Path) -> str:
         "SPARK_LAUNCHER_OPTS": JVM_OPTIONS,
     }
     command = [str(SPARK_HOME / "bin/spark-submit"), "--master", cluster.url, "--conf", "spark.executor.memory=512m"]
-    command += ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false"]
+    # One executor is enough: other tests have two.
+    command += ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false", "--conf", "spark.cores.max=1"]
     command += [word for side in ("driver", "executor") for word in ("--conf", f"spark.{side}.extraJavaOptions={JVM_OPTIONS}")]
     application = ROOT / "coordinator_server" / "apps" / f"{job}.py"
     done = subprocess.run(
