@@ -39,7 +39,8 @@ def configure(level: str, log_format: LogFormat, loop: int | None = None) -> Non
             *renderers,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # Line and line end in one write: with PYTHONUNBUFFERED each write is one of the system, and loops write to the same file.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
     # For what asyncio has to say of callbacks that failed.

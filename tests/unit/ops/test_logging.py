@@ -49,6 +49,20 @@ def test_a_client_cannot_write_to_the_terminal_nor_forge_a_line(form: Literal["c
         assert [line for line in lines if line.lstrip().startswith("ValueError: \\x1b[2J")]
 
 
+def test_a_line_is_one_write() -> None:
+    """Also without Python's buffer: the lines of several loops, which share a file, do not mix."""
+    # Each read of such a pipe returns one write.
+    reader, writer = os.pipe2(os.O_DIRECT)
+    with os.fdopen(reader, "rb", buffering=0) as found:
+        environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+        subprocess.run([sys.executable, "-c", PROGRAM, "json", "client"], cwd=ROOT, stderr=writer, check=True, env=environment)
+        os.close(writer)
+        writes = list(iter(lambda: found.read(1 << 16), b""))
+
+    assert len(writes) == 3
+    assert all(each.endswith(b"\n") for each in writes)
+
+
 @pytest.mark.parametrize(
     ("form", "is_terminal", "is_json"),
     [("auto", True, False), ("auto", False, True), ("json", True, True), ("console", False, False)],
