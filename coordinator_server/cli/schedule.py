@@ -58,8 +58,8 @@ class Rounds:
     def run(self) -> int:
         """Run rounds until a signal or a final failure. Return the exit code. Raises CannotRun in the first round."""
         try:
-            with _stopped_by(signal.SIGTERM, signal.SIGINT), self._session:
-                while True:
+            with _stopped_by(signal.SIGTERM, signal.SIGINT) as is_stopped, self._session:
+                while not is_stopped():
                     wait_ms = self._schedule.next_ms - _steady_ms()
                     self._report.next_ms = _now_ms() + max(0, wait_ms)
                     self._tell()
@@ -67,7 +67,8 @@ class Rounds:
                     if code := self._round():
                         return code
         except _Stopped:
-            return 0
+            pass
+        return 0
 
     def _round(self) -> int:
         now_ms, sizes = _steady_ms(), segment_sizes(self._options.data_dir)
@@ -113,6 +114,8 @@ class Rounds:
             return ended(Outcome.FAILED, str(error)), False
         except (PipelineError, LogError, OSError) as error:
             return ended(Outcome.FAILED, str(error)), isinstance(error, _FINAL)
+        except self._session.errors as error:
+            return ended(Outcome.FAILED, f"Spark gave up: {self._session.gist(error)}"), False
         self._is_first = False
         for text in done.notes:
             note(text)
@@ -142,6 +145,9 @@ class WarmSession:
         self._options = options
         self._stack = ExitStack()
         self._is_alive: Callable[[], bool] | None = None
+        # What a session raises whose JVM has died, and the line of such an error that says the reason.
+        self.errors: tuple[type[Exception], ...] = ()
+        self.gist: Callable[[Exception], str] = str
 
     def __enter__(self) -> WarmSession:
         return self
@@ -155,7 +161,8 @@ class WarmSession:
             return
         self.drop()
         with extra_needed("spark engine", ", or use --engine python"):
-            from coordinator_server.pipeline.spark.session import is_alive
+            from coordinator_server.pipeline.spark.session import ERRORS, gist, is_alive
+        self.errors, self.gist = ERRORS, gist
         spark = self._stack.enter_context(spark_session(self._options))
         self._is_alive = lambda: is_alive(spark)
 
@@ -174,11 +181,16 @@ def run_on_schedule(options: argparse.Namespace, jobs: Mapping[str, Job]) -> int
 
 
 @contextmanager
-def _stopped_by(*numbers: signal.Signals) -> Iterator[None]:
-    """Raise _Stopped for the first of these signals, wherever the program is. Later ones do not disturb the end."""
-    before: Sequence[Any] = [signal.getsignal(number) for number in numbers]
+def _stopped_by(*numbers: signal.Signals) -> Iterator[Callable[[], bool]]:
+    """Raise _Stopped for the first of these signals, wherever the program is. Later ones do not disturb the end.
 
-    def stop(_number: int, _frame: object) -> NoReturn:
+    Give a function that returns whether there was one: what it has interrupted may have raised an error of its own instead.
+    """
+    before: Sequence[Any] = [signal.getsignal(number) for number in numbers]
+    seen: list[int] = []
+
+    def stop(signalled: int, _frame: object) -> NoReturn:
+        seen.append(signalled)
         for number in numbers:
             signal.signal(number, signal.SIG_IGN)
         raise _Stopped
@@ -186,7 +198,7 @@ def _stopped_by(*numbers: signal.Signals) -> Iterator[None]:
     for number in numbers:
         signal.signal(number, stop)
     try:
-        yield
+        yield lambda: bool(seen)
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)

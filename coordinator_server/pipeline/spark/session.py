@@ -47,6 +47,8 @@ POLL_S: Final = 0.1
 STABLE_S: Final = 0.5
 WAIT_S: Final = 60.0
 END_S: Final = 120.0
+# Of Spark, and of the connection to its JVM.
+ERRORS: Final = (PySparkException, Py4JError)
 _LOOPBACK: Final = re.compile(r"spark://(localhost|127\.[\d.]+|\[::1\])(:|$)")
 _DURATION: Final = re.compile(r"(\d+)\s*(ms|s|m|min)?")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, None: 0.001}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Any, Final, TypeVar
@@ -108,7 +109,9 @@ def _collect(context: SparkContext, rows: DataFrame, report: Callable[[], None])
             while wait([collecting], POLL_S).not_done:
                 report()
         except BaseException:
-            context.cancelAllJobs()
+            # A JVM that has died cannot, and that must not take the place of the interruption.
+            with suppress(Py4JError, OSError):
+                context.cancelAllJobs()
             raise
     report()
     try:

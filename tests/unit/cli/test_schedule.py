@@ -7,11 +7,12 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coordinator_server.cli.jobs import Job, JobDone
-from coordinator_server.cli.schedule import run_on_schedule
+from coordinator_server.cli.schedule import WarmSession, run_on_schedule
 from coordinator_server.cli.times import duration_ms
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.errors import Busy, CannotRun, GateClosed, NotReady, ShardDamaged, ShardFailed
@@ -69,6 +70,43 @@ def test_sigterm_ends_it_in_the_middle_of_a_job(run: Callable[..., int], capsys:
     ]
     assert said.err.splitlines() == ["coordinator-server: a note"] * 3
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("error", [OSError("the JVM has died"), ShardFailed("Spark gave up")])
+def test_sigterm_ends_a_job_that_fails_of_it(run: Callable[..., int], error: Exception) -> None:
+    """What was interrupted may raise an error of its own, and the signal would be forgotten."""
+    runs = []
+
+    def compact(_options: argparse.Namespace) -> JobDone:
+        runs.append(1)
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            raise error
+
+    assert run(compact=compact) == 0
+    assert len(runs) == 1
+
+
+def test_a_jvm_that_dies_in_a_call_ends_the_round_and_no_more(
+    run: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the call raises."""
+
+    class Died(Exception):
+        pass
+
+    def warm_up(session: WarmSession) -> None:
+        session.errors = (Died,)
+
+    monkeypatch.setattr(WarmSession, "warm_up", warm_up)
+    failing: Any = Died("no answer")
+    compact = Played([failing, done()])
+
+    assert run(compact=compact) == 0
+
+    assert compact.runs == 3
+    assert "compact: failed: Spark gave up: no answer" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""The wait for Spark's results, with a context that a test plays."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
+
+from py4j.protocol import Py4JNetworkError
+
+from coordinator_server.pipeline.errors import ShardFailed
+from coordinator_server.pipeline.spark.tasks import collect_results
+
+
+class Dying:
+    """A context and its rows, whose JVM dies in the middle of the work."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+        self._is_dead = Event()
+
+    def cancelAllJobs(self) -> None:  # noqa: N802 - Spark's name
+        self._is_dead.set()
+        raise self._error
+
+    def collect(self) -> Any:
+        assert self._is_dead.wait(60)
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(), Py4JNetworkError("Answer from Java side is empty")])
+def test_an_interruption_is_not_replaced_by_an_error_of_the_jvm(error: Exception) -> None:
+    dying = cast("Any", Dying(error))
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        collect_results(dying, dying, interrupt)
+
+
+def test_a_jvm_that_dies_is_a_failure() -> None:
+    dying = Dying(ConnectionRefusedError())
+    dying._is_dead.set()
+
+    with pytest.raises(ShardFailed, match="Spark gave up: Answer from Java side is empty"):
+        collect_results(cast("Any", dying), cast("Any", dying), lambda: None)
