@@ -34,13 +34,13 @@ from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, 
 from tests.support.client import Client
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.server import Server
+from tests.support.share_member import Batch
 
 UNKNOWN_ID: Final = b"u" * 16
 VERSION: Final = 2
 UNKNOWN: Final = "adds an unknown topic"
 """Kafka means to answer UNKNOWN_TOPIC_ID, and fails: row 69 of docs/differences.md."""
-Place = tuple[str, int]
-Batch = tuple[int, int, list[int]]
+NamedPlace = tuple[str, int]
 Answer = tuple[object, ...]
 BATCHES: Final[list[list[Batch]]] = [
     [(5, 7, [1])],
@@ -112,9 +112,9 @@ class Side:
     def fetch(
         self,
         epoch: int,
-        *places: Place,
-        forget: tuple[Place, ...] = (),
-        acknowledge: dict[Place, list[Batch]] | None = None,
+        *places: NamedPlace,
+        forget: tuple[NamedPlace, ...] = (),
+        acknowledge: dict[NamedPlace, list[Batch]] | None = None,
         member: str = "m",
         group: str | None = "g",
         version: int = VERSION,
@@ -155,7 +155,13 @@ class Side:
         return (*head, *partitions)
 
     def acknowledge(
-        self, epoch: int, batches: dict[Place, list[Batch]], *, member: str = "m", version: int = VERSION, renew: bool = False
+        self,
+        epoch: int,
+        batches: dict[NamedPlace, list[Batch]],
+        *,
+        member: str = "m",
+        version: int = VERSION,
+        renew: bool = False,
     ) -> Answer:
         topics: dict[str, list[AcknowledgePartition]] = {}
         for (name, index), each in batches.items():
