@@ -21,10 +21,10 @@ UPDATE_TYPE: Final = b"\0\1"
 
 _GROUP_SIZE: Final = Layout(">h").pack
 _TOPIC_PARTITION: Final = Layout(">16si")
-TOPIC_ID: Final = slice(-20, -4)
-"""The topic id in a name."""
-PARTITION: Final = slice(-4, None)
-"""The partition in a name, int32."""
+TOPIC_ID_AT: Final = -20
+"""The place of the topic id in a name."""
+PARTITION_AT: Final = -4
+"""The place of the partition in a name, int32."""
 _SNAPSHOT: Final = Layout(">hiiiqqq")
 _UPDATE: Final = Layout(">hiiq").pack
 _NO_TAGS: Final = b"\0"
@@ -56,7 +56,7 @@ def topic_and_partition_of(name: bytes) -> tuple[bytes, int]:
 
 def topic_id_of(name: bytes) -> bytes:
     """Return the topic id in a name."""
-    return name[TOPIC_ID]
+    return name[TOPIC_ID_AT:PARTITION_AT]
 
 
 def is_negative(name: bytes) -> bool:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import TOPIC_ID, key_of, topic_id_of
+from coordinator_server.share.encoding import PARTITION_AT, TOPIC_ID_AT, key_of, topic_id_of
 from coordinator_server.share.passes import RETRY_MS, Pass
 from coordinator_server.share.share_partition import snapshot_key, snapshot_value
 from protocol.coordinator_records import CoordinatorRecord
@@ -57,7 +57,7 @@ class DeletedTopics:
     def _all_exist(self, names: Sequence[bytes]) -> bool:
         """Return whether the topics of these share partitions exist."""
         topics = self._context.topics
-        for topic_id in {name[TOPIC_ID] for name in names} - self._found:
+        for topic_id in {name[TOPIC_ID_AT:PARTITION_AT] for name in names} - self._found:
             if topics.topic_by_id(topic_id) is None:
                 return False
             self._found.add(topic_id)

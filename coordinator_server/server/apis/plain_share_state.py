@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.share.encoding import PARTITION, TOPIC_ID, name_of
+from coordinator_server.share.encoding import PARTITION_AT, TOPIC_ID_AT, name_of
 from coordinator_server.share.requests import Found, Read, Write
 from coordinator_server.share.share_partition import SharePartitionKey
 from coordinator_server.share.state_rows import ROW_BYTES
@@ -208,7 +208,7 @@ def write_encoder(
 
     def encode_any(response: WriteShareGroupStateResponse | bytes | AllDone, out: bytearray) -> None:
         if isinstance(response, bytes):
-            out += b"".join((_ONE_RESULT, response[TOPIC_ID], _ONE_RESULT, response[PARTITION], _WRITTEN))
+            out += b"".join((_ONE_RESULT, response[TOPIC_ID_AT:PARTITION_AT], _ONE_RESULT, response[PARTITION_AT:], _WRITTEN))
         elif isinstance(response, AllDone):
             _encode_results(response, out, lambda partition, _: _DONE.pack(partition, 0))
         else:
@@ -229,9 +229,9 @@ def read_encoder(
             out += b"".join(
                 (
                     _ONE_RESULT,
-                    name[TOPIC_ID],
+                    name[TOPIC_ID_AT:PARTITION_AT],
                     _ONE_RESULT,
-                    name[PARTITION],
+                    name[PARTITION_AT:],
                     _STATE.pack(0, state.state_epoch, state.start_offset),
                     write_uvarint(len(rows) // ROW_BYTES + 1),
                     rows,

@@ -101,9 +101,12 @@ class _Commit(NamedTuple):
             context.principal,
         )
         if adds:
-            courier.carry(shard, ADD_GROUP, group, CallbackReply(lambda _: self._write(claim), self._refused_there))
+            courier.carry(shard, ADD_GROUP, group, CallbackReply(partial(self._added, claim), self._refused_there))
         else:
             courier.carry(shard, FIND_GROUP, group, CallbackReply(partial(self._found, claim), self._refused_there))
+
+    def _added(self, claim: Claim, _: None) -> None:
+        self._write(claim)
 
     def _found(self, claim: Claim, is_there: bool) -> None:
         if is_there:
