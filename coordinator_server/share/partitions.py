@@ -41,6 +41,10 @@ class SharePartitions:
         """Return the state as of an offset, or None."""
         return _state(self._states.get_at(name, committed_offset))
 
+    def is_as_of(self, name: bytes, state: SharePartition, committed_offset: int) -> bool:
+        """Return whether a state is the latest one, and that as of an offset."""
+        return self._states.get(name) is state and self._states.get_at(name, committed_offset) is state
+
     def items_at(self, committed_offset: int) -> Iterator[tuple[bytes, SharePartition]]:
         """Yield the states as of an offset, in no particular order."""
         for name, state in self._states.items_at(committed_offset):

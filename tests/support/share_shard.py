@@ -97,7 +97,7 @@ class ShareSite:
         self.take(operation())
 
     def initialize(self, state_epoch: int = 0, start_offset: int = 0, key: SharePartitionKey = KEY) -> None:
-        self.take(self.shard.initialize_state(CONTEXT, Initialization(name_of(key), state_epoch, start_offset), _no_reply))
+        self.take(self.shard.initialize_state(CONTEXT, Initialization(name_of(key), state_epoch, start_offset), NO_REPLY))
 
     def write(
         self,
@@ -109,18 +109,18 @@ class ShareSite:
         key: SharePartitionKey = KEY,
     ) -> None:
         request = Write(name_of(key), state_epoch, leader_epoch, start_offset, complete, rows_of(batches))
-        self.take(self.shard.write_state(CONTEXT, request, _no_reply))
+        self.take(self.shard.write_state(CONTEXT, request, NO_REPLY))
 
     def read(self, leader_epoch: int = -1, key: SharePartitionKey = KEY) -> SharePartition:
-        found: Found = self.take(self.shard.read_state(CONTEXT, Read(name_of(key), leader_epoch), _no_reply))
+        found: Found = self.take(self.shard.read_state(CONTEXT, Read(name_of(key), leader_epoch), NO_REPLY))
         return found.state
 
     def summarize(self, key: SharePartitionKey = KEY) -> Summary:
-        found: Summary = self.take(self.shard.read_summary(CONTEXT, name_of(key), _no_reply))
+        found: Summary = self.take(self.shard.read_summary(CONTEXT, name_of(key), NO_REPLY))
         return found
 
     def delete(self, key: SharePartitionKey = KEY) -> None:
-        self.take(self.shard.delete_state(CONTEXT, name_of(key), _no_reply))
+        self.take(self.shard.delete_state(CONTEXT, name_of(key), NO_REPLY))
 
     @property
     def state(self) -> SharePartition | None:
@@ -151,4 +151,4 @@ class _Written:
         self.records.append((key, value))
 
 
-_no_reply: Any = None
+NO_REPLY: Any = None

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
@@ -150,23 +151,23 @@ def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | Non
 def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None = None) -> ApiRow[Any, Any]:
     """Return the row of an API. ``short_way`` reads plain requests, which have the operations' own, and encodes their responses."""
 
-    def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> Repeat | None:
         if isinstance(request, _PLAIN):
-            node.share_states.write(node.share_shard[request.name], api.operation, context, request, reply)
-            return
+            return node.share_states.write(node.share_shard[request.name], api.operation, context, request, reply)
         if isinstance(request, Several):
             named: Iterator[tuple[bytes, Any]] = ((each.name, each) for each in request.requests)
         else:
             topics = request.topics
             if not request.group_id or not topics or (api.needs_partitions and not all(topic.partitions for topic in topics)):
                 reply.complete(api.response())
-                return
+                return None
             named = _named(request, api.request_of)
         work = _run(node, context, api.operation, named, _Answer(api, reply))
         if reply.is_large:
             node.steps.run_on(reply, work)
         else:
             at_once(work)
+        return None
 
     def refuse(context: RequestContext, request: Any, error: ErrorCode, message: str | None) -> Any:
         if isinstance(request, (*_PLAIN, Several)):

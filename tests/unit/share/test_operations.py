@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.share.requests import UNINITIALIZED, Summary
+from coordinator_server.share.encoding import name_of
+from coordinator_server.share.requests import UNINITIALIZED, Read, Summary
 from coordinator_server.share.state_batches import StateBatch as B
 from coordinator_server.share.write import MAX_BATCHES
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
-from tests.support.share_shard import KEY, TOPIC_ID, ShareSite, refusal
+from tests.support.share_shard import CONTEXT, KEY, NO_REPLY, TOPIC_ID, ShareSite, refusal
 
 INVALID, UNKNOWN = ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 FENCED_LEADER, FENCED_STATE = ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.FENCED_STATE_EPOCH
@@ -47,6 +48,25 @@ def test_a_write_is_an_update(site: ShareSite) -> None:
     assert site.state is not None
     assert (site.state.leader_epoch, site.state.state_epoch, site.state.delivery_complete_count) == (0, 0, 2)
     assert (site.state.highest_leader_epoch, site.state.highest_state_epoch) == (0, 0)
+
+
+def test_a_repeated_read_gets_the_same_answer_while_the_state_is_durable_and_the_same(site: ShareSite) -> None:
+    """Not if a write is on its way, or has come, or the topic is gone."""
+    site.registry.snapshot(0)
+    site.initialize()
+    again = site.shard.read_state(CONTEXT, Read(name_of(KEY), 0), NO_REPLY).again
+    assert again is not None
+
+    assert not again(0)
+    site.registry.delete_up_to(1)
+    assert again(1)
+    site.registry.snapshot(1)
+    site.write(B(0, 4, 1, 2))
+    assert (again(1), again(2)) == (False, False)
+    site.registry.revert_to(1)
+    assert again(1)
+    site.topics.counts.clear()
+    assert refusal(lambda: again(1)) is UNKNOWN
 
 
 @pytest.mark.parametrize("limit", [0, 1, 3])
