@@ -53,15 +53,19 @@ class _Committed:
             return True
         verdicts, node = asked.access.verdicts(Operation.READ, ResourceType.TOPIC), asked.node
         by_id = asked.context.api_version >= FIRST_WITH_TOPIC_IDS
+        are_known = True
         for name, topic_id, _ in request.shape.topics:
             if by_id:
                 topic = node.topic_by_id(topic_id)
                 if topic is None:
+                    are_known = False
                     continue
                 name = topic.name
             if not verdicts[name]:
                 return False
-        request.shape.allowed_to = asked.access
+        # A topic that is not known here yet is refused by the handler, and is asked about again.
+        if are_known:
+            request.shape.allowed_to = asked.access
         return True
 
     def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
