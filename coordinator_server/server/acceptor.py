@@ -56,8 +56,8 @@ class Acceptor(Protocol):
     async def bind(self, host: str, port: int) -> tuple[str, int]:
         """Bind without accepting connections yet. Return the bound address. Port 0 selects a free port. Raises OSError."""
 
-    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait."""
+    async def adopt(self, sockets: Sequence[socket.socket]) -> tuple[str, int]:
+        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait. Return the first address."""
 
     async def start(self) -> None:
         """Accept connections."""
@@ -85,12 +85,16 @@ class SocketAcceptor:
     async def bind(self, host: str, port: int) -> tuple[str, int]:
         """Bind without accepting connections yet. Return the bound address. Port 0 selects a free port. Raises OSError."""
         self._sockets += bind_port(host, port)
+        return self._address()
+
+    async def adopt(self, sockets: Sequence[socket.socket]) -> tuple[str, int]:
+        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait. Return the first address."""
+        self._sockets += sockets
+        return self._address()
+
+    def _address(self) -> tuple[str, int]:
         address: tuple[str, int] = self._sockets[0].getsockname()[:2]
         return address
-
-    async def adopt(self, sockets: Sequence[socket.socket]) -> None:
-        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait."""
-        self._sockets += sockets
 
     async def start(self) -> None:
         """Accept connections."""

@@ -137,9 +137,7 @@ class Daemon:
     async def adopt(self, sockets: Sequence[Sequence[socket.socket]]) -> None:
         """Open the log, and use sockets that are bound for each listener. Raises StartError and LogError; call ``stop`` then, too."""
         listener = self._open_log().listener
-        for acceptor, bound in zip(listener.acceptors, sockets, strict=True):
-            await acceptor.adopt(bound)
-        listener.addresses = [bound[0].getsockname()[:2] for bound in sockets]
+        listener.addresses = [await acceptor.adopt(bound) for acceptor, bound in zip(listener.acceptors, sockets, strict=True)]
 
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""

@@ -165,8 +165,8 @@ class SimulatedServer:
         self._loop.servers.append(self)
         return host, port
 
-    async def adopt(self, _sockets: Sequence[socket.socket]) -> None:
-        self._loop.servers.append(self)
+    async def adopt(self, _sockets: Sequence[socket.socket]) -> tuple[str, int]:
+        return await self.bind("127.0.0.1", 9092)
 
     async def start(self) -> None:
         self._is_serving = True
