@@ -23,7 +23,6 @@ _KIND: Final = Layout(">bhx")
 _KIND_AT: Final = _RANGE.size
 _AT_LEAST: Final = tuple([bytes([max(state, other) for other in range(256)]) for state in range(5)])
 """For each delivery state, a table that replaces smaller ones by it."""
-_STATES: Final = slice(_KIND_AT, None, ROW_BYTES)
 _BEFORE_ALL: Final = -1
 """The end of what is before the first row. Rows with negative offsets are left to ``combine``."""
 _NO_OFFSET: Final = 1 << 63
@@ -108,9 +107,9 @@ def _overlaid(known: ApartRows, rows: bytes, start_offset: int) -> ApartRows | N
     old = known[place : place + len(rows)]
     if place % ROW_BYTES or not rows or len(old) != len(rows) or _FIRST.unpack_from(known)[0] < start_offset:
         return None
-    states, old_states = rows[_STATES], old[_STATES]
+    states, old_states = rows[_KIND_AT::ROW_BYTES], old[_KIND_AT::ROW_BYTES]
     alike = bytearray(rows)
-    alike[_STATES] = old_states
+    alike[_KIND_AT::ROW_BYTES] = old_states
     if alike != old:
         return None
     if states == old_states:

@@ -16,8 +16,10 @@ from coordinator_server.share.shard import ShareShard
 from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
 from coordinator_server.share.state_batches import StateBatch
 from coordinator_server.share.state_rows import rows_of
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.record_batch import iter_batches, iter_records
 from tests.support.clock import ManualClock
 
 CONTEXT = RequestContext("c", "h", 0, 0)
@@ -77,10 +79,11 @@ class ShareSite:
         """Replay the records of a result. Return its response. What is written is what the serde writes."""
         records = list(result.records)
         if isinstance(result.records, RecordBlock):
-            written = _Written()
-            result.records.write(written, b"")  # type: ignore[arg-type]
-            assert written.records == [(SHARE_SERDE.encode_key(each), SHARE_SERDE.encode_value(each)) for each in records]
-            assert sum(len(key) + len(value or b"") for key, value in written.records) < result.records.max_bytes()
+            batch = BatchBuilder(0, 0)
+            result.records.write(batch, NO_HEADERS)
+            written = read_batch(batch.finish())
+            assert written == [(SHARE_SERDE.encode_key(each), SHARE_SERDE.encode_value(each)) for each in records]
+            assert sum(len(key or b"") + len(value or b"") for key, value in written) < result.records.max_bytes()
             result.records.replay(len(self.log))
         else:
             for offset, record in enumerate(records, len(self.log)):
@@ -143,12 +146,9 @@ def refusal(operation: Callable[[], object]) -> ErrorCode:
     return ErrorCode.NONE
 
 
-class _Written:
-    def __init__(self) -> None:
-        self.records: list[tuple[bytes, bytes | None]] = []
-
-    def append(self, key: bytes, value: bytes | None, headers: bytes) -> None:
-        self.records.append((key, value))
+def read_batch(batch: bytes) -> list[tuple[bytes | None, bytes | None]]:
+    """The keys and values of a batch."""
+    return [(record.key, record.value) for pos, header in iter_batches(batch) for record in iter_records(batch, pos, header)]
 
 
 NO_REPLY: Any = None

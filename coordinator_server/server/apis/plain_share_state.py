@@ -119,9 +119,11 @@ class WriteReader:
         if not self._has_count:
             fields = (*fields, _NO_COMPLETE_COUNT)
         count, pos = read_uvarint(buf, pos + self._fields.size)
+        if not count:
+            raise _NotPlain
         behind = pos + (count - 1) * ROW_BYTES
         rows = buf[pos:behind]
-        if not count or len(rows) != behind - pos or rows[ROW_BYTES - 1 :: ROW_BYTES].count(0) != count - 1:
+        if len(rows) != behind - pos or rows[ROW_BYTES - 1 :: ROW_BYTES].count(0) != count - 1:
             raise _NotPlain
         return _new(Write, (name, *fields, rows)), behind
 

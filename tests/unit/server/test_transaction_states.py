@@ -13,6 +13,8 @@ from protocol.messages.describe_transactions import DescribeTransactionsRequest,
 from protocol.messages.list_transactions import ListTransactionsRequest
 from tests.support.transaction_node import TransactionNode
 
+pytestmark = pytest.mark.interpreted
+
 NONE, LOADING = ErrorCode.NONE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 

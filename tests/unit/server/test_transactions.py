@@ -24,6 +24,8 @@ from protocol.messages.init_producer_id import InitProducerIdRequest, InitProduc
 from tests.support.producer import errors_of
 from tests.support.transaction_node import TransactionNode
 
+pytestmark = pytest.mark.interpreted
+
 NONE, REFUSED, ELSEWHERE = ErrorCode.NONE, ErrorCode.INVALID_REQUEST, ErrorCode.NOT_COORDINATOR
 LOADING, UNKNOWN = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 FENCED, OLD_FENCED = ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH
