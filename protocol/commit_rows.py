@@ -55,6 +55,10 @@ class Partitions:
         raw[::4], raw[1::4], raw[2::4], raw[3::4] = self._byte_0, self._byte_1, self._byte_2, self._byte_3
         return [index for (index,) in _PARTITION.iter_unpack(raw)]
 
+    def encoded(self) -> list[bytes]:
+        """Return the 4 bytes of each partition."""
+        return [_PARTITION.pack(index) for index in self.indexes()]
+
     def starts(self) -> dict[int, int]:
         """Return where the row of each partition begins; the last one, if there are several."""
         if self._starts is None:

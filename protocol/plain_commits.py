@@ -33,7 +33,7 @@ MOST_ROWS: Final = 1024
 MOST_ID_BYTES: Final = 768
 """Maximum size of the fields before the topics: group, generation, member and instance."""
 MOST_NAME_BYTES: Final = 249
-"""The longest name of a topic. Together these bound the memory of a cached shape, to about 120 KB for the largest."""
+"""The longest name of a topic. Together these bound the memory of a cached shape, to about 300 KB for the largest."""
 FIRST_VERSION: Final = 6
 LAST_VERSION: Final = 10
 MISSES: Final = 4

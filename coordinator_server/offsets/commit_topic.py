@@ -14,6 +14,7 @@ from typing import Final, Generic, TypeVar
 from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata
 from protocol.commit_records import CommitLayout
+from protocol.commit_row_records import RowsLayout
 from protocol.commit_rows import Partitions, offsets_of
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
 
@@ -67,18 +68,19 @@ class CommitTopic(Generic[R]):
 class PlainTopic(CommitTopic[bytes]):
     """A topic whose rows are bytes, always for the same partitions. The state stores these bytes unchanged."""
 
-    __slots__ = ("_key",)
+    __slots__ = ("_key", "_rows_layout")
 
     def __init__(self, group_id: str, name: str, topic_id: bytes, partitions: Partitions) -> None:
         super().__init__(group_id, name, topic_id, partitions.count)
         # Interned, so that millions of positions share one name.
         self._key = intern(name), partitions
+        self._rows_layout = RowsLayout(self.layout, partitions)
 
     def committed(self, rows: bytes) -> Iterator[tuple[int, int, int, str]]:
         return ((partition, offset, epoch, "") for partition, offset, epoch in offsets_of(rows))
 
     def encode(self, rows: bytes, delta: int, now_ms: int, headers: bytes) -> bytes:
-        return self.layout.encode_rows(delta, rows, self.count, now_ms, headers)
+        return self._rows_layout.encode(rows, delta, now_ms, headers)
 
     def replay(self, rows: bytes, offsets: GroupOffsets, record_offset: int, now_ms: int) -> None:
         offsets.put_rows(self._key, CommittedRows(record_offset, now_ms, self.topic_id, rows))

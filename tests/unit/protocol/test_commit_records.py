@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from protocol.batch_builder import NO_HEADERS, BatchBuilder, encode_headers
 from protocol.commit_records import VALUE_VERSION, CommitLayout
+from protocol.commit_row_records import RowsLayout
+from protocol.commit_rows import partitions_of
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -57,7 +59,8 @@ def test_rows_of_a_request_become_the_same_records(
     layout = CommitLayout("group", topic, topic_id)
     partitions = [OffsetCommitRequestPartition(*row) for row in rows]
 
-    encoded = layout.encode_rows(delta, rows_of(partitions), len(rows), NOW_MS, headers)
+    of_request = rows_of(partitions)
+    encoded = RowsLayout(layout, partitions_of(of_request)).encode(of_request, delta, NOW_MS, headers)
 
     assert encoded == layout.encode_partitions(delta, partitions, NOW_MS, headers)
 
