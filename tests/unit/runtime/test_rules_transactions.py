@@ -6,7 +6,6 @@ from struct import pack_into
 
 import pytest
 
-from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
@@ -18,6 +17,7 @@ from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.control_records import end_transaction_marker
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import CONTROL, TRANSACTIONAL, iter_records
+from tests.support.catalog import Catalog
 from tests.support.runtime import TOPIC, MemoryStore, ToyRuntime, ToySerde, toy_record
 
 A, B, C = Producer(41, 2), Producer(42, 0), Producer(43, 0)
@@ -236,7 +236,7 @@ def test_an_empty_control_batch_begins_and_ends_nothing() -> None:
 
 
 def test_a_state_machine_that_keeps_no_transactions_refuses_records_of_one() -> None:
-    catalog = CatalogShard.__new__(CatalogShard)
+    catalog = Catalog().shard
 
     with pytest.raises(TypeError, match="offset 7"):
         catalog.replay_in_transaction(A, 7, toy_record("a", 1))

@@ -157,6 +157,7 @@ def test_a_failure_that_no_submit_waits_for_is_told(log: OpenLog, disk: Simulate
     assert told == [log.store.failure]
 
 
+@pytest.mark.interpreted
 def test_a_submit_larger_than_any_journal(log: OpenLog, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a limit, and the refusal names it."""
     monkeypatch.setattr(submit, "MAX_SUBMIT_BYTES", 1000)
