@@ -313,6 +313,10 @@ class LocalFile:
     def sync(self) -> None:
         _data_sync(self._fd)
 
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._fd
+
     def close(self) -> None:
         fd, self._fd = self._fd, -1
         if fd >= 0:

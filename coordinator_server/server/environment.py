@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import uuid
 from collections.abc import Callable, Sequence
@@ -18,6 +19,11 @@ from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
 from coordinator_server.server.executor import start_executor
 from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.unix import Sockets, UnixSockets
+
+
+def make_loop_writer(sync: Sync, post: Post) -> Writer:
+    """Return the journal's writer for the running loop."""
+    return make_writer(sync, post, asyncio.get_running_loop())
 
 
 def open_files_allowed() -> int:
@@ -38,7 +44,7 @@ class Environment(NamedTuple):
     new_uuid: Callable[[], uuid.UUID] = uuid.uuid4
     storage: Storage | None = None
     make_worker: Callable[[], Worker] | None = None
-    make_writer: Callable[[Sync, Post], Writer] = make_writer
+    make_writer: Callable[[Sync, Post], Writer] = make_loop_writer
     # Accepts the connections of clients.
     make_acceptor: MakeAcceptor = SocketAcceptor
     # The number of files and sockets that the process may have open.

@@ -574,7 +574,7 @@ def test_a_loop_that_keeps_dying_ends_the_server(doomed: Server) -> None:
 def test_a_loop_whose_disk_fails_ends_the_server(doomed: Server, tmp_path: Path) -> None:
     """A sync that failed says that nothing is known of what was written: no answer, no other start, one exit code that is not 0."""
     group, pids = group_at(1, 2), doomed.loop_pids()
-    broken = failing(pids[1], "fdatasync", "EIO", tmp_path / "strace.out")
+    broken = failing(pids[1], "io_submit,fdatasync", "EIO", tmp_path / "strace.out")
     with Client(doomed.addresses[1]) as client, broken, pytest.raises(ConnectionError):
         must_commit(client, group, "orders", {0: 1})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -67,7 +68,7 @@ class FirstStart:
     """The directory keeps its identity and its first record, whoever began to make it."""
 
     directory = "/srv/new/data"
-    make_writer = staticmethod(make_writer)
+    make_writer: Callable[[Sync, Post], Writer] = staticmethod(make_writer)
 
     def __init__(self) -> None:
         self.meta: Meta | None = None

@@ -59,9 +59,19 @@ def _attached(command: list[str], pid: int) -> subprocess.Popen[bytes]:
 
 
 def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) -> list[str]:
-    """What to put before a command: its calls on these files take that much longer, until it is ``released``. It stays the process that was started."""
+    """What to put before a command: its calls on these files take that much longer, until it is ``released``. It stays the process that was started.
+
+    The kernel syncs no file on its own, so that the journal's syncs are calls, too.
+    """
     where = [word for path in paths for word in ("-P", str(path))]
-    inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:delay_enter={1000 * delay_ms}"]
+    inject = [
+        "-e",
+        f"trace={calls},io_setup",
+        "-e",
+        f"inject={calls}:delay_enter={1000 * delay_ms}",
+        "-e",
+        "inject=io_setup:error=ENOSYS",
+    ]
     return ["strace", "-D", "-f", "-qq", "-o", str(output), *where, *inject]
 
 

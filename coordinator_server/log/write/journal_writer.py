@@ -1,6 +1,8 @@
-"""Write and sync the journal: on the caller's loop, in a thread, or on the one of the two that is cheaper at the moment.
+"""Write and sync the journal: the kernel syncs beside the caller's loop, or it happens on the loop or in a thread, whichever is cheaper.
 
-A sync on the loop (``inline``) stops the loop until the disk is done. In a thread it does not, but
+Where the kernel can sync on its own (``kernel_sync.py``), requests are handled meanwhile, and the next write has their batches.
+
+Elsewhere there are two ways. A sync on the loop (``inline``) stops the loop until the disk is done. In a thread it does not, but
 beside a busy loop the thread may wait a whole switch interval of the interpreter (5 ms) after each
 system call. ``adaptive`` writes inline while syncs are quick, in the thread while they are slow,
 and tries inline again from time to time:
@@ -21,7 +23,8 @@ from threading import Thread
 from typing import Final, Protocol, assert_never
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.storage import File, write_all
+from coordinator_server.log.storage import File, LocalFile, write_all
+from coordinator_server.log.write.kernel_sync import KernelSync
 
 Done = Callable[[LogError | None], None]
 Post = Callable[[Callable[[], None]], object]
@@ -40,6 +43,14 @@ class Sync(Enum):
     NEVER = "never"
 
 
+class Watch(Protocol):
+    """An event loop: calls back while a descriptor is readable."""
+
+    def add_reader(self, fd: int, callback: Callable[[], None], /) -> object: ...
+
+    def remove_reader(self, fd: int, /) -> object: ...
+
+
 class Writer(Protocol):
     """Makes one write durable at a time."""
 
@@ -50,18 +61,26 @@ class Writer(Protocol):
         """Finish the write under way, call its ``done``, and stop."""
 
 
-def make_writer(sync: Sync, post: Post) -> Writer:
+def make_writer(sync: Sync, post: Post, watch: Watch | None = None) -> Writer:
+    """Return the writer for a way to sync. With the caller's loop to watch, ADAPTIVE leaves syncs to the kernel if it takes them."""
     match sync:
         case Sync.ADAPTIVE:
-            return AdaptiveWriter(ThreadWriter(post))
+            return _kernel_writer(watch, AdaptiveWriter(ThreadWriter(post)))
         case Sync.INLINE:
             return InlineWriter()
         case Sync.THREAD:
             return ThreadWriter(post)
         case Sync.NEVER:
-            return InlineWriter(lambda _file: None)
+            return InlineWriter(_not_yet)
         case _:
             assert_never(sync)
+
+
+def _kernel_writer(watch: Watch | None, other: Writer) -> Writer:
+    try:
+        return other if watch is None else KernelWriter(KernelSync(), watch, other)
+    except OSError:
+        return other
 
 
 def write_durably(
@@ -78,8 +97,16 @@ def write_durably(
     try:
         sync(file)
     except OSError as error:
-        return OutcomeUnknown(f"cannot sync {file.path}: {error.strerror}; what it holds is not known")
+        return _not_synced(file, error)
     return None
+
+
+def _not_yet(_file: File) -> None:
+    """Leave the sync to the kernel: it begins later, or whenever the operating system likes."""
+
+
+def _not_synced(file: File, error: OSError) -> OutcomeUnknown:
+    return OutcomeUnknown(f"cannot sync {file.path}: {error.strerror}; what it holds is not known")
 
 
 class InlineWriter:
@@ -172,3 +199,48 @@ class AdaptiveWriter:
         self.is_inline = True
         self._writes = 0
         self._average = SLOW_S
+
+
+class KernelWriter:
+    """Writes on the loop and has the kernel sync. After the kernel has refused a sync, or for a file that is none, ``other`` writes."""
+
+    def __init__(self, sync: KernelSync, watch: Watch, other: Writer) -> None:
+        self._sync = sync
+        self._watch = watch
+        self._other = other
+        self._is_refused = False
+        # The write that is being synced.
+        self._file: File | None = None
+        self._done: Done
+        watch.add_reader(sync.fd, self._synced)
+
+    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+        if self._is_refused or not isinstance(file, LocalFile):
+            self._other.write(file, data, position, done)
+            return
+        error = write_durably(file, data, position, _not_yet)
+        if error is not None:
+            done(error)
+            return
+        try:
+            self._sync.start(file.fileno())
+        except OSError:
+            # Nothing has begun. What was written is written once more.
+            self._is_refused = True
+            self._other.write(file, data, position, done)
+        else:
+            self._file, self._done = file, done
+
+    def close(self) -> None:
+        self._watch.remove_reader(self._sync.fd)
+        if self._file is not None:
+            self._sync.wait()
+            self._synced()
+        self._sync.close()
+        self._other.close()
+
+    def _synced(self) -> None:
+        error = self._sync.finish()
+        file, self._file = self._file, None
+        assert file is not None
+        self._done(None if error is None else _not_synced(file, error))

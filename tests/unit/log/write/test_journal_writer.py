@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.storage import File
-from coordinator_server.log.write.journal_writer import FIRST_HOLD, AdaptiveWriter, Done, InlineWriter, Post, ThreadWriter, Writer
+from coordinator_server.log.storage import LOCAL, File
+from coordinator_server.log.write import kernel_sync
+from coordinator_server.log.write.journal_writer import (
+    FIRST_HOLD,
+    AdaptiveWriter,
+    Done,
+    InlineWriter,
+    KernelWriter,
+    Post,
+    Sync,
+    ThreadWriter,
+    Writer,
+    make_writer,
+)
+from coordinator_server.log.write.kernel_sync import KernelSync
 from tests.support.storage import SimulatedDisk
 
 
@@ -181,3 +197,145 @@ def test_a_disk_that_is_fast_again_is_written_on_the_loop(adaptive: Adaptive) ->
 
     assert 0 < adaptive.write(10 * FIRST_HOLD, 0.0001) <= 2 * FIRST_HOLD
     assert adaptive.write(100, 0.0001) == 0
+
+
+class Loop:
+    """Calls back when the test says."""
+
+    def __init__(self) -> None:
+        self.readers: dict[int, Callable[[], None]] = {}
+
+    def add_reader(self, fd: int, callback: Callable[[], None], /) -> None:
+        self.readers[fd] = callback
+
+    def remove_reader(self, fd: int, /) -> None:
+        del self.readers[fd]
+
+    def turn(self) -> None:
+        [callback] = self.readers.values()
+        callback()
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Iterator[File]:
+    file = LOCAL.open(str(tmp_path / "journal"), create=True)
+    yield file
+    file.close()
+
+
+def test_the_kernel_syncs_beside_the_loop(on_disk: File) -> None:
+    """What is written is done when the loop hears of the sync, not before, write after write."""
+    outcomes: list[LogError | None] = []
+    loop, other, sync = Loop(), OtherThread(), KernelSync()
+    writer = KernelWriter(sync, loop, other)
+    for number in range(1, 4):
+        writer.write(on_disk, b"data", 4 * number, outcomes.append)
+        sync.wait()
+        assert len(outcomes) == number - 1
+        loop.turn()
+        assert outcomes == number * [None]
+    writer.close()
+
+    assert (on_disk.pread(100, 4), loop.readers, other.writes) == (b"datadatadata", {}, 0)
+
+
+def test_close_waits_for_the_kernel(on_disk: File) -> None:
+    """It leaves no descriptor open."""
+    outcomes: list[LogError | None] = []
+    before = set(Path("/proc/self/fd").iterdir())
+    writer = KernelWriter(KernelSync(), Loop(), InlineWriter())
+    writer.write(on_disk, b"data", 0, outcomes.append)
+    writer.close()
+
+    assert outcomes == [None]
+    assert set(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_a_loop_that_runs_hears_of_the_sync(on_disk: File) -> None:
+    """The server's own writer, where it runs."""
+
+    async def write() -> list[LogError | None]:
+        writer = make_writer(Sync.ADAPTIVE, lambda _call: None, asyncio.get_running_loop())
+        assert isinstance(writer, KernelWriter)
+        synced: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        outcomes: list[LogError | None] = []
+
+        def done(error: LogError | None) -> None:
+            outcomes.append(error)
+            synced.set_result(None)
+
+        writer.write(on_disk, b"data", 0, done)
+        assert outcomes == []
+        await asyncio.wait_for(synced, 30)
+        writer.close()
+        return outcomes
+
+    assert asyncio.run(write()) == [None]
+
+
+class FailedSync(KernelSync):
+    """The kernel could not write to the disk."""
+
+    def finish(self) -> OSError | None:
+        assert super().finish() is None
+        return OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_of_a_sync_that_the_kernel_could_not_make_nobody_knows(on_disk: File) -> None:
+    outcomes: list[LogError | None] = []
+    loop, sync = Loop(), FailedSync()
+    writer = KernelWriter(sync, loop, InlineWriter())
+    writer.write(on_disk, b"data", 0, outcomes.append)
+    sync.wait()
+    loop.turn()
+    writer.close()
+
+    assert [type(outcome) for outcome in outcomes] == [OutcomeUnknown]
+    assert "Input/output error" in str(outcomes[0])
+
+
+def test_a_write_that_fails_is_not_synced(on_disk: File) -> None:
+    outcomes: list[LogError | None] = []
+    writer = KernelWriter(KernelSync(), Loop(), InlineWriter())
+    on_disk.close()
+    writer.write(on_disk, b"data", 0, outcomes.append)
+    writer.close()
+
+    assert [type(outcome) for outcome in outcomes] == [Unavailable]
+
+
+class RefusedSync(KernelSync):
+    def start(self, fd: int) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def test_what_the_kernel_refuses_is_written_in_another_way(on_disk: File, file: File) -> None:
+    """From then on. So is a file that is not the operating system's."""
+    outcomes: list[LogError | None] = []
+    other = OtherThread()
+    for sync, target in ((RefusedSync(), on_disk), (KernelSync(), file)):
+        writer = KernelWriter(sync, Loop(), other)
+        for _ in range(3):
+            writer.write(target, b"data", 0, outcomes.append)
+        writer.close()
+
+    assert (other.writes, outcomes) == (6, 6 * [None])
+
+
+def test_the_kernel_refuses_before_it_begins() -> None:
+    """Files that cannot be synced, and descriptors that are none."""
+    sync = KernelSync()
+    ends = os.pipe()
+    for fd in (*ends, 99_999):
+        with pytest.raises(OSError, match=f"{os.strerror(errno.EINVAL)}|{os.strerror(errno.EBADF)}"):
+            sync.start(fd)
+    sync.close()
+    for fd in ends:
+        os.close(fd)
+
+
+def test_a_machine_whose_calls_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server takes the writer that needs no such calls."""
+    monkeypatch.setattr(kernel_sync, "_CALLS", {})
+
+    assert isinstance(make_writer(Sync.ADAPTIVE, lambda _call: None, Loop()), AdaptiveWriter)
