@@ -21,6 +21,8 @@ FAULT_AFTER_S: Final = (1, 10)
 # A call takes a few milliseconds: a fault that is so late is in the midst of it, now and then.
 LATE_S: Final = 0.02
 LAST_CALL_S: Final = 10
+# On a loaded machine a library may take long to begin.
+ENDING_S: Final = 60
 # Some stops are longer than the timeout of a transaction.
 STOPPED_S: Final = (0.1, 3)
 
@@ -66,9 +68,12 @@ class StockMover(threading.Thread):
         """Wait for the end of its transaction, but not long."""
         self._is_over.set()
         self.join(LAST_CALL_S)
-        if self.is_alive() and self._producer is not None:
-            self._producer.kill()
-        self.join(LAST_CALL_S)
+        until_s = time.monotonic() + ENDING_S
+        while self.is_alive() and time.monotonic() < until_s:
+            # It may just be making another one.
+            if self._producer is not None:
+                self._producer.kill()
+            self.join(1)
         assert not self.is_alive()
 
     def _move(self, producer: ProducerProcess) -> None:

@@ -71,7 +71,7 @@ def make_writer(sync: Sync, post: Post, watch: Watch | None = None) -> Writer:
         case Sync.THREAD:
             return ThreadWriter(post)
         case Sync.NEVER:
-            return InlineWriter(_not_yet)
+            return InlineWriter(lambda _file: None)
         case _:
             assert_never(sync)
 
@@ -90,22 +90,25 @@ def write_durably(
 
     A failed write leaves at most a part of itself, which the next one overwrites; after a failed sync the content is unknown.
     """
+    failure = _write(file, data, position)
+    if failure is not None:
+        return failure
+    try:
+        sync(file)
+    except OSError as error:
+        return _unknown(file, error)
+    return None
+
+
+def _write(file: File, data: bytes, position: int) -> Unavailable | None:
     try:
         write_all(file, data, position)
     except OSError as error:
         return Unavailable(f"cannot write {file.path}: {error.strerror}")
-    try:
-        sync(file)
-    except OSError as error:
-        return _not_synced(file, error)
     return None
 
 
-def _not_yet(_file: File) -> None:
-    """Leave the sync to the kernel: it begins later, or whenever the operating system likes."""
-
-
-def _not_synced(file: File, error: OSError) -> OutcomeUnknown:
+def _unknown(file: File, error: OSError) -> OutcomeUnknown:
     return OutcomeUnknown(f"cannot sync {file.path}: {error.strerror}; what it holds is not known")
 
 
@@ -212,15 +215,15 @@ class KernelWriter:
         # The write that is being synced.
         self._file: File | None = None
         self._done: Done
-        watch.add_reader(sync.fd, self._synced)
+        watch.add_reader(sync.fd, self._take_outcome)
 
     def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
         if self._is_refused or not isinstance(file, LocalFile):
             self._other.write(file, data, position, done)
             return
-        error = write_durably(file, data, position, _not_yet)
-        if error is not None:
-            done(error)
+        failure = _write(file, data, position)
+        if failure is not None:
+            done(failure)
             return
         try:
             self._sync.start(file.fileno())
@@ -235,12 +238,12 @@ class KernelWriter:
         self._watch.remove_reader(self._sync.fd)
         if self._file is not None:
             self._sync.wait()
-            self._synced()
+            self._take_outcome()
         self._sync.close()
         self._other.close()
 
-    def _synced(self) -> None:
+    def _take_outcome(self) -> None:
         error = self._sync.finish()
         file, self._file = self._file, None
         assert file is not None
-        self._done(None if error is None else _not_synced(file, error))
+        self._done(None if error is None else _unknown(file, error))
