@@ -35,6 +35,8 @@ LICENSE = "Apache-2.0"
 HEADING = re.compile(r"^## (?P<version>\S+) - (?P<when>unreleased|\d{4}-\d\d-\d\d)$")
 # Some of each layer, in a few seconds.
 TESTS = ("tests/unit/test_build.py", "tests/unit/machine", "tests/unit/group", "tests/unit/offsets", "tests/unit/server")
+# What an environment needs in which a compiled wheel is built.
+LOCKS = tuple([ROOT / "requirements" / f"{name}.lock" for name in ("build", "tools", "run")])
 # What strangers look for. What else has to be there, git knows.
 IN_SDIST = frozenset(
     {"CHANGELOG.md", "LICENSE", "Makefile", "PKG-INFO", "README.md", "SECURITY.md", "pyproject.toml", "requirements/dev.lock"}
@@ -177,8 +179,10 @@ def with_tools(python: str, directory: Path) -> str:
     """A new environment of an interpreter, with what builds a compiled wheel; its own interpreter."""
     run([python, "-m", "venv", str(directory)], ROOT)
     own = str(directory / "bin" / "python")
-    locks = [word for name in ("tools", "run") for word in ("-r", str(ROOT / "requirements" / f"{name}.lock"))]
-    run([own, "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes", *locks], ROOT)
+    # As in scripts/setup: the first lock has what the packages of the others are built with.
+    for lock in LOCKS:
+        isolation = ["--no-build-isolation", "--use-pep517", "--require-hashes"]
+        run([own, "-m", "pip", "--disable-pip-version-check", "install", *isolation, "-r", str(lock)], ROOT)
     return own
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from scripts.release import (
     IN_SDIST,
+    LOCKS,
+    ROOT,
     Contents,
     Unready,
     Wrong,
@@ -52,6 +56,15 @@ EXTENSION = {
     "protocol/wire.cpython-311-x86_64-linux-gnu.so": b"",
     "coordinator_server__mypyc.cpython-311-x86_64-linux-gnu.so": b"",
 }
+
+
+def test_an_environment_for_another_interpreter_has_what_builds() -> None:
+    """The backend that pyproject.toml names, the compiler, and what compiled modules import."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = [*project["build-system"]["requires"], *project["project"]["dependencies"], "mypy", "setuptools"]
+    locked = {name for lock in LOCKS for name in re.findall(r"^([\w.-]+)==", lock.read_text(), re.MULTILINE)}
+
+    assert {re.split(r"[\s<>=!~;\[]", each)[0] for each in needed} - locked == set()
 
 
 def without(contents: Contents, name: str) -> Contents:
