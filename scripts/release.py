@@ -177,13 +177,17 @@ def build(scratch: Path, version: str, pythons: Sequence[str]) -> Iterator[Artef
 
 def with_tools(python: str, directory: Path) -> str:
     """A new environment of an interpreter, with what builds a compiled wheel; its own interpreter."""
-    run([python, "-m", "venv", str(directory)], ROOT)
-    own = str(directory / "bin" / "python")
+    pip = new_environment(python, directory)
     # As in scripts/setup: the first lock has what the packages of the others are built with.
     for lock in LOCKS:
-        isolation = ["--no-build-isolation", "--use-pep517", "--require-hashes"]
-        run([own, "-m", "pip", "--disable-pip-version-check", "install", *isolation, "-r", str(lock)], ROOT)
-    return own
+        run([*pip, "--no-build-isolation", "--use-pep517", "-r", str(lock)], directory)
+    return pip[0]
+
+
+def new_environment(python: str, directory: Path) -> list[str]:
+    """Make an environment of an interpreter. Return the command, its own interpreter first, that installs what has a pinned hash."""
+    run([python, "-m", "venv", str(directory)], directory.parent)
+    return [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes"]
 
 
 def hatch(source: Path, target: str, directory: Path, python: str = sys.executable, **environment: str) -> Path:
@@ -279,8 +283,7 @@ def check_metadata(metadata: bytes, version: str, readme: bytes) -> None:
 def install(artefact: Artefact, scratch: Path) -> Path:
     """A new environment with the artefact in it, and nothing but what its metadata asks for; the directory of its programs."""
     environment = scratch / f"environment-{artefact.path.name}"
-    run([artefact.python, "-m", "venv", str(environment)], scratch)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes"]
+    pip = new_environment(artefact.python, environment)
     if artefact.is_source:
         run([*pip, "-r", str(ROOT / "requirements" / "build.lock")], scratch)
     # With hashes required, a dependency that is in the metadata and not in the lock is an error, and nothing else is installed.

@@ -61,7 +61,7 @@ def _attached(command: list[str], pid: int) -> subprocess.Popen[bytes]:
 def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) -> list[str]:
     """What to put before a command: its calls on these files take that much longer, until it is ``released``. It stays the process that was started.
 
-    The kernel syncs no file on its own, so that the journal's syncs are calls, too.
+    Without ``paths`` the kernel syncs no file on its own, so that the journal's syncs are calls, too.
     """
     where = [word for path in paths for word in ("-P", str(path))]
     inject = [

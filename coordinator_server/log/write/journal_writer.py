@@ -65,7 +65,8 @@ def make_writer(sync: Sync, post: Post, watch: Watch | None = None) -> Writer:
     """Return the writer for a way to sync. With the caller's loop to watch, ADAPTIVE leaves syncs to the kernel if it takes them."""
     match sync:
         case Sync.ADAPTIVE:
-            return _kernel_writer(watch, AdaptiveWriter(ThreadWriter(post)))
+            adaptive = AdaptiveWriter(ThreadWriter(post))
+            return adaptive if watch is None else _kernel_writer(watch, adaptive)
         case Sync.INLINE:
             return InlineWriter()
         case Sync.THREAD:
@@ -76,11 +77,12 @@ def make_writer(sync: Sync, post: Post, watch: Watch | None = None) -> Writer:
             assert_never(sync)
 
 
-def _kernel_writer(watch: Watch | None, other: Writer) -> Writer:
+def _kernel_writer(watch: Watch, other: Writer) -> Writer:
     try:
-        return other if watch is None else KernelWriter(KernelSync(), watch, other)
+        sync = KernelSync()
     except OSError:
         return other
+    return KernelWriter(sync, watch, other)
 
 
 def write_durably(
