@@ -46,7 +46,7 @@ def watched(work: Any) -> tuple[SlowTurns, list[Any]]:
             await asyncio.sleep(0.2)
             if slow.counts:
                 break
-        await asyncio.to_thread(slow.stop)
+        slow.stop()
 
     with capture_logs() as lines:
         asyncio.run(play())
@@ -78,7 +78,7 @@ def test_quick_turns_are_not_counted() -> None:
     async def play() -> None:
         slow.start()
         await asyncio.sleep(0.3)
-        await asyncio.to_thread(slow.stop)
+        slow.stop()
 
     asyncio.run(play())
 
@@ -123,7 +123,7 @@ def test_a_process_that_stood_still_has_no_slow_turn(monkeypatch: pytest.MonkeyP
         slow.start()
         await asyncio.sleep(0.1)
         time.sleep(SLOW_S)  # noqa: ASYNC251 - the loop is blocked on purpose
-        await asyncio.to_thread(slow.stop)
+        slow.stop()
 
     asyncio.run(play())
     assert not slow.counts
