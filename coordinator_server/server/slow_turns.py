@@ -1,8 +1,8 @@
 """Finds turns of the loop that take long, and says what they were doing.
 
 The loop gives a sign of life ten times per second, and a thread wakes when the next one would be late. If it is, the thread looks at what
-the loop's thread is executing. Neither wakes the other, because that costs more than all else that an idle server does. Compiled
-functions have no frames and are not seen.
+the loop's thread is executing. Neither wakes the other: wake-ups are what an idle server costs. Compiled functions have no frames and
+are not seen.
 """
 
 from __future__ import annotations

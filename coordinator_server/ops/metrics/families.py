@@ -73,7 +73,7 @@ OF_LOOPS: Final = (
     Family(
         "slow_turns",
         Kind.COUNTER,
-        "Turns of the loop that took more than 100 ms, by the API that was served then.",
+        "Turns of the loop that took more than 200 ms, and some of more than 100 ms, by the API that was served then.",
         ("api",),
         f"{_GROUPS},name=event-processing-time-ms-max",
     ),
