@@ -1,4 +1,8 @@
-"""OffsetFetch of some partitions of one group in the usual state: its latest offsets are committed, and none has metadata."""
+"""OffsetFetch: the offsets of one group at one moment, which is the high watermark or the latest state.
+
+``fetch_plain`` has a short way to the answer about some partitions of a group in the usual state: its latest offsets are committed, and
+none has metadata.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import Final, NamedTuple
 from coordinator_server.group.registry import Groups
 from coordinator_server.machine.shard import Answered
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets.fetch import OffsetsMoment, moment_of
 from coordinator_server.offsets.fetch_rows import fetch_rows
 from coordinator_server.offsets.group_offsets import GroupOffsets
 from protocol.fetch_rows import FetchedOffsets
@@ -24,6 +29,32 @@ class PlainFetch(NamedTuple):
     group: OffsetFetchRequestGroup
     topics: list[OffsetFetchRequestTopics]
     require_stable: bool
+
+
+class LatestFetch(NamedTuple):
+    """A request for the latest offsets of one group."""
+
+    group: OffsetFetchRequestGroup
+    require_stable: bool = False
+
+
+def read_offsets(groups: Groups, moment: int, asked: OffsetFetchRequestGroup, *, require_stable: bool = False) -> OffsetsMoment:
+    """Return a copy of the requested offsets as of ``moment``, which is a committed offset or LATEST. Raises CoordinatorError.
+
+    With ``require_stable`` (KIP-447), which asks for LATEST, offsets with a pending change in an open transaction are refused.
+    """
+    group_id = asked.group_id
+    if groups.others:
+        groups.type_at(group_id, moment).admit_fetch(asked, moment)
+    unstable = groups.pending.open_at(group_id, moment) if require_stable else ()
+    return moment_of(groups.offsets.of_group_at(group_id, moment), moment, asked, unstable)
+
+
+def reading_work(groups: Groups, asked: OffsetFetchRequestGroup) -> int:
+    """Return the work of ``read_offsets`` besides that for each requested partition, in offsets."""
+    work = 0 if asked.topics is not None else groups.offsets.count(asked.group_id)
+    unprepared = groups.offsets.unprepared(asked.group_id)
+    return work if unprepared <= MANY_UNPREPARED else work + unprepared
 
 
 def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> Answered[FetchedOffsets] | None:

@@ -7,20 +7,21 @@ The shard has the offsets, because groups of any type may have some. Methods ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coordinator_server.config import Config
 from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.regexes import Authorize
 from coordinator_server.group.common.settings import SettingsOf
-from coordinator_server.group.common.topics import TopicImage
+from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.outbox import NO_OUTBOX, Outbox
-from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report
+from coordinator_server.machine.shard import Clock, CoordinatorTimer, Report, report_nothing
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -144,13 +145,13 @@ class GroupContext(Struct, frozen=True):
     timer: CoordinatorTimer
     clock: Clock
     new_id: Callable[[], str]
-    report: Report
-    tell: Report
-    member_memory: MemberMemory
-    pass_times: PassTimes
-    topics: TopicImage
-    topic_hashes: TopicHashes
     settings: SettingsOf
+    report: Report = report_nothing
+    tell: Report = report_nothing
+    member_memory: MemberMemory = field(default_factory=MemberMemory)
+    pass_times: PassTimes = field(default_factory=PassTimes)
+    topics: TopicImage = NO_TOPICS
+    topic_hashes: TopicHashes = field(default_factory=partial(TopicHashes, NO_TOPICS))
     # Without one, everything is computed by the loop.
     executor: CoordinatorExecutor | None = None
     outbox: Outbox = NO_OUTBOX

@@ -5,23 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.config import Config
 from coordinator_server.group import delete, describe, restore, share_heartbeat, share_offsets
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain
-from coordinator_server.group.common.metadata_hash import TopicHashes
-from coordinator_server.group.common.regexes import Authorize
-from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
-from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
 from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.consumer.leave import leave as leave_consumer_group
@@ -29,44 +24,35 @@ from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
-from coordinator_server.group.fetch import MANY_UNPREPARED, PlainFetch, fetch_plain
-from coordinator_server.group.group_type import FindShareShard, GroupContext, only_share_shard
-from coordinator_server.group.member_memory import MemberMemory
+from coordinator_server.group.fetch import LatestFetch, PlainFetch, fetch_plain, read_offsets, reading_work
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.migration import members as classic_members
 from coordinator_server.group.migration.entry import enter, entered
 from coordinator_server.group.migration.exit import downgrade_without
 from coordinator_server.group.migration.join import join_group as join_consumer_group
-from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
 from coordinator_server.group.share.describe import UndescribedShareGroup
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
-from coordinator_server.machine.executor import CoordinatorExecutor
-from coordinator_server.machine.outbox import NO_OUTBOX, Outbox
 from coordinator_server.machine.shard import (
     DEFERRED,
     Answered,
     CheckpointState,
-    Clock,
     CoordinatorResult,
-    CoordinatorTimer,
     PlainRecords,
     Producer,
     Reply,
-    Report,
     RequestContext,
     TransactionResult,
-    report_nothing,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.commit import NO_RETENTION_TIME, commit_records, plain_commit_records
-from coordinator_server.offsets.fetch import fetch_offsets
+from coordinator_server.offsets.fetch import OFFSETS_PER_STEP, OffsetsMoment
 from coordinator_server.offsets.logged_shape import LoggedShape
-from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, moment_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets
@@ -82,7 +68,7 @@ from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
-from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchResponseGroup
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
@@ -97,44 +83,8 @@ class GroupShard:
     CoordinatorError.
     """
 
-    def __init__(  # noqa: PLR0913 - services with names
-        self,
-        *,
-        config: Config,
-        registry: SnapshotRegistry,
-        timer: CoordinatorTimer,
-        clock: Clock,
-        new_id: Callable[[], str],
-        report: Report = report_nothing,
-        tell: Report = report_nothing,
-        member_memory: MemberMemory | None = None,
-        pass_times: PassTimes | None = None,
-        topics: TopicImage = NO_TOPICS,
-        topic_hashes: TopicHashes | None = None,
-        settings: SettingsOf | None = None,
-        executor: CoordinatorExecutor | None = None,
-        outbox: Outbox = NO_OUTBOX,
-        share_shard: FindShareShard = only_share_shard,
-        authorize: Authorize | None = None,
-    ) -> None:
-
-        self._context = context = GroupContext(
-            config,
-            timer,
-            clock,
-            new_id,
-            report,
-            tell,
-            member_memory or MemberMemory(),
-            pass_times or PassTimes(),
-            topics,
-            topic_hashes or TopicHashes(topics),
-            settings or SettingsOfGroups(config),
-            executor,
-            outbox,
-            share_shard,
-            authorize,
-        )
+    def __init__(self, context: GroupContext, registry: SnapshotRegistry) -> None:
+        self._context = context
         self.groups = Groups(context, registry)
         self._classic = self.groups.classic_context
         self.groups.consumer_context.downgrade = partial(downgrade_without, self.groups)
@@ -249,38 +199,11 @@ class GroupShard:
         own = self._context
         return commit_in_transaction(self.groups, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
-    def fetch_stable_offsets(
-        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
-    ) -> CoordinatorResult[OffsetFetchResponseGroup]:
-        """Read the latest offsets for ``require_stable`` (KIP-447), answered when they are durable.
-
-        Offsets with a pending change in an open transaction get UNSTABLE_OFFSET_COMMIT.
-        """
-        if self.groups.others:
-            self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
-        unstable = self.groups.pending.open_at(request.group_id, LATEST)
-        return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request, unstable))
-
     def fetch_latest_offsets(
-        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetFetchResponseGroup]
-    ) -> CoordinatorResult[OffsetFetchResponseGroup]:
-        """Read the latest offsets, answered when they are durable: for a request behind commits of its own connection."""
-        if self.groups.others:
-            self.groups.type_of(request.group_id).admit_fetch(request, LATEST)
-        return CoordinatorResult(fetch_offsets(self.groups.offsets, LATEST, request))
-
-    def latest_offsets(
-        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetsMoment]
+        self, context: RequestContext, request: LatestFetch, reply: Reply[OffsetsMoment]
     ) -> CoordinatorResult[OffsetsMoment]:
-        """Do the same as ``fetch_latest_offsets`` for an answer in steps."""
-        return CoordinatorResult(self.offsets_moment(LATEST, request))
-
-    def latest_stable_offsets(
-        self, context: RequestContext, request: OffsetFetchRequestGroup, reply: Reply[OffsetsMoment]
-    ) -> CoordinatorResult[OffsetsMoment]:
-        """Do the same as ``fetch_stable_offsets`` for an answer in steps."""
-        unstable = self.groups.pending.open_at(request.group_id, LATEST)
-        return CoordinatorResult(self.offsets_moment(LATEST, request)._replace(unstable=unstable))
+        """Read the latest offsets, answered when they are durable: behind commits of the same connection, and if they must be stable."""
+        return CoordinatorResult(read_offsets(self.groups, LATEST, request.group, require_stable=request.require_stable))
 
     def delete_groups(
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
@@ -315,40 +238,21 @@ class GroupShard:
         """Return when the offsets of a group expire in the present state. Offsets that do not expire are omitted."""
         return self.expiry.due(group_id)
 
-    def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-        """Return the requested offsets of a group; all of them if the request's topics are None."""
-        if self.groups.others:
-            self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
-        return fetch_offsets(self.groups.offsets, committed_offset, request)
-
-    def fetch_offsets_at_once(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup | None:
-        """Return what ``fetch_offsets`` returns, or None if it takes longer than a step."""
-        is_small = request.topics is not None and self.groups.offsets.unprepared(request.group_id) <= MANY_UNPREPARED
-        if not is_small and self.fetch_size(committed_offset, request) > OFFSETS_PER_STEP:
-            return None
-        return self.fetch_offsets(committed_offset, request)
+    def fetch_offsets(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetsMoment:
+        """Return the requested offsets of a group."""
+        return read_offsets(self.groups, committed_offset, request)
 
     def fetch_plain(self, committed_offset: int, request: PlainFetch) -> Answered[FetchedOffsets] | None:
         """Return the answer for some partitions of a group, or None if it is not in the usual state."""
         return fetch_plain(self.groups, committed_offset, request)
 
-    def fetch_size(self, committed_offset: int, request: OffsetFetchRequestGroup) -> int:
-        """Return the work of an OffsetFetch besides that for each requested partition, in offsets."""
-        offsets = self.groups.offsets
-        size = 0 if request.topics is not None else offsets.count(request.group_id)
-        unprepared = offsets.unprepared(request.group_id)
-        return size if unprepared <= MANY_UNPREPARED else size + unprepared
+    def fetching_work(self, committed_offset: int, request: OffsetFetchRequestGroup) -> int:
+        """Return the work of ``fetch_offsets`` besides that for each requested partition, in offsets."""
+        return reading_work(self.groups, request)
 
     def prepare_offsets(self, committed_offset: int, group_id: str) -> bool:
-        """Do a part of the work of ``offsets_moment``. Return whether little is left."""
+        """Do a part of the work of ``fetch_offsets``. Return whether little is left."""
         return self.groups.offsets.prepare(group_id, OFFSETS_PER_STEP)
-
-    def offsets_moment(self, committed_offset: int, request: OffsetFetchRequestGroup) -> OffsetsMoment:
-        """Return a copy of the offsets of a group, for an answer to ``request`` in steps."""
-        if self.groups.others:
-            self.groups.type_at(request.group_id, committed_offset).admit_fetch(request, committed_offset)
-        offsets = self.groups.offsets.of_group_at(request.group_id, committed_offset)
-        return OffsetsMoment({}) if offsets is None else moment_of(offsets, committed_offset, request.topics)
 
     def describe_group(self, committed_offset: int, group_id: str) -> DescribedGroup:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""

@@ -12,8 +12,9 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.regexes import Authorize
-from coordinator_server.group.common.settings import SettingsOf
+from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.group.common.topics import NO_TOPICS, TopicImage
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
@@ -109,12 +110,12 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
 def build_groups(materials: Materials) -> BuildShard[GroupShard]:
     """Return a builder of group shards, which give members random ids."""
     member_memory, pass_times, topic_hashes = MemberMemory(), PassTimes(), TopicHashes(materials.topics)
+    settings = materials.settings or SettingsOfGroups(materials.config)
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         new_uuid = materials.new_uuid
-        return GroupShard(
+        context = GroupContext(
             config=materials.config,
-            registry=registry,
             timer=services.timer,
             clock=materials.clock,
             new_id=lambda: str(new_uuid()),
@@ -124,12 +125,13 @@ def build_groups(materials: Materials) -> BuildShard[GroupShard]:
             pass_times=pass_times,
             topics=materials.topics,
             topic_hashes=topic_hashes,
-            settings=materials.settings,
+            settings=settings,
             executor=services.executor,
             outbox=services.outbox,
             share_shard=materials.share_shard,
             authorize=materials.authorize,
         )
+        return GroupShard(context, registry)
 
     return build
 

@@ -60,7 +60,7 @@ def describe_groups(node: Node) -> list[Mapping[str, Any]]:
 def committed_offsets(node: Node, group_id: str) -> list[Mapping[str, Any]]:
     """Return the committed offsets of a group; none if it does not exist."""
     request = OffsetFetchRequestGroup(group_id, topics=None)
-    answer = node.groups.read(node.partition_of(group_id), GroupShard.fetch_offsets, request)
+    answer = node.groups.read(node.partition_of(group_id), GroupShard.fetch_offsets, request).answer()
     return [
         {
             "topic": topic.name,

@@ -240,7 +240,7 @@ class GroupMachine(RuleBasedStateMachine):
         for group_id, (value, offsets) in hard_state(again).items():
             stored = log.shard.groups.classic.stored.get_at(group_id, log.committed_offset)
             assert (stored and stored.value) == value
-            fetched = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup(group_id, topics=None))
+            fetched = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup(group_id, topics=None)).answer()
             assert {
                 (topic.name, each.partition_index): each.committed_offset for topic in fetched.topics for each in topic.partitions
             } == {position: each.committed_offset for position, each in offsets.items()}

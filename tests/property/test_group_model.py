@@ -186,7 +186,7 @@ class ModelMachine(RuleBasedStateMachine):
     @invariant()
     def the_same_is_known(self) -> None:
         log, model = self.log, self.model
-        fetched = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup(GROUP, topics=None))
+        fetched = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup(GROUP, topics=None)).answer()
         offsets = {each.partition_index: each.committed_offset for topic in fetched.topics for each in topic.partitions}
         assert offsets == model.offsets
         hard, replayed = log.hard_state(), log.replayed_state()

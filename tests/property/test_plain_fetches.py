@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.group.fetch import PlainFetch
+from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.machine.shard import Answered, Producer, RequestContext, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.block import CommitBlock
 from coordinator_server.offsets.commit_topic import PlainTopic
+from coordinator_server.offsets.fetch import OffsetsMoment
 from protocol.codec import encode
 from protocol.commit_rows import partitions_of
 from protocol.coordinator_records import CoordinatorRecord
@@ -121,10 +122,13 @@ class History:
 
     def answer(self, fetch: Fetch) -> bytes:
         if fetch.plain.require_stable:
-            found = self.shard.fetch_stable_offsets(CONTEXT, fetch.general, FakeReply(fetch.version)).response
+            wanted = LatestFetch(fetch.general, require_stable=True)
+            moment = self.shard.fetch_latest_offsets(CONTEXT, wanted, FakeReply(fetch.version)).response
+            assert isinstance(moment, OffsetsMoment)
+            found = moment.answer()
         else:
-            found = self.shard.fetch_offsets(self.committed, fetch.general)
-        return encode(OffsetFetchResponse(groups=[found]), fetch.version)  # type: ignore[list-item]
+            found = self.shard.fetch_offsets(self.committed, fetch.general).answer()
+        return encode(OffsetFetchResponse(groups=[found]), fetch.version)
 
 
 steps = st.one_of(

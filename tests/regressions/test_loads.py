@@ -252,7 +252,7 @@ def _state_of(records: list[CoordinatorRecord], missing: Set[int] = frozenset())
 
 
 def _offsets(log: GroupLog) -> list[int]:
-    answer = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup("g", topics=None))
+    answer = log.shard.fetch_offsets(log.committed_offset, OffsetFetchRequestGroup("g", topics=None)).answer()
     return [partition.committed_offset for topic in answer.topics for partition in topic.partitions]
 
 

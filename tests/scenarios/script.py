@@ -8,6 +8,7 @@ from typing import Any
 from coordinator_server.config import Config
 from coordinator_server.config_values import load
 from coordinator_server.group.describe import GroupFilter
+from coordinator_server.group.fetch import LatestFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Provenance
@@ -38,7 +39,7 @@ _OPERATIONS: dict[Api, Operation] = {
     HEARTBEAT: GroupShard.heartbeat,
     LEAVE: GroupShard.leave_group,
     COMMIT: GroupShard.commit_offsets,
-    FETCH: GroupShard.fetch_stable_offsets,
+    FETCH: GroupShard.fetch_latest_offsets,
     DELETE: GroupShard.delete_groups,
     FORGET: GroupShard.delete_offsets,
 }
@@ -109,9 +110,10 @@ class Script(Player):
 
     def _fetch(self, client: Client, request: OffsetFetchRequestGroup, words: Words) -> None:
         if "stable" in words:
-            self._send(client, FETCH, request, words, text_of_fetch)
+            latest = LatestFetch(request, require_stable=True)
+            self._send(client, FETCH, latest, words, lambda moment: text_of_fetch(moment.answer()))
         else:
-            answer = self._log.shard.fetch_offsets(self._log.committed_offset, request)
+            answer = self._log.shard.fetch_offsets(self._log.committed_offset, request).answer()
             self._say(f"{client.name} fetch {text_of_fetch(answer)}")
 
     def _on_record(self, offset: int, record: CoordinatorRecord, provenance: Provenance | None) -> None:

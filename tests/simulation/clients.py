@@ -229,7 +229,7 @@ class ClientsPlay(LoopsPlay):
         try:
             answer = process.daemon.parts.node.groups.read(
                 partition_for(group_id, PARTITIONS), GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
-            )
+            ).answer()
         except CoordinatorError:
             return None
         return {

@@ -183,7 +183,7 @@ class TransactionPlay(LoopsPlay):
             try:
                 answer = process.daemon.parts.node.groups.read(
                     partition, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
-                )
+                ).answer()
             except CoordinatorError:
                 continue
             for topic in answer.topics:

@@ -14,7 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.metadata_hash import TopicHashes
 from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
@@ -358,15 +360,20 @@ class GroupLog:
 
     def build(self, registry: SnapshotRegistry) -> GroupShard:
         """Another shard of the same kind, empty."""
-        return GroupShard(
+        return GroupShard(self.context, registry)
+
+    @property
+    def context(self) -> GroupContext:
+        """The services of the shard."""
+        return GroupContext(
             config=self.config,
-            registry=registry,
             timer=self.timer,
             clock=self.clock,
             new_id=self._new_id,
             report=self._report,
             tell=lambda name, **fields: self.news.append((name, fields)),
             topics=self.topics,
+            topic_hashes=TopicHashes(self.topics),
             settings=SettingsOfGroups(self.config, lambda group_id: self.own_settings.get(group_id, {}), self._report),
             executor=self.executor,
             outbox=self.outbox,

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import RequestContext
@@ -52,9 +54,8 @@ class GroupRuntime:
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config = Config(group_initial_rebalance_delay_ms=0)
-        return GroupShard(
-            config=config, registry=registry, timer=services.timer, clock=self.clock, new_id=lambda: str(next(self._ids))
-        )
+        context = GroupContext(config, services.timer, self.clock, lambda: str(next(self._ids)), SettingsOfGroups(config))
+        return GroupShard(context, registry)
 
     def ask(self, operation: WriteOperation[GroupShard, Any, Any], request: object, version: int) -> Outcome:
         """Run a request."""
@@ -97,7 +98,7 @@ class GroupRuntime:
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """What a group has, as committed."""
-        answer = self.runtime.read(0, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group, topics=None))
+        answer = self.runtime.read(0, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group, topics=None)).answer()
         return {(topic.name, one.partition_index): one.committed_offset for topic in answer.topics for one in topic.partitions}
 
     def replayed(self) -> dict[tuple[str, str, int], int]:

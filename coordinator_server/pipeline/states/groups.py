@@ -8,7 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.consumer.type import ConsumerType
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.type import ShareType
 from coordinator_server.machine.digest import StateDigest, digest_text
@@ -58,8 +60,8 @@ class GroupState:
 
 def empty_shard() -> GroupShard:
     """Return an empty shard that can only replay."""
-    nothing = NoTime()
-    return GroupShard(config=Config(), registry=SnapshotRegistry(), timer=nothing, clock=nothing, new_id=no_id)
+    nothing, config = NoTime(), Config()
+    return GroupShard(GroupContext(config, nothing, nothing, no_id, SettingsOfGroups(config)), SnapshotRegistry())
 
 
 def replay_batches(batches: Iterable[bytes], upto: int = LATEST) -> GroupShard:

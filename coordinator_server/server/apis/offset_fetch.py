@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple
 
-from coordinator_server.group.fetch import PlainFetch
+from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.offsets.moment import OFFSETS_PER_STEP, OffsetsMoment, answer_in_steps
+from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP, OffsetsMoment
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
-from coordinator_server.server.apis.lists import in_portions, portions_in_steps
+from coordinator_server.server.apis.lists import at_once, in_portions, portions_in_steps
 from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
@@ -37,13 +37,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
-FetchMoment: TypeAlias = WriteOperation[GroupShard, OffsetFetchRequestGroup, OffsetsMoment]
-
-FETCH_STABLE = WriteOperation("fetch-offsets", GroupShard.fetch_stable_offsets)
 FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
-LATEST = WriteOperation("fetch-offsets", GroupShard.latest_offsets)
-LATEST_STABLE = WriteOperation("fetch-offsets", GroupShard.latest_stable_offsets)
-INVALID_OFFSET = -1
 # Of one request and group: a group that gets new commits all the time is read although not all is prepared.
 MOST_PREPARATIONS = 1_000
 # Versions of OffsetFetch: an error field for the group, topic ids instead of names.
@@ -71,63 +65,24 @@ def fetch_offsets(
             answer, repeat = found
             reply.complete(answer)
             return repeat
-    _fetch_groups(node, context, request, asked, reply)
-    return None
-
-
-def _fetch_groups(
-    node: Node,
-    context: RequestContext,
-    request: OffsetFetchRequest,
-    asked: list[OffsetFetchRequestGroup],
-    reply: PendingReply[OffsetFetchResponse | FetchedOffsets],
-) -> None:
-    version = context.api_version
     if request.require_stable:
         reply.connection.read_latest(reply)
-    is_latest = reply.is_behind_writes
-    is_usual = len(asked) == 1 and not is_latest
-    if is_usual and version < FIRST_WITH_TOPIC_IDS and not reply.is_large:
-        answer = _read_at_once(node, version, asked[0])
-        if answer is not None:
-            reply.complete(OffsetFetchResponse(groups=[answer]) if version >= FIRST_WITH_GROUPS else _single(answer, version))
-            return
-    if reply.is_large or _size(node, asked) > OFFSETS_PER_STEP:
+    fetch = _Fetch(node, context, asked, reply.is_behind_writes, request.require_stable)
+    if reply.is_large or fetch.work() > OFFSETS_PER_STEP:
         reply.connection.use_up()
-        latest = LATEST_STABLE if request.require_stable else LATEST
-        node.steps.run(reply, _fetch_in_steps(node, context, asked, latest if is_latest else None))
-        return
-    if is_usual:
-        answer = _read_group(node, version, asked[0])
-        reply.complete(OffsetFetchResponse(groups=[answer]))
-        return
-    answers = [OffsetFetchResponseGroup()] * len(asked)
-    missing = len(asked)
-
-    def answered(place: int, answer: OffsetFetchResponseGroup) -> None:
-        nonlocal missing
-        answers[place] = answer
-        missing -= 1
-        if missing == 0:
-            reply.complete(OffsetFetchResponse(groups=answers) if version >= FIRST_WITH_GROUPS else _single(answers[0], version))
-
-    if not asked:
-        reply.complete(OffsetFetchResponse())
-    for place, group in enumerate(asked):
-        if is_latest:
-            operation = FETCH_STABLE if request.require_stable else FETCH_LATEST
-            _fetch_latest(node, operation, context, group, partial(answered, place))
-        else:
-            answered(place, _read_group(node, version, group))
+        node.steps.run(reply, fetch.in_steps())
+    elif fetch.is_latest:
+        fetch.answer_when_durable(reply)
+    else:
+        reply.complete(at_once(fetch.in_steps()))
+    return None
 
 
 def refuse_fetch_offsets(
     context: RequestContext, request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
-    groups = [_failed(group, error, context.api_version) for group in _groups_asked(request, context.api_version)]
-    if context.api_version >= FIRST_WITH_GROUPS:
-        return OffsetFetchResponse(groups=groups)
-    return _single(groups[0], context.api_version)
+    version = context.api_version
+    return at_once(_response_in_steps([_failed(group, error, version) for group in _groups_asked(request, version)], version))
 
 
 OFFSET_FETCH_API: ApiRow[OffsetFetchRequest, OffsetFetchResponse | FetchedOffsets] = ApiRow(
@@ -181,125 +136,114 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
     return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
 
 
-def _size(node: Node, asked: Sequence[OffsetFetchRequestGroup]) -> int:
-    """Return the work of a request in offsets, besides the partitions that it names: these are limited by its own size."""
-    size = 0
-    for group in asked:
-        try:
-            size += node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_size, group)
-        except CoordinatorError:
-            continue  # The group's own answer says why.
-    return size
+class _Fetch(NamedTuple):
+    """A request on its way through the shards of its groups. Each group is read at one moment."""
 
+    node: Node
+    context: RequestContext
+    asked: Sequence[OffsetFetchRequestGroup]
+    is_latest: bool
+    """Whether the answer includes what is being written, and waits until that is durable."""
+    require_stable: bool
 
-def _fetch_in_steps(
-    node: Node, context: RequestContext, asked: Sequence[OffsetFetchRequestGroup], operation: FetchMoment | None
-) -> Work[OffsetFetchResponse]:
-    """Read the groups one after the other, each at one moment. ``operation`` reads the latest offsets, if these are wanted."""
-    version = context.api_version
-    answers: list[OffsetFetchResponseGroup] = []
-    for group in asked:
-        partition = node.partition_of(group.group_id)
-        try:
-            unknown = yield from _take_unknown_in_steps(node, version, group)
-            for _ in range(MOST_PREPARATIONS):
-                if node.groups.read(partition, GroupShard.prepare_offsets, group.group_id):
-                    break
+    def work(self) -> int:
+        """Return the work in offsets, besides the partitions that the request names: these are limited by its own size."""
+        work, node = 0, self.node
+        for group in self.asked:
+            try:
+                work += node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetching_work, group)
+            except CoordinatorError:
+                continue  # The group's own answer says why.
+        return work
+
+    def in_steps(self) -> Work[OffsetFetchResponse]:
+        """Read the groups one after the other."""
+        version, answers = self.context.api_version, []
+        for group in self.asked:
+            try:
+                answers.append((yield from self._group_in_steps(group)))
+            except CoordinatorError as refused:
+                answers.append(_failed(group, refused.error, version))
                 yield
-            if operation is None:
-                moment = node.groups.read(partition, GroupShard.offsets_moment, group)
-            else:
-                moment = yield from _durable_moment(node, context, group, operation)
+        return (yield from _response_in_steps(answers, version))
+
+    def _group_in_steps(self, group: OffsetFetchRequestGroup) -> Work[OffsetFetchResponseGroup]:
+        node, partition = self.node, self.node.partition_of(group.group_id)
+        unknown = yield from _take_unknown_ids(node, self.context.api_version, group)
+        for _ in range(MOST_PREPARATIONS):
+            if node.groups.read(partition, GroupShard.prepare_offsets, group.group_id):
+                break
             yield
-            answer = OffsetFetchResponseGroup(group.group_id, (yield from answer_in_steps(moment, group.topics)))
-        except CoordinatorError as refused:
-            answers.append(_failed(group, refused.error, version))
-            yield
+        if self.is_latest:
+            moment = yield from self._durable_moment(group)
         else:
-            answers.append(answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown))
-    if version >= FIRST_WITH_GROUPS:
-        return OffsetFetchResponse(groups=answers)
-    return (yield from _single_in_steps(answers[0], version))
-
-
-def _durable_moment(
-    node: Node, context: RequestContext, group: OffsetFetchRequestGroup, operation: FetchMoment
-) -> Work[OffsetsMoment]:
-    """Return the group's latest offsets when they are durable. Raises CoordinatorError."""
-    found: list[OffsetsMoment] = []
-    failed: list[CoordinatorError] = []
-    reply = CallbackReply(found.append, lambda error, message: failed.append(CoordinatorError(error, message)))
-    node.groups.write(node.partition_of(group.group_id), operation, context, group, reply)
-    while not found:
-        if failed:
-            raise failed[0]
+            moment = node.groups.read(partition, GroupShard.fetch_offsets, group)
         yield
-    return found[0]
+        answer = yield from moment.answer_in_steps()
+        return self._with_ids(group, answer, unknown)
+
+    def _durable_moment(self, group: OffsetFetchRequestGroup) -> Work[OffsetsMoment]:
+        """Return the group's latest offsets when they are durable. Raises CoordinatorError."""
+        found: list[OffsetsMoment] = []
+        failed: list[CoordinatorError] = []
+        self._read_latest(group, found.append, lambda error, message: failed.append(CoordinatorError(error, message)))
+        while not found:
+            if failed:
+                raise failed[0]
+            yield
+        return found[0]
+
+    def _read_latest(
+        self,
+        group: OffsetFetchRequestGroup,
+        completed: Callable[[OffsetsMoment], None],
+        failed: Callable[[ErrorCode, str | None], None],
+    ) -> None:
+        partition, wanted = self.node.partition_of(group.group_id), LatestFetch(group, self.require_stable)
+        self.node.groups.write(partition, FETCH_LATEST, self.context, wanted, CallbackReply(completed, failed))
+
+    def answer_when_durable(self, reply: PendingReply[OffsetFetchResponse | FetchedOffsets]) -> None:
+        """Read the latest offsets of all groups now. Answer when all are durable."""
+        version, missing = self.context.api_version, len(self.asked)
+        answers = [OffsetFetchResponseGroup()] * missing
+
+        def answered(place: int, answer: OffsetFetchResponseGroup) -> None:
+            nonlocal missing
+            answers[place] = answer
+            missing -= 1
+            if missing == 0:
+                reply.complete(at_once(_response_in_steps(answers, version)))
+
+        if not self.asked:
+            reply.complete(OffsetFetchResponse())
+        for place, group in enumerate(self.asked):
+            self._answer_latest(group, partial(answered, place))
+
+    def _answer_latest(self, group: OffsetFetchRequestGroup, answered: Callable[[OffsetFetchResponseGroup], None]) -> None:
+        version = self.context.api_version
+
+        def fail(error: ErrorCode, message: str | None = None) -> None:
+            answered(_failed(group, error, version))
+
+        try:
+            unknown = at_once(_take_unknown_ids(self.node, version, group))
+            self._read_latest(group, lambda moment: answered(self._with_ids(group, moment.answer(), unknown)), fail)
+        except CoordinatorError as refused:
+            fail(refused.error)
+
+    def _with_ids(
+        self, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
+    ) -> OffsetFetchResponseGroup:
+        """Return the answer in the form of versions with topic ids. ``unknown`` are the answers for unknown topic ids."""
+        if self.context.api_version >= FIRST_WITH_TOPIC_IDS:
+            if group.topics is None:
+                answer.topics = [topic for topic in answer.topics if _set_topic_id(self.node, topic)]
+            answer.topics += unknown
+        return answer
 
 
-def _read_at_once(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup | None:
-    """Return what ``_read_group`` returns, or None if it is not the work of one step."""
-    try:
-        return node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_offsets_at_once, group)
-    except CoordinatorError as refused:
-        return _failed(group, refused.error, version)
-
-
-def _read_group(node: Node, version: int, group: OffsetFetchRequestGroup) -> OffsetFetchResponseGroup:
-    """Return the group's committed offsets at the high watermark."""
-    try:
-        unknown = _take_unknown_ids(node, version, group)
-        answer = node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetch_offsets, group)
-    except CoordinatorError as refused:
-        return _failed(group, refused.error, version)
-    return answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown)
-
-
-def _fetch_latest(
-    node: Node,
-    operation: WriteOperation[GroupShard, OffsetFetchRequestGroup, OffsetFetchResponseGroup],
-    context: RequestContext,
-    group: OffsetFetchRequestGroup,
-    answered: Callable[[OffsetFetchResponseGroup], None],
-) -> None:
-    """Read the group's latest offsets, including those being written. The answer waits until these are durable."""
-    version = context.api_version
-
-    def complete(answer: OffsetFetchResponseGroup) -> None:
-        answered(answer if version < FIRST_WITH_TOPIC_IDS else _with_ids(node, group, answer, unknown))
-
-    def fail(error: ErrorCode, message: str | None) -> None:
-        answered(_failed(group, error, version))
-
-    try:
-        unknown = _take_unknown_ids(node, version, group)
-        node.groups.write(node.partition_of(group.group_id), operation, context, group, CallbackReply(complete, fail))
-    except CoordinatorError as refused:
-        fail(refused.error, refused.message)
-
-
-def _with_ids(
-    node: Node, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
-) -> OffsetFetchResponseGroup:
-    """Return the answer in the form of versions with topic ids. ``unknown`` are the answers for unknown topic ids."""
-    if answer.error_code == ErrorCode.NONE:
-        if group.topics is None:
-            answer.topics = [topic for topic in answer.topics if _set_topic_id(node, topic)]
-        answer.topics += unknown
-    return answer
-
-
-def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
+def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> Work[list[OffsetFetchResponseTopics]]:
     """For versions with topic ids: fill in the names, remove unknown ids, and return the answers for these."""
-    if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
-        return []
-    unknown = _name_topics(node, group.topics)
-    group.topics = [topic for topic in group.topics if topic.name]
-    return unknown
-
-
-def _take_unknown_in_steps(node: Node, version: int, group: OffsetFetchRequestGroup) -> Work[list[OffsetFetchResponseTopics]]:
-    """Do the same as ``_take_unknown_ids`` in steps."""
     if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
         return []
     unknown = yield from portions_in_steps(group.topics, OFFSETS_PER_STEP, partial(_name_topics, node))
@@ -342,21 +286,16 @@ def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFe
     return OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions)
 
 
-def _single(group: OffsetFetchResponseGroup, version: int) -> OffsetFetchResponse:
-    """Return a group's answer in the form of versions with a single group."""
-    has_error = group.error_code != ErrorCode.NONE
-    if has_error and version >= FIRST_WITH_ERROR:
+def _response_in_steps(answers: list[OffsetFetchResponseGroup], version: int) -> Work[OffsetFetchResponse]:
+    """Return the response with the answers of the groups: in versions with a single group, its fields."""
+    if version >= FIRST_WITH_GROUPS:
+        return OffsetFetchResponse(groups=answers)
+    [group] = answers
+    if group.error_code != ErrorCode.NONE and version >= FIRST_WITH_ERROR:
         return OffsetFetchResponse(error_code=group.error_code)
-    return OffsetFetchResponse(
-        topics=[OffsetFetchResponseTopic(topic.name, _of_single(topic.partitions)) for topic in group.topics]
-    )
-
-
-def _single_in_steps(group: OffsetFetchResponseGroup, version: int) -> Work[OffsetFetchResponse]:
-    """Do the same as ``_single`` in steps."""
     topics = []
     room = OFFSETS_PER_STEP
-    for topic in group.topics if group.error_code == ErrorCode.NONE else ():
+    for topic in group.topics:
         partitions: list[OffsetFetchResponsePartition] = []
         room -= 1
         for portion in in_portions(topic.partitions, OFFSETS_PER_STEP):
@@ -369,7 +308,7 @@ def _single_in_steps(group: OffsetFetchResponseGroup, version: int) -> Work[Offs
         if room <= 0:
             yield
             room = OFFSETS_PER_STEP
-    return OffsetFetchResponse(topics=topics) if topics else _single(group, version)
+    return OffsetFetchResponse(topics=topics)
 
 
 def _of_single(partitions: Iterable[OffsetFetchResponsePartitions]) -> list[OffsetFetchResponsePartition]:

@@ -106,7 +106,7 @@ def test_an_empty_group_is_taken_over(keys: tuple[Message, ...]) -> None:
 
     assert listed(log) == [("g", "Empty", "classic")]
     assert not log.shard.groups.others
-    fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None))
+    fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None)).answer()
     assert [one.committed_offset for topic in fetched.topics for one in topic.partitions] == [42]
 
 
@@ -230,7 +230,7 @@ def test_offsets_of_an_empty_group_are_restored(keys: tuple[Message, ...]) -> No
     restored = log.run(GroupShard.restore_offsets, RESTORE, version=0).response
 
     assert (restored.written, restored.deleted) == (1, 0)
-    fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None))
+    fetched = log.shard.fetch_offsets(log.end_offset, OffsetFetchRequestGroup("g", topics=None)).answer()
     assert [one.committed_offset for topic in fetched.topics for one in topic.partitions] == [7]
     assert not [row for row in listed(log) if row[2] == "classic"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
@@ -18,6 +19,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets import resting_groups
 from coordinator_server.offsets.digest import offsets_digest
+from coordinator_server.offsets.fetch import OFFSETS_PER_STEP as FETCHED_PER_STEP
 from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.resting_block import Row, decode_offsets
 from coordinator_server.offsets.values import OffsetAndMetadata
@@ -367,8 +369,8 @@ def test_a_large_group_of_a_checkpoint_is_read_in_steps_to_be_hashed(monkeypatch
     assert (read, most) == (MANY, 1_000)
 
 
-def test_what_takes_longer_than_a_step_is_not_fetched_at_once() -> None:
-    """All of a large group, or anything of one that has to be converted before."""
+def test_fetches_that_take_longer_than_a_step() -> None:
+    """Those of all of a large group, or of anything of one that has to be converted before."""
     log = GroupLog()
     offsets_in(log, "g", "t", MANY)
     commit(log, "h", "t", 0)
@@ -377,9 +379,7 @@ def test_what_takes_longer_than_a_step_is_not_fetched_at_once() -> None:
 
     def is_at_once(group_id: str, topics: list[OffsetFetchRequestTopics] | None) -> bool:
         request = OffsetFetchRequestGroup(group_id, topics=topics)
-        found = log.shard.fetch_offsets_at_once(log.committed_offset, request)
-        assert found is None or found == log.shard.fetch_offsets(log.committed_offset, request)
-        return found is not None
+        return log.shard.fetching_work(log.committed_offset, request) <= FETCHED_PER_STEP
 
     one = [OffsetFetchRequestTopics("t", partition_indexes=[0])]
     assert [is_at_once("rows", topics) for topics in (one, None)] == [False, False]
@@ -418,11 +418,11 @@ def test_a_small_fetch_of_a_large_group_says_how_much_it_has_to_convert() -> Non
     resting.shard.use_checkpoint(checkpoint)
 
     for shard in (log.shard, resting.shard):
-        assert shard.fetch_size(0, asked) == MANY
+        assert shard.fetching_work(0, asked) == MANY
         while not shard.prepare_offsets(0, "g"):
             pass
-        shard.offsets_moment(LATEST, asked)
-        assert shard.fetch_size(0, asked) == 0
+        shard.fetch_offsets(LATEST, asked)
+        assert shard.fetching_work(0, asked) == 0
 
 
 def test_the_steps_of_all_shards_of_a_loop_run_one_after_the_other() -> None:
@@ -430,9 +430,7 @@ def test_the_steps_of_all_shards_of_a_loop_run_one_after_the_other() -> None:
     times = PassTimes()
     logs = [GroupLog() for _ in range(5)]
     for log in logs:
-        log.shard = GroupShard(
-            config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=str, pass_times=times
-        )
+        log.shard = GroupShard(replace(log.context, pass_times=times), log.registry)
         offsets_in(log, "g", "t", 2 * RECORDS)
         log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)
         log.run(GroupShard.delete_topics, [DeletedTopic("t", OLD)], version=0)

@@ -67,7 +67,7 @@ def test_legacy_offsets_are_read() -> None:
     log.shard.replay(0, CoordinatorRecord(key, LegacyOffsetCommitValue(5, "note", 99)))
 
     def fetched() -> list[int]:
-        answer = log.shard.fetch_offsets(1, OffsetFetchRequestGroup("g", topics=None))
+        answer = log.shard.fetch_offsets(1, OffsetFetchRequestGroup("g", topics=None)).answer()
         return [partition.committed_offset for topic in answer.topics for partition in topic.partitions]
 
     assert fetched() == [5]

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.group.fetch import LatestFetch
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.offsets.fetch import OffsetsMoment
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.runtime.runtime import WriteOperation
@@ -21,6 +25,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.record_batch import CONTROL, TRANSACTIONAL
 from tests.support.clock import ManualClock
+from tests.support.group import ManualTimer
 from tests.support.group_runtime import COMMIT, GroupRuntime
 from tests.support.runtime import CONTEXT, Outcome
 
@@ -32,13 +37,9 @@ class Log:
 
     def __init__(self) -> None:
         self.registry = SnapshotRegistry()
-        self.shard = GroupShard(
-            config=Config(),
-            registry=self.registry,
-            timer=None,  # type: ignore[arg-type]
-            clock=ManualClock(),
-            new_id=str,
-        )
+        clock, config = ManualClock(), Config()
+        context = GroupContext(config, ManualTimer(clock), clock, str, SettingsOfGroups(config))
+        self.shard = GroupShard(context, self.registry)
         self.offset = 0
 
     def write(self, records: list[CoordinatorRecord], producer_id: int = -1) -> None:
@@ -59,13 +60,14 @@ class Log:
 
     def fetch(self, topics: list[OffsetFetchRequestTopics] | None = None) -> list[tuple[int, int, int]]:
         """Partition, offset and error, read as committed."""
-        answer = self.shard.fetch_offsets(LATEST, OffsetFetchRequestGroup("g", topics=topics))
+        answer = self.shard.fetch_offsets(LATEST, OffsetFetchRequestGroup("g", topics=topics)).answer()
         return [(p.partition_index, p.committed_offset, p.error_code) for topic in answer.topics for p in topic.partitions]
 
     def fetch_stable(self, topics: list[OffsetFetchRequestTopics] | None = None) -> list[tuple[int, int, int]]:
-        result = self.shard.fetch_stable_offsets(CONTEXT, OffsetFetchRequestGroup("g", topics=topics), Outcome())
-        answer = result.response
-        assert not hasattr(answer, "name")
+        request = LatestFetch(OffsetFetchRequestGroup("g", topics=topics), require_stable=True)
+        moment = self.shard.fetch_latest_offsets(CONTEXT, request, Outcome()).response
+        assert isinstance(moment, OffsetsMoment)
+        answer = moment.answer()
         return [(p.partition_index, p.committed_offset, p.error_code) for topic in answer.topics for p in topic.partitions]
 
     def listed(self) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any, cast
 import pytest
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -70,7 +72,8 @@ class World:
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
         config = Config(group_initial_rebalance_delay_ms=0, offsets_retention_check_interval_ms=CHECK_MS)
-        return GroupShard(config=config, registry=registry, timer=services.timer, clock=self.clock, new_id=lambda: "id")
+        context = GroupContext(config, services.timer, self.clock, lambda: "id", SettingsOfGroups(config))
+        return GroupShard(context, registry)
 
     def finish_writes(self) -> None:
         """Timers that are due, and turns of the loop until there is nothing to do."""
@@ -93,7 +96,7 @@ class World:
         return answer if isinstance(answer, ErrorCode) else ErrorCode(cast(HeartbeatResponse, answer).error_code)
 
     def offset(self, group_id: str) -> int:
-        answer = self.runtime.read(0, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None))
+        answer = self.runtime.read(0, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)).answer()
         return answer.topics[0].partitions[0].committed_offset if answer.topics else -1
 
     def run(self, ms: int, heartbeat_every_ms: int = 0) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from coordinator_server.config import Config
 from coordinator_server.group.classic.group import ClassicGroup
@@ -177,12 +178,8 @@ def test_the_members_of_all_groups_are_limited() -> None:
     """Clients retry; members that leave, and groups that are unloaded, make room."""
     log = log_with(members_max_bytes=1 << 16)
     memory = MemberMemory()
-    log.shard = GroupShard(
-        config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=lambda: "id", member_memory=memory
-    )
-    other = GroupShard(
-        config=log.config, registry=log.registry, timer=log.timer, clock=log.clock, new_id=lambda: "id", member_memory=memory
-    )
+    log.shard = GroupShard(replace(log.context, member_memory=memory), log.registry)
+    other = GroupShard(replace(log.context, member_memory=memory), log.registry)
     first = leader(log, size=1000, protocols=40)
     reply = FakeReply(3)
     request = JoinGroupRequest("else", 10_000, 60_000, "", None, "consumer", [JoinGroupRequestProtocol("p", bytes(30_000))])

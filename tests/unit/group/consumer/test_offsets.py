@@ -7,6 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from coordinator_server.config import Config
+from coordinator_server.group.fetch import LatestFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.offsets.commit_topic import PlainTopic
@@ -163,7 +164,7 @@ def test_a_member_reads_in_its_epoch(
     request = OffsetFetchRequestGroup("g", member_id, epoch, None)
     for is_classic, expected in ((False, native), (True, classic)):
         log = log_of(*group_of(is_classic=is_classic))
-        assert log.run(GroupShard.fetch_stable_offsets, request, version=9).error is expected
+        assert log.run(GroupShard.fetch_latest_offsets, LatestFetch(request), version=9).error is expected
         with nullcontext() if expected is None else pytest.raises(CoordinatorError, match=expected.name):
             log.shard.fetch_offsets(log.committed_offset, request)
 
