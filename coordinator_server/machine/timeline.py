@@ -127,7 +127,7 @@ class TimelineDict(dict[K, V]):
             self._note(key)
         dict.__delitem__(self, key)
 
-    def put_all(self, items: dict[K, V]) -> None:
+    def put_all(self, items: Mapping[K, V]) -> None:
         """Set every item of ``items``."""
         snapshot = self._registry.newest
         if snapshot is not None:

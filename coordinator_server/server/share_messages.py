@@ -17,11 +17,10 @@ from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Asked
-from coordinator_server.share.encoding import name_of
 from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartitionKey
 from protocol.error_codes import ErrorCode
+from protocol.share_partition_names import SharePartitionKey, name_of
 
 INITIALIZE_NEW: Final = WriteOperation("initialize-states", ShareShard.initialize_new)
 DELETE_ALL: Final = WriteOperation("delete-states", ShareShard.delete_states)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.share.encoding import key_of, name_of
-from coordinator_server.share.share_partition import SharePartitionKey, coordinator_key
+from protocol.share_partition_names import SharePartitionKey, coordinator_key, key_of, name_of
 
 MOST_CACHED: Final = 1 << 16
 """The number of share partitions whose shards are cached: up to 32 MiB, with the longest names that are cached."""
@@ -15,7 +14,7 @@ LONGEST_CACHED: Final = 280
 
 
 class ShareShards(dict[bytes, int]):
-    """The shards of share partitions by name (``share/encoding.py``), found when they are first used. Emptied when there are too many."""
+    """The shards of share partitions by name (``protocol/share_partition_names.py``), found when they are first used. Emptied when there are too many."""
 
     def __init__(self, partitions: int) -> None:
         """``partitions`` is the number of shards."""

@@ -10,8 +10,9 @@ from struct import Struct as Layout
 from typing import Final
 
 from coordinator_server.machine.digest import item_digest
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, snapshot_key, snapshot_value
+from coordinator_server.share.share_partition import SharePartition, snapshot_key, snapshot_value
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
+from protocol.share_partition_names import SharePartitionKey
 
 _FENCES: Final = Layout(">ii")
 

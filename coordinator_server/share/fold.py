@@ -12,9 +12,10 @@ import msgspec
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey, snapshot_key, snapshot_value
+from coordinator_server.share.share_partition import SharePartition, snapshot_key, snapshot_value
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareUpdateKey
+from protocol.share_partition_names import SharePartitionKey
 
 
 class ShareFold:

@@ -6,7 +6,6 @@ from typing import Final
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import SNAPSHOT_TYPE
 from coordinator_server.share.requests import NO_EPOCH, Initialization
 from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import NO_START_OFFSET
@@ -14,6 +13,7 @@ from coordinator_server.share.state_record import StateRecord
 from coordinator_server.share.topics import check_partition, check_topic
 from coordinator_server.share.write import snapshot_record
 from protocol.error_codes import ErrorCode
+from protocol.share_state_records import SNAPSHOT_TYPE
 
 _FIRST_LEADER_EPOCH: Final = 0
 # Before a start offset is chosen, no delivery can be counted.

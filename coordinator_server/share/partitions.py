@@ -1,15 +1,15 @@
-"""The share partitions of a shard, by name (``encoding.py``).
+"""The share partitions of a shard, by name (``protocol/share_partition_names.py``).
 
 A load leaves snapshots as bytes, and most share partitions of a large log are not used soon. A state is decoded on its first use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterator, KeysView, Mapping
 
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
-from coordinator_server.share.encoding import decoded_snapshot, encoded_timestamps
-from coordinator_server.share.share_partition import SharePartition
+from coordinator_server.share.share_partition import SharePartition, decoded_state
+from protocol.share_state_records import encoded_timestamps
 
 
 class SharePartitions:
@@ -33,7 +33,7 @@ class SharePartitions:
         """Return the latest state, or None."""
         state = self._states.get(name)
         if type(state) is bytes:
-            state = decoded_snapshot(state)
+            state = decoded_state(state)
             self._states.fill_one(name, state)
         return state  # type: ignore[return-value]
 
@@ -70,10 +70,10 @@ class SharePartitions:
         else:
             self._states[name] = state
 
-    def fill_encoded(self, snapshots: dict[bytes, SharePartition | bytes]) -> None:
+    def fill_encoded(self, snapshots: Mapping[bytes, bytes]) -> None:
         """Add the first records of share partitions: snapshots in version 0. No snapshot of the timeline may be open."""
         self._states.put_all(snapshots)
 
 
 def _state(state: SharePartition | bytes | None) -> SharePartition | None:
-    return decoded_snapshot(state) if isinstance(state, bytes) else state
+    return decoded_state(state) if isinstance(state, bytes) else state

@@ -6,10 +6,11 @@ from functools import partial
 
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.requests import NO_EPOCH, UNINITIALIZED, Found, Read, Summary, Write
+from coordinator_server.share.requests import NO_EPOCH, UNINITIALIZED, Summary
 from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.topics import check_partition, check_topic
 from coordinator_server.share.write import changed_state, check_epochs, no_state
+from protocol.plain_share_states import Found, Read, Write
 
 
 def read_state(context: ShareContext, request: Read) -> CoordinatorResult[Found]:

@@ -1,13 +1,11 @@
 """What the operations on one share partition take and return. A request of a client has any number of these.
 
-``name`` is the share partition's name (``encoding.py``).
+``name`` is the share partition's name. Writes and reads are those of the wire (``protocol/plain_share_states.py``).
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
-
-from coordinator_server.share.share_partition import SharePartition
 
 NO_EPOCH: Final = -1
 """An epoch that is not compared."""
@@ -20,34 +18,6 @@ class Initialization(NamedTuple):
     name: bytes
     state_epoch: int
     start_offset: int
-
-
-class Write(NamedTuple):
-    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count.
-
-    ``rows`` are the batches.
-    """
-
-    name: bytes
-    state_epoch: int
-    leader_epoch: int
-    start_offset: int
-    delivery_complete_count: int
-    rows: bytes
-
-
-class Read(NamedTuple):
-    """What a partition leader reads when it becomes the leader, in an epoch that fences its predecessors."""
-
-    name: bytes
-    leader_epoch: int
-
-
-class Found(NamedTuple):
-    """What a read finds."""
-
-    name: bytes
-    state: SharePartition
 
 
 class Summary(NamedTuple):

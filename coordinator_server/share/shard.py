@@ -26,27 +26,20 @@ from coordinator_server.share import many
 from coordinator_server.share.bulk import SnapshotReplay
 from coordinator_server.share.context import ONLY_REPLAYS, ShareContext
 from coordinator_server.share.digest import share_partition_digest
-from coordinator_server.share.encoding import key_of, name_of
 from coordinator_server.share.initialize import delete_state, initialize_state
 from coordinator_server.share.partitions import SharePartitions
 from coordinator_server.share.read import read_state, summary
-from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
-from coordinator_server.share.share_partition import (
-    SharePartition,
-    SharePartitionKey,
-    after_snapshot,
-    after_update,
-    coordinator_key,
-    first_update,
-    snapshot_state,
-)
-from coordinator_server.share.state_rows import rows_of
+from coordinator_server.share.requests import Initialization, Summary
+from coordinator_server.share.share_partition import SharePartition, after_snapshot, after_update, first_update, snapshot_state
 from coordinator_server.share.topics import NO_TOPICS, TopicsById
 from coordinator_server.share.upkeep import ColdStates, DeletedTopics
 from coordinator_server.share.write import write_state
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.plain_share_states import Found, Read, Write
+from protocol.share_partition_names import SharePartitionKey, coordinator_key, key_of, name_of
+from protocol.share_state_rows import rows_of
 
 # The defaults of Kafka's share.coordinator properties.
 UPDATES_PER_SNAPSHOT: Final = 500

@@ -6,60 +6,24 @@ the highest epoch of all records applies, and it may be higher than the epoch of
 
 from __future__ import annotations
 
-import re
-from base64 import urlsafe_b64decode
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch
-from coordinator_server.share.state_rows import batches_of, merge_rows, rows_of
-from protocol.fields import uuid_text
+from coordinator_server.share.state_rows import batches_of, merge_rows
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateValue
-
-_TRIMMED: Final = "".join(map(chr, range(33)))
-"""What Java's String.trim removes."""
-_LONGEST_TOPIC_ID: Final = 24
-_BASE64: Final = re.compile(r"[A-Za-z0-9_-]{22}(==)?")
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,64}")
+from protocol.share_partition_names import SharePartitionKey
+from protocol.share_state_records import Snapshot, decoded_snapshot, encoded_snapshot
+from protocol.share_state_rows import rows_of
 
 # The value in a record that does not change the leader epoch.
 NO_LEADER_EPOCH: Final = -1
 # The state epoch of a share partition whose first record is an update.
 _UNINITIALIZED_EPOCH: Final = 0
 _NO_TIMESTAMP: Final = 0
-
-
-class SharePartitionKey(NamedTuple):
-    """The key of a share partition. ``topic_id`` has the 16 bytes of a UUID."""
-
-    group_id: str
-    topic_id: bytes
-    partition: int
-
-
-def coordinator_key(key: SharePartitionKey) -> str:
-    """Return the key for FindCoordinator and Kafka's tools: group id, topic id and partition, separated by colons."""
-    return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
-
-
-def parse_coordinator_key(text: str) -> SharePartitionKey:
-    """Return the key of a text as Kafka's ``SharePartitionKey.getInstance`` reads it. A group id may have colons. Raises ValueError."""
-    # As Java's String.split, which drops empty texts at the end.
-    parts = text.rstrip(":").split(":")
-    if len(parts) < 3:
-        raise ValueError("a group id, a topic id and a partition, separated by colons, are needed")
-    group_id, topic_id, partition = ":".join(parts[:-2]), parts[-2], parts[-1]
-    if not group_id.strip(_TRIMMED):
-        raise ValueError("the group id is empty")
-    if len(topic_id) > _LONGEST_TOPIC_ID or not _BASE64.fullmatch(topic_id):
-        raise ValueError(f"{topic_id} is not a topic id")
-    raw = urlsafe_b64decode(topic_id.rstrip("=") + "==")
-    if not _INTEGER.fullmatch(partition) or not -(1 << 31) <= int(partition) < 1 << 31:
-        raise ValueError(f"{partition} is not a partition")
-    return SharePartitionKey(group_id, raw, int(partition))
 
 
 class SharePartition(Struct, frozen=True, gc=False):
@@ -85,6 +49,40 @@ class SharePartition(Struct, frozen=True, gc=False):
     def state_batches(self) -> tuple[StateBatch, ...]:
         """The batches, in order."""
         return batches_of(self.rows)
+
+
+def decoded_state(value: bytes) -> SharePartition:
+    """Return the state after a plain snapshot of a share partition without earlier records (``protocol/plain_snapshots.py``)."""
+    found = decoded_snapshot(value)
+    return SharePartition(
+        found.snapshot_epoch,
+        found.state_epoch,
+        found.leader_epoch,
+        found.start_offset,
+        found.delivery_complete_count,
+        found.rows,
+        found.create_timestamp,
+        found.write_timestamp,
+        highest_leader_epoch=found.leader_epoch,
+        highest_state_epoch=found.state_epoch,
+        update_count=0,
+    )
+
+
+def encoded_state(state: SharePartition) -> bytes:
+    """Return the value of a ShareSnapshot record with this state."""
+    return encoded_snapshot(
+        Snapshot(
+            state.snapshot_epoch,
+            state.state_epoch,
+            state.leader_epoch,
+            state.start_offset,
+            state.create_timestamp,
+            state.write_timestamp,
+            state.delivery_complete_count,
+            state.rows,
+        )
+    )
 
 
 def snapshot_state(value: ShareSnapshotValue) -> SharePartition:

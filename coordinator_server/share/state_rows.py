@@ -1,6 +1,4 @@
-"""The batches of a share partition as rows of 20 bytes, which they are in requests, in answers and in records.
-
-    first offset int64 | last offset int64 | delivery state int8 | delivery count int16 | no tags
+"""The batches of a share partition as rows (``protocol/share_state_rows.py``): combined, merged, and cut at the start offset.
 
 State and count are the *kind* of a row. The state keeps rows, and most writes and reads pass them on without an object for each batch.
 What this module does faster than ``combine`` has always the same result.
@@ -8,15 +6,13 @@ What this module does faster than ``combine`` has always the same result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from struct import Struct as Layout
-from typing import Final, Protocol
+from typing import Final
 
 from coordinator_server.share.state_batches import StateBatch, combine
 from coordinator_server.share.tidy_rows import ApartRows, TidyRows
+from protocol.share_state_rows import ROW_BYTES, row, row_at, rows_of, unpacked
 
-ROW_BYTES: Final = 20
-_ROW: Final = Layout(">qqbhx")
 _RANGE: Final = Layout(">qq")
 _FIRST: Final = Layout(">q")
 _KIND: Final = Layout(">bhx")
@@ -33,33 +29,9 @@ _NO_ROW: Final = (_NO_OFFSET, _NO_OFFSET, 0, 0)
 _new: Final = tuple.__new__
 
 
-class _Batch(Protocol):
-    """A batch of a request, of a record or of a state."""
-
-    @property
-    def first_offset(self) -> int: ...
-    @property
-    def last_offset(self) -> int: ...
-    @property
-    def delivery_state(self) -> int: ...
-    @property
-    def delivery_count(self) -> int: ...
-
-
-def rows_of(batches: Iterable[_Batch]) -> bytes:
-    """Return the rows of batches."""
-    pack = _ROW.pack
-    return b"".join([pack(each.first_offset, each.last_offset, each.delivery_state, each.delivery_count) for each in batches])
-
-
-def unpacked(rows: bytes) -> Iterable[tuple[int, int, int, int]]:
-    """Return first and last offset, delivery state and delivery count of each batch."""
-    return _ROW.iter_unpack(rows)
-
-
 def batches_of(rows: bytes) -> tuple[StateBatch, ...]:
     """Return the batches of rows."""
-    return tuple([_new(StateBatch, (first, last, count, state)) for first, last, state, count in _ROW.iter_unpack(rows)])
+    return tuple([_new(StateBatch, (first, last, count, state)) for first, last, state, count in unpacked(rows)])
 
 
 def combine_rows(rows: bytes, start_offset: int) -> bytes:
@@ -139,8 +111,8 @@ def _joined(known: TidyRows, rows: TidyRows) -> TidyRows | None:
     """Return known rows with others behind them; None if these do not come after all of them, or are to be merged with the last."""
     if not known:
         return rows
-    _, end, state, count = _ROW.unpack_from(known, len(known) - ROW_BYTES)
-    first, _, other_state, other_count = _ROW.unpack_from(rows)
+    _, end, state, count = row_at(known, len(known) - ROW_BYTES)
+    first, _, other_state, other_count = row_at(rows)
     if first > end + 1:
         are_apart = type(known) is ApartRows and type(rows) is ApartRows
         return ApartRows(known + rows) if are_apart else TidyRows(known + rows)
@@ -150,11 +122,11 @@ def _joined(known: TidyRows, rows: TidyRows) -> TidyRows | None:
 def _merged(known: TidyRows, rows: bytes, start_offset: int) -> bytes | None:
     """Return known rows, which are not below ``start_offset``, with others; None if it takes more than that."""
     merged = bytearray(known)
-    others = _ROW.iter_unpack(rows)
+    others = unpacked(rows)
     other_first, other_last, other_state, other_count = next(others, _NO_ROW)
     place, end, end_state, end_count = _place_before(merged, other_first, other_last)
     is_tidy, are_apart = True, type(known) is ApartRows
-    for first, last, state, count in _ROW.iter_unpack(merged[place:]):
+    for first, last, state, count in unpacked(merged[place:]):
         has_other, has_two_kinds = first == other_first, False
         if has_other and last == other_last:
             has_two_kinds = other_count != count or other_state != state
@@ -179,7 +151,7 @@ def _merged(known: TidyRows, rows: bytes, start_offset: int) -> bytes | None:
         is_alike = other_state == end_state and other_count == end_count
         if not end < other_first <= other_last or other_first < start_offset or (touches and is_alike):
             return None
-        merged += _ROW.pack(other_first, other_last, other_state, other_count)
+        merged += row(other_first, other_last, other_state, other_count)
         end, end_state, end_count = other_last, other_state, other_count
         other_first, other_last, other_state, other_count = next(others, _NO_ROW)
     if are_apart:
@@ -196,7 +168,7 @@ def _place_before(rows: bytearray, first: int, last: int) -> tuple[int, int, int
         place = 0
     if place == 0:
         return place, _BEFORE_ALL, 0, 0
-    _, end, state, count = _ROW.unpack_from(rows, place - ROW_BYTES)
+    _, end, state, count = row_at(rows, place - ROW_BYTES)
     return place, end, state, count
 
 
@@ -204,7 +176,7 @@ def _tidy(rows: bytes) -> TidyRows | None:
     """Return rows that are in order, of which none overlap and none are to be merged; None for others."""
     end, end_state, end_count = _BEFORE_ALL, 0, 0
     are_apart = True
-    for first, last, state, count in _ROW.iter_unpack(rows):
+    for first, last, state, count in unpacked(rows):
         if not end < first <= last:
             return None
         if first == end + 1:
@@ -219,7 +191,7 @@ def _tidy(rows: bytes) -> TidyRows | None:
 def _from(rows: TidyRows, start_offset: int) -> TidyRows | None:
     """Return the rows that are not below ``start_offset``; None if it is within one of them."""
     below = 0
-    for first, last, _, _ in _ROW.iter_unpack(rows):
+    for first, last, _, _ in unpacked(rows):
         if first >= start_offset:
             break
         if last >= start_offset:

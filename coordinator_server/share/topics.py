@@ -6,9 +6,9 @@ from typing import Final, Protocol
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.share.encoding import is_negative, topic_and_partition_of
 from coordinator_server.share.requests import NEGATIVE_PARTITION
 from protocol.error_codes import ErrorCode
+from protocol.share_partition_names import is_negative, topic_and_partition_of
 
 
 class TopicsById(Protocol):

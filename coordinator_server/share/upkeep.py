@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import PARTITION_AT, TOPIC_ID_AT, key_of, topic_id_of
 from coordinator_server.share.passes import RETRY_MS, Pass
 from coordinator_server.share.share_partition import snapshot_key, snapshot_value
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.share_partition_names import PARTITION_AT, TOPIC_ID_AT, key_of, topic_id_of
 
 RECONCILE_AFTER_MS: Final = 1_000
 """How long after a load the states of topics that do not exist are looked for: requests come first."""

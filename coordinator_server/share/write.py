@@ -6,14 +6,17 @@ from typing import Final
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.share.context import ShareContext
-from coordinator_server.share.encoding import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_snapshot, encoded_update, is_negative
-from coordinator_server.share.requests import NEGATIVE_PARTITION, NO_EPOCH, Write
-from coordinator_server.share.share_partition import SharePartition, after_snapshot, updated
+from coordinator_server.share.requests import NEGATIVE_PARTITION, NO_EPOCH
+from coordinator_server.share.share_partition import SharePartition, after_snapshot, encoded_state, updated
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_record import StateRecord
-from coordinator_server.share.state_rows import ROW_BYTES, merge_rows, written_rows
+from coordinator_server.share.state_rows import merge_rows, written_rows
 from coordinator_server.share.topics import check_topic
 from protocol.error_codes import ErrorCode
+from protocol.plain_share_states import Write
+from protocol.share_partition_names import is_negative
+from protocol.share_state_records import SNAPSHOT_TYPE, UPDATE_TYPE, encoded_update
+from protocol.share_state_rows import ROW_BYTES
 
 MAX_BATCHES: Final = 10_000
 """The largest number of batches in a write: the most records that a leader may have in flight
@@ -87,4 +90,4 @@ def changed_state(context: ShareContext, state: SharePartition, change: Write, l
 def snapshot_record(context: ShareContext, name: bytes, known: SharePartition | None, snapshot: SharePartition) -> StateRecord:
     """Return the record of a snapshot that follows a state."""
     after = after_snapshot(known, snapshot, context.updates_per_snapshot)
-    return StateRecord(context.partitions, name, SNAPSHOT_TYPE, encoded_snapshot(snapshot), after)
+    return StateRecord(context.partitions, name, SNAPSHOT_TYPE, encoded_state(snapshot), after)

@@ -25,11 +25,12 @@ from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import replay_into
 from coordinator_server.share.fold import ShareFold
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue
 from protocol.record_batch import iter_records, read_header
+from protocol.share_partition_names import SharePartitionKey
 from tests.property.test_share_state import per_offset, records
 from tests.support.kind_logs import batches_of
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_segments

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch, combine
-from coordinator_server.share.state_rows import batches_of, combine_rows, merge_rows, rows_of
+from coordinator_server.share.state_rows import batches_of, combine_rows, merge_rows
 from protocol.error_codes import ErrorCode
+from protocol.share_state_rows import rows_of
 from tests.support.share_shard import KEY, ShareSite, refusal
 
 EXAMPLES: Final = int(os.environ.get("SHARE_EXAMPLES", "60"))

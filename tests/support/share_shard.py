@@ -10,16 +10,17 @@ from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.share.encoding import name_of
-from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
+from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import StateBatch
-from coordinator_server.share.state_rows import rows_of
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.coordinator_records import SHARE_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
+from protocol.plain_share_states import Found, Read, Write
 from protocol.record_batch import iter_batches, iter_records
+from protocol.share_partition_names import SharePartitionKey, name_of
+from protocol.share_state_rows import rows_of
 from tests.support.clock import ManualClock
 
 CONTEXT = RequestContext("c", "h", 0, 0)
@@ -116,6 +117,7 @@ class ShareSite:
 
     def read(self, leader_epoch: int = -1, key: SharePartitionKey = KEY) -> SharePartition:
         found: Found = self.take(self.shard.read_state(CONTEXT, Read(name_of(key), leader_epoch), NO_REPLY))
+        assert isinstance(found.state, SharePartition)
         return found.state
 
     def summarize(self, key: SharePartitionKey = KEY) -> Summary:

@@ -39,12 +39,13 @@ from coordinator_server.pipeline.states.share_steps import (
     counts_of,
     unsettled_after,
 )
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import NO_START_OFFSET, StateBatch
 from protocol.coordinator_records import SHARE_SERDE
 from protocol.errors import DecodeError
 from protocol.fields import uuid_text
 from protocol.record_batch import BatchHeader
+from protocol.share_partition_names import SharePartitionKey
 
 
 class Chosen(NamedTuple):

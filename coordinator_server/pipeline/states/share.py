@@ -12,8 +12,8 @@ from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import coordinator_key
 from protocol.coordinator_records import SHARE_SERDE
+from protocol.share_partition_names import coordinator_key
 
 
 class ShareState:

@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.share import ShareState
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import StateBatch, combine
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.share_partition_names import SharePartitionKey
 
 AVAILABLE: Final = "Available"
 ACQUIRED: Final = "Acquired"

@@ -25,7 +25,6 @@ from coordinator_server.server.features import EPOCH, finalized_features, suppor
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
-from coordinator_server.share.share_partition import coordinator_key, parse_coordinator_key
 from coordinator_server.topic_names import name_problem
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
@@ -42,6 +41,7 @@ from protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from protocol.share_partition_names import coordinator_key, parse_coordinator_key
 
 LEADER_EPOCH = 0
 # As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).

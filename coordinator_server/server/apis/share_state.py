@@ -18,23 +18,12 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import at_once
-from coordinator_server.server.apis.plain_share_state import (
-    AllDone,
-    Several,
-    read_encoder,
-    read_reader,
-    write_encoder,
-    write_reader,
-)
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
-from coordinator_server.share.encoding import name_of, topic_and_partition_of
-from coordinator_server.share.requests import Found, Initialization, Read, Summary, Write
+from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartitionKey
-from coordinator_server.share.state_rows import ROW_BYTES, rows_of, unpacked
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages import delete_share_group_state as delete
@@ -42,6 +31,19 @@ from protocol.messages import initialize_share_group_state as initialize
 from protocol.messages import read_share_group_state as read
 from protocol.messages import read_share_group_state_summary as summary
 from protocol.messages import write_share_group_state as write
+from protocol.plain_share_states import (
+    AllDone,
+    Found,
+    Read,
+    Several,
+    Write,
+    read_encoder,
+    read_reader,
+    write_encoder,
+    write_reader,
+)
+from protocol.share_partition_names import SharePartitionKey, name_of, topic_and_partition_of
+from protocol.share_state_rows import ROW_BYTES, rows_of, unpacked
 
 UNITS_PER_BYTE: Final = 64
 """The smallest share partition of a request takes 9 bytes, and about 15 us."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.share.fold import ShareFold
 from coordinator_server.share.shard import ShareShard
-from coordinator_server.share.share_partition import SharePartitionKey
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.share_partition_names import SharePartitionKey
 
 KEY = SharePartitionKey("g", b"0123456789abcdef", 3)
 SNAPSHOT = CoordinatorRecord(ShareSnapshotKey(*KEY), ShareSnapshotValue(state_epoch=2, leader_epoch=3, start_offset=10))

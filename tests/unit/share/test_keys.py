@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.share.encoding import key_of, name_of, topic_id_of
-from coordinator_server.share.share_partition import SharePartitionKey, coordinator_key, parse_coordinator_key
+from protocol.share_partition_names import SharePartitionKey, coordinator_key, key_of, name_of, parse_coordinator_key, topic_id_of
 
 ID = "AAECAwQFBgcICQoLDA0ODw"
 KEY = SharePartitionKey("g", bytes(range(16)), 3)

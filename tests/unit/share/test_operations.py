@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.share.encoding import name_of
-from coordinator_server.share.requests import UNINITIALIZED, Read, Summary
+from coordinator_server.share.requests import UNINITIALIZED, Summary
 from coordinator_server.share.state_batches import StateBatch as B
 from coordinator_server.share.write import MAX_BATCHES
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.plain_share_states import Read
+from protocol.share_partition_names import name_of
 from tests.support.share_shard import CONTEXT, KEY, NO_REPLY, TOPIC_ID, ShareSite, refusal
 
 INVALID, UNKNOWN = ErrorCode.INVALID_REQUEST, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

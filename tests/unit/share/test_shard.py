@@ -9,12 +9,13 @@ from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.share.digest import share_partition_digest
 from coordinator_server.share.shard import UPDATES_PER_SNAPSHOT, ShareShard
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
+from coordinator_server.share.share_partition import SharePartition
 from coordinator_server.share.state_batches import StateBatch
-from coordinator_server.share.state_rows import rows_of
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages import share_records
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
+from protocol.share_partition_names import SharePartitionKey
+from protocol.share_state_rows import rows_of
 
 KEY = SharePartitionKey("g", b"0123456789abcdef", 3)
 

@@ -10,10 +10,10 @@ import pytest
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.share import passes
-from coordinator_server.share.share_partition import SharePartitionKey
 from coordinator_server.share.state_batches import StateBatch
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue
+from protocol.share_partition_names import SharePartitionKey
 from tests.support.share_shard import CONTEXT, KEY, TOPIC_ID, ShareSite
 
 OTHER_ID = b"fedcba9876543210"

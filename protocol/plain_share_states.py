@@ -1,7 +1,7 @@
 """Fast codecs of the usual requests of partition leaders: to write or to read the states of share partitions.
 
-A *plain* request has a group id of 1 to 126 bytes and no tagged fields. Its batches are the rows of the state (``share/state_rows.py``),
-and a share partition is identified by its name (``share/encoding.py``). One about a single share partition with at most 126 batches
+A *plain* request has a group id of 1 to 126 bytes and no tagged fields. Its batches are rows (``share_state_rows.py``), and a share
+partition is identified by its name (``share_partition_names.py``). One about a single share partition with at most 126 batches
 is read at once; others partition by partition. Requests that are not plain are left to the general decoder.
 
     group id | topics [ topic id | partitions [ partition int32 | the write or the read | 0 ] 0 ] 0
@@ -19,22 +19,21 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
-from coordinator_server.share.encoding import PARTITION_AT, TOPIC_ID_AT, name_of
-from coordinator_server.share.requests import Found, Read, Write
-from coordinator_server.share.share_partition import SharePartitionKey
-from coordinator_server.share.state_rows import ROW_BYTES
 from protocol.codec import Decoder, Encoder, decoder
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadShareGroupStateResponse
 from protocol.messages.write_share_group_state import WriteShareGroupStateRequest, WriteShareGroupStateResponse
+from protocol.share_partition_names import PARTITION_AT, TOPIC_ID_AT, SharePartitionKey, name_of
+from protocol.share_state_rows import ROW_BYTES
 from protocol.wire import read_uvarint, write_uvarint
 
 _UUID_BYTES: Final = 16
-# The bytes of a request about one share partition before its fields: the group id with its size, and these.
-_PLACE_BYTES: Final = 1 + _UUID_BYTES + 1 + 4
-_ONE: Final = 2
-"""The number of topics, and that of partitions: an array of one."""
+_ONE_ELEMENT: Final = 2
+"""The length of an array of one element, plus one."""
+_PLACE: Final = struct.Struct(f">B{_UUID_BYTES}sBi")
+"""In a request about one share partition: the number of topics, a topic id, the number of its partitions, and a partition."""
+_PLACE_BYTES: Final = _PLACE.size
 _TWO_BYTES_FROM: Final = 0x80
 _REMEMBERED: Final = 1 << 13
 """The number of share partitions whose names are cached: up to 4 MiB, with the longest group ids."""
@@ -57,6 +56,45 @@ _FOUND: Final = struct.Struct(">ihxiq")
 _new: Final = tuple.__new__
 
 
+class Write(NamedTuple):
+    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count.
+
+    ``rows`` are the batches. Versions without the count mean -1.
+    """
+
+    name: bytes
+    state_epoch: int
+    leader_epoch: int
+    start_offset: int
+    delivery_complete_count: int
+    rows: bytes
+
+
+class Read(NamedTuple):
+    """What a partition leader reads when it becomes the leader, in an epoch that fences its predecessors."""
+
+    name: bytes
+    leader_epoch: int
+
+
+class State(Protocol):
+    """What the answer to a read says of a state."""
+
+    @property
+    def state_epoch(self) -> int: ...
+    @property
+    def start_offset(self) -> int: ...
+    @property
+    def rows(self) -> bytes: ...
+
+
+class Found(NamedTuple):
+    """What a read finds."""
+
+    name: bytes
+    state: State
+
+
 class Several(NamedTuple):
     """A plain request about any number of share partitions."""
 
@@ -75,14 +113,14 @@ def _name_of(beginning: bytes) -> bytes | None:
     size = beginning[0]
     if not 1 < size < _TWO_BYTES_FROM or len(beginning) != size + _PLACE_BYTES:
         return None
-    if beginning[size] != _ONE or beginning[size + 17] != _ONE:
+    topics, topic_id, partitions, partition = _PLACE.unpack_from(beginning, size)
+    if topics != _ONE_ELEMENT or partitions != _ONE_ELEMENT:
         return None
     try:
         group_id = beginning[1:size].decode()
     except UnicodeDecodeError:
         return None
-    partition = int.from_bytes(beginning[size + 18 :], signed=True)
-    return name_of(SharePartitionKey(group_id, beginning[size + 1 : size + 17], partition))
+    return name_of(SharePartitionKey(group_id, topic_id, partition))
 
 
 class WriteReader:

@@ -7,22 +7,24 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator_server.server.apis.plain_share_state import (
+from coordinator_server.share.share_partition import SharePartition
+from protocol.codec import decoder, encoder
+from protocol.errors import DecodeError
+from protocol.messages import read_share_group_state as read
+from protocol.messages import write_share_group_state as write
+from protocol.plain_share_states import (
     AllDone,
+    Found,
+    Read,
     Several,
+    Write,
     read_encoder,
     read_reader,
     write_encoder,
     write_reader,
 )
-from coordinator_server.share.encoding import name_of
-from coordinator_server.share.requests import Found, Read, Write
-from coordinator_server.share.share_partition import SharePartition, SharePartitionKey
-from coordinator_server.share.state_rows import rows_of, unpacked
-from protocol.codec import decoder, encoder
-from protocol.errors import DecodeError
-from protocol.messages import read_share_group_state as read
-from protocol.messages import write_share_group_state as write
+from protocol.share_partition_names import SharePartitionKey, name_of
+from protocol.share_state_rows import rows_of, unpacked
 
 TOPIC_ID = b"0123456789abcdef"
 HEADER = b"what came before"
