@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineSet, TimelineValue
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 
 KEYS: Final = [("topic", number) for number in range(2000)]
 REPEAT: Final = 50
@@ -30,12 +30,6 @@ def read(container: Any) -> None:
     get = container.get
     for key in KEYS:
         get(key)
-
-
-def add_discard(container: Any) -> None:
-    for key in KEYS:
-        container.add(key)
-        container.discard(key)
 
 
 class Plain:
@@ -83,11 +77,6 @@ TABLES: Final[list[list[Case]]] = [
         ("TimelineDict: first write, open snapshot", lambda: TimelineDict(open_snapshot()), write, True),
     ],
     [("dict: get", dict, read, False), ("TimelineDict: get", lambda: TimelineDict(no_snapshot()), read, False)],
-    [
-        ("set: add, discard", set, add_discard, False),
-        ("TimelineSet: add, discard, no snapshot", lambda: TimelineSet(no_snapshot()), add_discard, False),
-        ("TimelineSet: add, discard, open snapshot", lambda: TimelineSet(open_snapshot()), add_discard, False),
-    ],
     [
         ("attribute: assign", Plain, assign, False),
         ("TimelineValue: set, no snapshot", lambda: TimelineValue(no_snapshot(), None), set_value, False),

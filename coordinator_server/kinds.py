@@ -7,22 +7,11 @@ have a row for every kind.
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Final
 
 from msgspec import Struct
 
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, SHARE_SERDE, TRANSACTION_SERDE, RecordSerde
-
-
-class Retention(Enum):
-    """The records that compaction keeps of a log."""
-
-    KEYED = "keyed"
-    """The last record of every key."""
-    FOLDED = "folded"
-    """The records that the state machine writes for its state. The last record of a key is not enough, because records add up or
-    have no keys."""
 
 
 class Kind(Struct, frozen=True):
@@ -36,7 +25,6 @@ class Kind(Struct, frozen=True):
     topic: str
     serde: RecordSerde
     partitions: str | int
-    retention: Retention
     key_type: int | None = None
     has_checkpoint: bool = False
     is_permanent: bool = False
@@ -46,18 +34,13 @@ GROUPS: Final = Kind(
     "__consumer_offsets",
     GROUP_SERDE,
     "offsets.topic.num.partitions",
-    Retention.KEYED,
     key_type=0,
     has_checkpoint=True,
     is_permanent=True,
 )
-TRANSACTIONS: Final = Kind(
-    "__transaction_state", TRANSACTION_SERDE, "transaction.state.log.num.partitions", Retention.KEYED, key_type=1
-)
-SHARE_STATE: Final = Kind(
-    "__share_group_state", SHARE_SERDE, "share.coordinator.state.topic.num.partitions", Retention.FOLDED, key_type=2
-)
-CATALOG: Final = Kind("__cluster_metadata", CLUSTER_METADATA_SERDE, 1, Retention.FOLDED, is_permanent=True)
+TRANSACTIONS: Final = Kind("__transaction_state", TRANSACTION_SERDE, "transaction.state.log.num.partitions", key_type=1)
+SHARE_STATE: Final = Kind("__share_group_state", SHARE_SERDE, "share.coordinator.state.topic.num.partitions", key_type=2)
+CATALOG: Final = Kind("__cluster_metadata", CLUSTER_METADATA_SERDE, 1, is_permanent=True)
 
 KINDS: Final[dict[str, Kind]] = {kind.topic: kind for kind in (CATALOG, GROUPS, TRANSACTIONS, SHARE_STATE)}
 """Every kind, by topic. The catalog is first, because the others need the topics."""

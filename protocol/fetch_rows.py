@@ -15,16 +15,14 @@ from typing import Final
 from msgspec import Struct
 
 from protocol.codec import Encoder, decoder
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID, SEVERAL_GROUPS
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from protocol.wire import write_uvarint
 
-FIRST_WITH_GROUPS: Final = 8
-"""The first version whose requests and answers have a list of groups."""
 _FIRST_WITH_ERROR: Final = 2
 _FIRST_WITH_THROTTLE_TIME: Final = 3
 _FIRST_WITH_EPOCH: Final = 5
 _FIRST_FLEXIBLE: Final = 6
-_FIRST_WITH_TOPIC_IDS: Final = 10
 _INT16: Final = Layout(">h")
 _INT32: Final = Layout(">i")
 _PARTITION_AND_OFFSET_BYTES: Final = 12
@@ -59,9 +57,9 @@ class AnswerForm:
 
     def __init__(self, version: int) -> None:
         self._is_flexible = is_flexible = version >= _FIRST_FLEXIBLE
-        self._has_ids = version >= _FIRST_WITH_TOPIC_IDS
+        self._has_ids = version >= OFFSETS_BY_TOPIC_ID
         self._has_epoch = version >= _FIRST_WITH_EPOCH
-        self._with_groups = with_groups = version >= FIRST_WITH_GROUPS
+        self._with_groups = with_groups = version >= SEVERAL_GROUPS
         no_tags = b"\0" if is_flexible else b""
         no_error = b"\0\0" if version >= _FIRST_WITH_ERROR else b""
         self._begin = _INT32.pack(0) if version >= _FIRST_WITH_THROTTLE_TIME else b""

@@ -17,6 +17,7 @@ from msgspec import Struct
 from protocol.codec import Decoder, Encoder, decoder, encoder
 from protocol.commit_rows import ROW_BYTES, Partitions, offsets_of, partitions_of
 from protocol.fields import ZERO_UUID
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -42,7 +43,6 @@ SKIPPED: Final = 50
 requests are decoded the general way."""
 _FIRST_WITH_INSTANCE: Final = 7
 _FIRST_FLEXIBLE: Final = 8
-_FIRST_WITH_TOPIC_IDS: Final = 10
 _UUID_BYTES: Final = 16
 _INT16: Final = Layout(">h")
 _INT32: Final = Layout(">i")
@@ -238,7 +238,7 @@ def _read_shape(buf: bytes, pos: int, version: int, new_shape: type[S]) -> S:
     while topics:
         topics -= 1
         name, topic_id = "", ZERO_UUID
-        if version >= _FIRST_WITH_TOPIC_IDS:
+        if version >= OFFSETS_BY_TOPIC_ID:
             topic_id, pos = _cut(buf, pos, _UUID_BYTES), pos + _UUID_BYTES
         else:
             name, pos = _text(buf, pos, is_flexible)

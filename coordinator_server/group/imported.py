@@ -36,12 +36,11 @@ RecordName = tuple[type[Message], str]
 
 
 class ImportedRecords(Struct, frozen=True):
-    """The record types of one group type. With ``commits_offsets`` its groups have offsets, and classic groups can replace them."""
+    """The record types of one group type."""
 
     name: str
     member: type[Message]
     others: tuple[type[Message], ...]
-    commits_offsets: bool = True
 
 
 STREAMS_RECORDS: Final = ImportedRecords(
@@ -76,7 +75,6 @@ class ImportedType:
 
         Refuse commits of members, which cannot be verified.
         """
-        self._refuse_without_offsets(request.group_id)
         generation_id = request.generation_id_or_member_epoch
         if generation_id < 0 and not self._has_members(request.group_id):
             return
@@ -93,21 +91,15 @@ class ImportedType:
 
     def admit_offset_delete(self, group_id: str) -> None:
         """Refuse if the group has members, because their subscriptions are unknown."""
-        self._refuse_without_offsets(group_id)
         self.admit_delete(group_id)
 
     def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
         """Return the tombstones of an empty group, which a classic group of this id replaces."""
-        if not self._records.commits_offsets or self._has_members(group_id):
+        if self._has_members(group_id):
             raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
         return self.tombstones(group_id)
 
     def admit_restore(self, group_id: str) -> None:
-        if not self._records.commits_offsets:
-            raise CoordinatorError(
-                ErrorCode.GROUP_ID_NOT_FOUND,
-                f"group {group_id} is a {self.name} group, which commits no offsets: nothing to restore",
-            )
         if self._has_members(group_id):
             raise CoordinatorError(
                 ErrorCode.NON_EMPTY_GROUP,
@@ -174,10 +166,6 @@ class ImportedType:
 
     def _has_members(self, group_id: str) -> bool:
         return any(record_type is self._records.member for record_type, _ in self.by_id.get(group_id, ()))
-
-    def _refuse_without_offsets(self, group_id: str) -> None:
-        if not self._records.commits_offsets:
-            raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
 
 
 def _key(record_type: type[Message], group_id: str, rest: str) -> Message:

@@ -15,7 +15,7 @@ Reads of a container (``d[key]``, ``in``, ``items()``) see the latest, possibly 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NoReturn, Protocol, TypeVar, overload
 
 K = TypeVar("K")
@@ -250,35 +250,6 @@ class TimelineDict(dict[K, V]):
 
     def _refuse(self, how: str) -> NoReturn:
         raise TypeError(f"a TimelineDict changes by d[key] = value, put_all, del and pop only, not by {how}")
-
-
-class TimelineSet(Generic[K]):
-    """A set whose past states can be read and restored."""
-
-    __slots__ = ("_items",)
-
-    def __init__(self, registry: SnapshotRegistry) -> None:
-        self._items: TimelineDict[K, None] = TimelineDict(registry)
-
-    def add(self, item: K) -> None:
-        if item not in self._items:
-            self._items[item] = None
-
-    def discard(self, item: K) -> None:
-        self._items.pop(item, None)
-
-    def __contains__(self, item: K) -> bool:
-        return item in self._items
-
-    def __iter__(self) -> Iterator[K]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def items_at(self, epoch: int) -> set[K]:
-        """Return the items in the state of ``epoch``."""
-        return {item for item, _ in self._items.items_at(epoch)}
 
 
 class TimelineValue(Generic[V]):

@@ -77,7 +77,7 @@ NodeOperation = Callable[[Node, Mapping[str, Any]], Awaitable[Mapping[str, Any]]
 
 
 class Builder(NamedTuple):
-    """The row of a served kind. ``operations`` are its operations of ``control.sock``, by name."""
+    """The row of a kind. ``operations`` are its operations of ``control.sock``, by name."""
 
     shard: Callable[[Materials], BuildShard[Any]]
     settings: Callable[[Config], RuntimeSettings] = lambda _config: RuntimeSettings()
@@ -182,10 +182,7 @@ def _group_settings(config: Config) -> RuntimeSettings:
     return RuntimeSettings(config.group_coordinator_append_linger_ms, config.offsets_commit_coalesce)
 
 
-NOT_SERVED: Final = None
-"""The row of a kind without a coordinator: FindCoordinator refuses its key type, and its directories stay untouched."""
-
-BUILDERS: Final[dict[str, Builder | None]] = {
+BUILDERS: Final[dict[str, Builder]] = {
     CATALOG.topic: Builder(build_catalog, operations={"users": answer_users, "alter-users": answer_alter_users}),
     GROUPS.topic: Builder(
         build_groups,

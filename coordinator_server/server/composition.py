@@ -183,7 +183,7 @@ class Parts(NamedTuple):
 def compose(site: Site, store: LocalLogStore) -> Parts:
     """Create the objects of a server on an open log."""
     loop, config = asyncio.get_running_loop(), site.config
-    builders = {topic: builder for topic in KINDS if (builder := BUILDERS[topic]) is not None}
+    builders = {topic: BUILDERS[topic] for topic in KINDS}
     runtimes: dict[str, CoordinatorRuntime[Any]] = {}
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
@@ -468,7 +468,7 @@ def _listener_services(
 
 
 def _connection_limits(site: Site, store: LocalLogStore) -> ConnectionLimits:
-    shards = sum(store.meta.partition_count(topic) for topic in KINDS if BUILDERS[topic] is not None)
+    shards = sum(store.meta.partition_count(topic) for topic in KINDS)
     return connection_limits(site.config, site.environment.open_files(), -(-shards // site.loops))
 
 

@@ -191,7 +191,7 @@ def test_all_loops_may_use_it_first_at_once(start: Start) -> None:
 
 
 @pytest.mark.parametrize("loops", [1, 2])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.retention.value)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.topic)
 def test_what_was_answered_survives_kill_9(start: Start, kind: Kind, loops: int) -> None:
     """And SIGTERM, and a start with another number of loops: the state, its digests, and the records that a consumer reads."""
     server = start(loops)
@@ -221,7 +221,7 @@ def test_what_was_answered_survives_kill_9(start: Start, kind: Kind, loops: int)
         assert read(server.addresses[number % server.loops], kind, topic_id, number) == written + forgotten
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.retention.value)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.topic)
 def test_the_cleaner_keeps_what_it_comes_to(start: Start, kind: Kind) -> None:
     """A layer of each shard that was written to, and a tail: the same totals and digests after kill -9."""
     server = start(**{"log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1})

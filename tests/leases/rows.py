@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coordinator_server.kinds import KINDS, Kind, Retention
+from coordinator_server.kinds import KINDS, Kind
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.rules import RULES, Folded, Rule
@@ -23,7 +23,7 @@ from tests.leases.shard import Acquire, Lease, LeaseShard
 from tests.leases.state import LeaseFold, LeaseState
 
 PARTITIONS: Final = 5
-LEASES: Final = Kind("__toy_leases", LeaseSerde(), PARTITIONS, Retention.FOLDED, key_type=46)
+LEASES: Final = Kind("__toy_leases", LeaseSerde(), PARTITIONS, key_type=46)
 ACQUIRE: Final = WriteOperation("lease-acquire", LeaseShard.acquire)
 
 

@@ -57,7 +57,6 @@ class Image:
 
     def __init__(self, machine: Machine, id: ShardId) -> None:
         builder = BUILDERS[id.topic]
-        assert builder is not None
         self.registry = SnapshotRegistry()
         self.next_offset = 0
         self.open: dict[int, int] = {}
@@ -101,7 +100,6 @@ class Mirror:
         self.batches: dict[ShardId, list[bytes]] = {
             ShardId(topic, partition): []
             for topic, count in partition_counts(machine.config).items()
-            if BUILDERS[topic] is not None
             for partition in range(count)
             if owns(ShardId(topic, partition))
         }

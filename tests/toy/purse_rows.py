@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.kinds import Kind, Retention
+from coordinator_server.kinds import Kind
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.rules import Keyed, Rule
@@ -26,7 +26,7 @@ from protocol.error_codes import ErrorCode
 from tests.toy.purse import CREDIT, FORGET, SERDE, TOPIC, Fill, PurseShard, Transfer
 
 PARTITIONS: Final = 5
-PURSES: Final = Kind(TOPIC, SERDE, PARTITIONS, Retention.KEYED, key_type=45)
+PURSES: Final = Kind(TOPIC, SERDE, PARTITIONS, key_type=45)
 FILL: Final = WriteOperation("purse-fill", PurseShard.fill)
 TRANSFER: Final = WriteOperation("purse-transfer", PurseShard.transfer)
 ASKED: Final = (

@@ -1,4 +1,4 @@
-"""Kinds of shard that only tests have, one of either retention, and purses: a row in each table, and nothing else.
+"""Kinds of shard that only tests have, one for each way of compaction, and purses: a row in each table, and nothing else.
 
 ``plug`` puts them into this process; ``ENVIRONMENT`` into every Python process that is started with it (site/sitecustomize.py).
 """
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from coordinator_server.kinds import KINDS, Kind, Retention
+from coordinator_server.kinds import KINDS, Kind
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule
@@ -29,8 +29,8 @@ from tests.toy.shard import Add, ToyShard
 from tests.toy.state import ToyFold, ToyState
 
 PARTITIONS: Final = 7
-KEYED: Final = Kind("__toy_keyed", ToySerde(), PARTITIONS, Retention.KEYED, key_type=42)
-FOLDED: Final = Kind("__toy_folded", ToySerde(), PARTITIONS, Retention.FOLDED, key_type=43)
+KEYED: Final = Kind("__toy_keyed", ToySerde(), PARTITIONS, key_type=42)
+FOLDED: Final = Kind("__toy_folded", ToySerde(), PARTITIONS, key_type=43)
 ADD: Final = WriteOperation("toy-add", ToyShard.add)
 ENVIRONMENT: Final = {"PYTHONPATH": str(Path(__file__).parent / "site")}
 
@@ -54,7 +54,7 @@ def _builder(kind: Kind) -> Builder:
 
     def make(materials: Materials) -> BuildShard[ToyShard]:
         def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> ToyShard:
-            return ToyShard(registry=registry, adds=kind.retention is Retention.FOLDED)
+            return ToyShard(registry=registry, adds=kind is FOLDED)
 
         return build
 
@@ -63,7 +63,7 @@ def _builder(kind: Kind) -> Builder:
 
 def _rule(kind: Kind) -> Rule:
     """Its last records stay, or one that says what all of them come to."""
-    is_folded = kind.retention is Retention.FOLDED
+    is_folded = kind is FOLDED
     return Rule(kind, ToyState, Folded(lambda state: ToyFold(state.shard)) if is_folded else Keyed())
 
 

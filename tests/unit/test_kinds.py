@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from coordinator_server.kinds import KINDS, Retention, kind_of, topic_of
+from coordinator_server.kinds import KINDS, kind_of, topic_of
 
 
 def test_the_table_of_kinds() -> None:
     """Topics and partition counts are in every data directory; key types are Kafka's CoordinatorType."""
-    keyed, folded = Retention.KEYED, Retention.FOLDED
-    found = [
-        (each.topic, each.partitions, each.retention, each.key_type, each.has_checkpoint, each.is_permanent)
-        for each in KINDS.values()
-    ]
+    found = [(each.topic, each.partitions, each.key_type, each.has_checkpoint, each.is_permanent) for each in KINDS.values()]
 
     assert found == [
-        ("__cluster_metadata", 1, folded, None, False, True),
-        ("__consumer_offsets", "offsets.topic.num.partitions", keyed, 0, True, True),
-        ("__transaction_state", "transaction.state.log.num.partitions", keyed, 1, False, False),
-        ("__share_group_state", "share.coordinator.state.topic.num.partitions", folded, 2, False, False),
+        ("__cluster_metadata", 1, None, False, True),
+        ("__consumer_offsets", "offsets.topic.num.partitions", 0, True, True),
+        ("__transaction_state", "transaction.state.log.num.partitions", 1, False, False),
+        ("__share_group_state", "share.coordinator.state.topic.num.partitions", 2, False, False),
     ]
 
 

@@ -1,1 +1,1 @@
-"""What groups of the newer protocols have in common: consumer groups, and later share groups."""
+"""What consumer groups (KIP-848) and share groups (KIP-932) have in common."""

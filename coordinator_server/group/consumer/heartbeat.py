@@ -73,7 +73,10 @@ def heartbeat(
 def _metadata(
     old: ConsumerGroupMemberMetadataValue, context: RequestContext, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupMemberMetadataValue:
-    """Return the member's metadata with what the request gives; the same object if nothing changes. Order of topics is nothing."""
+    """Return the member's metadata with what the request gives; the same object if nothing changes.
+
+    The order of the topic names does not matter.
+    """
     names = old.subscribed_topic_names
     if request.subscribed_topic_names is not None and set(request.subscribed_topic_names) != set(names):
         names = request.subscribed_topic_names

@@ -59,7 +59,10 @@ def end_sessions(consumer: ConsumerContext, group_id: str, member_id: str) -> No
 
 
 def restart_sessions(consumer: ConsumerContext, group_id: str, member_id: str) -> None:
-    """Start the timers of a member anew: after a load, or when a change of it was not written. None if it is not a member."""
+    """Start the timers of a member anew: after a load, or when a change of it was not written.
+
+    End its session if it is no longer a member.
+    """
     group = consumer.groups.by_id.get(group_id)
     member = None if group is None else group.members.get(member_id)
     if member is None:

@@ -14,7 +14,6 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.first_versions import COORDINATOR_KEYS, COORDINATORS_OF_SHARE_PARTITIONS
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
@@ -29,6 +28,7 @@ from coordinator_server.topic_names import name_problem
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
+from protocol.first_versions import COORDINATOR_KEYS, COORDINATORS_OF_SHARE_PARTITIONS
 from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest

@@ -12,11 +12,11 @@ from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.logged_shape import LoggedShape
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.node import Node
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitReader, PlainCommit
 
 # The first version of OffsetCommit that has topic ids instead of names.
-FIRST_WITH_TOPIC_IDS = 10
 
 
 class ServedShape(LoggedShape):
@@ -47,7 +47,7 @@ class ServedShape(LoggedShape):
 
     def _look_up(self, node: Node) -> bool:
         self._topics_found = None
-        by_id = self.version >= FIRST_WITH_TOPIC_IDS
+        by_id = self.version >= OFFSETS_BY_TOPIC_ID
         found: list[Topic] = []
         for name, topic_id, partitions in self.topics:
             topic = node.catalog.topic_by_id(topic_id) if by_id else node.catalog.topic(name)

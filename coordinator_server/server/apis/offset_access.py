@@ -15,6 +15,7 @@ from coordinator_server.server.steps import Work
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID, SEVERAL_GROUPS
 from protocol.messages import alter_share_group_offsets as alter_shared
 from protocol.messages import delete_share_group_offsets as delete_shared
 from protocol.messages import describe_share_group_offsets as describe_shared
@@ -23,15 +24,11 @@ from protocol.plain_commits import PlainCommit
 
 INVALID_OFFSET: Final = -1
 _DENIED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-# The first versions with topic ids instead of names, of OffsetCommit and OffsetFetch.
-FIRST_WITH_TOPIC_IDS: Final = 10
-# The first version of OffsetFetch with several groups.
-FIRST_WITH_GROUPS: Final = 8
 
 
 def _topic(asked: Asked, topic: Any) -> str | None:
     """Return the name of a topic of OffsetCommit or OffsetFetch; None if no topic has its id."""
-    if asked.context.api_version < FIRST_WITH_TOPIC_IDS:
+    if asked.context.api_version < OFFSETS_BY_TOPIC_ID:
         name: str = topic.name
         return name
     known = asked.node.topic_by_id(topic.topic_id)
@@ -52,7 +49,7 @@ class _Committed:
         if request.shape.allowed_to is asked.access:
             return True
         verdicts, node = asked.access.verdicts(Operation.READ, ResourceType.TOPIC), asked.node
-        by_id = asked.context.api_version >= FIRST_WITH_TOPIC_IDS
+        by_id = asked.context.api_version >= OFFSETS_BY_TOPIC_ID
         are_known = True
         for name, topic_id, _ in request.shape.topics:
             if by_id:
@@ -125,7 +122,7 @@ class _Fetched:
 
     def allows_all(self, asked: Asked, request: Any) -> bool:
         """Return whether everything is named and allowed."""
-        groups = request.groups if asked.context.api_version >= FIRST_WITH_GROUPS else (request,)
+        groups = request.groups if asked.context.api_version >= SEVERAL_GROUPS else (request,)
         group_verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.GROUP)
         verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
         for group in groups:
@@ -139,7 +136,7 @@ class _Fetched:
 
     def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
         """Take denied groups and topics out of the request."""
-        if asked.context.api_version < FIRST_WITH_GROUPS:
+        if asked.context.api_version < SEVERAL_GROUPS:
             if not asked.allows(Operation.DESCRIBE, ResourceType.GROUP, request.group_id):
                 reply.fail(ErrorCode.GROUP_AUTHORIZATION_FAILED)
                 return None

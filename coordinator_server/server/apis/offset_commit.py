@@ -23,6 +23,7 @@ from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -39,7 +40,6 @@ COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 US_PER_REFUSED_TOPIC = 10
 TOPICS_PER_STEP = 2_000
 # The first version with topic ids instead of names.
-FIRST_WITH_TOPIC_IDS = 10
 
 
 def offset_commit(
@@ -127,7 +127,7 @@ def refuse_unknown(
     node: Node, context: RequestContext, topics: Iterable[OffsetCommitRequestTopic]
 ) -> list[OffsetCommitResponseTopic]:
     """Remove partitions that do not exist from the topics, and return the answers for them."""
-    by_id = context.api_version >= FIRST_WITH_TOPIC_IDS
+    by_id = context.api_version >= OFFSETS_BY_TOPIC_ID
     refused = []
     for asked in topics:
         topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)

@@ -23,8 +23,9 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
-from protocol.fetch_rows import FIRST_WITH_GROUPS, FetchedOffsets, fetch_response_encoder
+from protocol.fetch_rows import FetchedOffsets, fetch_response_encoder
 from protocol.fields import ZERO_UUID
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID, SEVERAL_GROUPS
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -42,7 +43,6 @@ FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
 MOST_PREPARATIONS = 1_000
 # Versions of OffsetFetch: an error field for the group, topic ids instead of names.
 FIRST_WITH_ERROR = 2
-FIRST_WITH_TOPIC_IDS = 10
 
 # Consumers before 3.9 give up on COORDINATOR_NOT_AVAILABLE and REQUEST_TIMED_OUT here (handleOffsetFetchException).
 FETCH_ERRORS = {
@@ -104,7 +104,7 @@ def _read_plain(
     topics = group.topics
     if topics is None:
         return None
-    by_id = version >= FIRST_WITH_TOPIC_IDS
+    by_id = version >= OFFSETS_BY_TOPIC_ID
     try:
         if by_id:
             for asked in topics:
@@ -128,7 +128,7 @@ def _are_known(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> bool:
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
     """Return the request in the form of the newest versions: a list of groups."""
-    if version >= FIRST_WITH_GROUPS:
+    if version >= SEVERAL_GROUPS:
         return request.groups
     topics = None
     if request.topics is not None:
@@ -235,7 +235,7 @@ class _Fetch(NamedTuple):
         self, group: OffsetFetchRequestGroup, answer: OffsetFetchResponseGroup, unknown: list[OffsetFetchResponseTopics]
     ) -> OffsetFetchResponseGroup:
         """Return the answer in the form of versions with topic ids. ``unknown`` are the answers for unknown topic ids."""
-        if self.context.api_version >= FIRST_WITH_TOPIC_IDS:
+        if self.context.api_version >= OFFSETS_BY_TOPIC_ID:
             if group.topics is None:
                 answer.topics = [topic for topic in answer.topics if _set_topic_id(self.node, topic)]
             answer.topics += unknown
@@ -244,7 +244,7 @@ class _Fetch(NamedTuple):
 
 def _take_unknown_ids(node: Node, version: int, group: OffsetFetchRequestGroup) -> Work[list[OffsetFetchResponseTopics]]:
     """For versions with topic ids: fill in the names, remove unknown ids, and return the answers for these."""
-    if version < FIRST_WITH_TOPIC_IDS or group.topics is None:
+    if version < OFFSETS_BY_TOPIC_ID or group.topics is None:
         return []
     unknown = yield from portions_in_steps(group.topics, OFFSETS_PER_STEP, partial(_name_topics, node))
     group.topics = [topic for topic in group.topics if topic.name]
@@ -288,7 +288,7 @@ def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFe
 
 def _response_in_steps(answers: list[OffsetFetchResponseGroup], version: int) -> Work[OffsetFetchResponse]:
     """Return the response with the answers of the groups: in versions with a single group, its fields."""
-    if version >= FIRST_WITH_GROUPS:
+    if version >= SEVERAL_GROUPS:
         return OffsetFetchResponse(groups=answers)
     [group] = answers
     if group.error_code != ErrorCode.NONE and version >= FIRST_WITH_ERROR:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.first_versions import RECORDS_BY_TOPIC_ID
 from coordinator_server.server.apis.lists import each_in_steps
 from coordinator_server.server.apis.topic_access import PRODUCE
 from coordinator_server.server.node import Node
@@ -15,6 +14,7 @@ from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Beside, Work
 from protocol.error_codes import ErrorCode
+from protocol.first_versions import RECORDS_BY_TOPIC_ID
 from protocol.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,

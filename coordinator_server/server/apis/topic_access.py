@@ -25,12 +25,6 @@ from coordinator_server.server.access import (
     on_cluster,
     put_back,
 )
-from coordinator_server.server.apis.first_versions import (
-    COORDINATOR_KEYS,
-    COORDINATORS_OF_SHARE_PARTITIONS,
-    DELETION_BY_TOPIC_ID,
-    RECORDS_BY_TOPIC_ID,
-)
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
 from coordinator_server.server.node import Node
@@ -39,6 +33,12 @@ from coordinator_server.server.steps import Work
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
+from protocol.first_versions import (
+    COORDINATOR_KEYS,
+    COORDINATORS_OF_SHARE_PARTITIONS,
+    DELETION_BY_TOPIC_ID,
+    RECORDS_BY_TOPIC_ID,
+)
 from protocol.messages.delete_topics import DeletableTopicResult
 from protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 

@@ -9,7 +9,6 @@ from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.first_versions import DELETION_BY_TOPIC_ID
 from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.callback_reply import CallbackReply
@@ -20,6 +19,7 @@ from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
+from protocol.first_versions import DELETION_BY_TOPIC_ID
 from protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,

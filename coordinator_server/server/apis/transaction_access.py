@@ -20,13 +20,13 @@ from coordinator_server.server.access import (
     Visible,
     on_cluster,
 )
-from coordinator_server.server.apis.first_versions import PARTITIONS_OF_BROKERS
 from coordinator_server.server.apis.group_access import READ_GROUP
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
+from protocol.first_versions import PARTITIONS_OF_BROKERS
 
 ID: Final = attrgetter("transactional_id")
 WRITE_TRANSACTION: Final = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, ID)

@@ -15,7 +15,6 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
-from coordinator_server.server.apis.first_versions import PARTITIONS_OF_BROKERS
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.callback_reply import CallbackReply
@@ -29,6 +28,7 @@ from coordinator_server.transaction.shard import SERVED_VERSION, PartitionsReque
 from coordinator_server.transaction.transaction import TopicPartition
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
+from protocol.first_versions import PARTITIONS_OF_BROKERS
 from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,

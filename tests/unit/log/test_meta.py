@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.kinds import GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, Retention, partition_counts
+from coordinator_server.kinds import GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, partition_counts
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import Meta, open_meta, read_meta, write_meta
 from protocol.coordinator_records import GROUP_SERDE
@@ -143,7 +143,7 @@ def test_a_copy_of_an_earlier_format_is_completed_by_the_next_server(disk: Simul
 def test_a_kind_that_is_newer_than_the_directory_gets_its_count(disk: SimulatedDisk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version that adds a kind needs no new format."""
     meta = opened(disk)
-    monkeypatch.setitem(KINDS, "__queue", Kind("__queue", GROUP_SERDE, "queue.num.partitions", Retention.KEYED))
+    monkeypatch.setitem(KINDS, "__queue", Kind("__queue", GROUP_SERDE, "queue.num.partitions"))
     assert read_meta(disk, "/data") == meta
 
     again = open_meta(disk, "/data", node_id=1, partitions=COUNTS | {"__queue": 3})
@@ -156,7 +156,7 @@ def test_a_kind_with_a_fixed_number_needs_no_line(disk: SimulatedDisk, monkeypat
     """And no property."""
     opened(disk)
     content = disk.content(PATH)
-    monkeypatch.setitem(KINDS, "__toy", Kind("__toy", GROUP_SERDE, 7, Retention.KEYED))
+    monkeypatch.setitem(KINDS, "__toy", Kind("__toy", GROUP_SERDE, 7))
 
     assert opened(disk).partition_count("__toy") == 7
     assert disk.content(PATH) == content

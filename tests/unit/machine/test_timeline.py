@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineSet, TimelineValue
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 
 
 def test_a_value_can_be_read_as_of_each_open_snapshot() -> None:
@@ -48,21 +48,18 @@ def test_a_deleted_key_is_there_before() -> None:
 def test_revert_takes_back_every_container_of_the_registry() -> None:
     registry = SnapshotRegistry()
     state: TimelineDict[str, int] = TimelineDict(registry)
-    names = TimelineSet[str](registry)
     count = TimelineValue(registry, 0)
     registry.snapshot(10)
     state["a"] = 1
-    names.add("a")
     count.set(5)
     registry.snapshot(20)
     state["a"] = 2
-    names.discard("a")
     count.set(6)
 
     registry.revert_to(20)
-    assert (dict(state), set(names), count.value) == ({"a": 1}, {"a"}, 5)
+    assert (dict(state), count.value) == ({"a": 1}, 5)
     registry.revert_to(10)
-    assert (dict(state), set(names), count.value) == ({}, set(), 0)
+    assert (dict(state), count.value) == ({}, 0)
     assert registry.epochs == []
 
 
@@ -100,21 +97,6 @@ def test_snapshots_only_go_forward() -> None:
 def test_changes_that_no_snapshot_would_note_are_refused(mutate: Any) -> None:
     with pytest.raises(TypeError):
         mutate(TimelineDict(SnapshotRegistry()))
-
-
-def test_a_set_can_be_read_as_of_each_open_snapshot() -> None:
-    registry = SnapshotRegistry()
-    names = TimelineSet[str](registry)
-    names.add("a")
-    registry.snapshot(10)
-    names.add("a")
-    names.add("b")
-    registry.snapshot(20)
-    names.discard("a")
-    names.discard("never there")
-
-    assert [names.items_at(10), names.items_at(20), set(names)] == [{"a"}, {"a", "b"}, {"b"}]
-    assert ("a" in names, "b" in names, len(names)) == (False, True, 1)
 
 
 def test_one_value_can_be_read_as_of_each_open_snapshot() -> None:

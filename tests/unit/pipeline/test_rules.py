@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.kinds import GROUPS, KINDS, Retention
-from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule, rule_of
+from coordinator_server.kinds import GROUPS, KINDS
+from coordinator_server.pipeline.rules import RULES, Folded, Rule, rule_of
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 
@@ -41,13 +41,6 @@ def test_records_of_every_type_change_the_state(topic: str) -> None:
             counted.add(type(serde.decode(record.key, record.value).key))
 
     assert counted == {declared[0] if isinstance(declared, tuple) else declared for declared in serde.types.values()}
-
-
-@ALL
-def test_a_log_is_compacted_as_its_kind_retains_it(rule: Rule) -> None:
-    how = {Retention.KEYED: Keyed, Retention.FOLDED: Folded}[rule.kind.retention]
-
-    assert isinstance(rule.compaction, how)
 
 
 @ALL

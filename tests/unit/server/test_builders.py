@@ -18,12 +18,8 @@ from coordinator_server.server.environment import Environment
 
 
 def test_every_kind_has_a_row() -> None:
-    """One that is served, or one that says that it is not; in the order of the kinds, the catalog first."""
+    """In the order of the kinds, the catalog first."""
     assert list(BUILDERS) == list(KINDS)
-
-
-def test_kinds_that_are_always_there_are_served() -> None:
-    assert [topic for topic, kind in KINDS.items() if kind.is_permanent and BUILDERS[topic] is None] == []
 
 
 def test_no_two_kinds_share_a_key_type() -> None:
@@ -34,7 +30,7 @@ def test_no_two_kinds_share_a_key_type() -> None:
 
 
 def test_no_two_operations_of_control_sock_have_one_name() -> None:
-    names = Counter(name for builder in BUILDERS.values() if builder is not None for name in builder.operations)
+    names = Counter(name for builder in BUILDERS.values() for name in builder.operations)
 
     assert [name for name, times in names.items() if times > 1 or name in ("shards", "seal", "digest", "loops")] == []
 

@@ -8,8 +8,9 @@ from typing import Any
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.server.access import Asked
 from coordinator_server.server.apis.commit_shapes import commit_reader
-from coordinator_server.server.apis.offset_access import FIRST_WITH_TOPIC_IDS, OFFSET_COMMIT
+from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
 from protocol.codec import encode
+from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.plain_commits import PlainCommit
 
@@ -21,11 +22,11 @@ def test_a_commit_of_a_topic_that_becomes_known_is_not_allowed_for_what_was_aske
     known: dict[bytes, Topic] = {}
     node: Any = SimpleNamespace(topic_by_id=known.get)
     access: Any = SimpleNamespace(verdicts=lambda operation, resource_type: {"secret": False})
-    context: Any = SimpleNamespace(api_version=FIRST_WITH_TOPIC_IDS)
+    context: Any = SimpleNamespace(api_version=OFFSETS_BY_TOPIC_ID)
     asked = Asked(node, context, access, lambda *_: None)
     topic = OffsetCommitRequestTopic(topic_id=SECRET.topic_id, partitions=[OffsetCommitRequestPartition(0, 7)])
-    read = commit_reader(FIRST_WITH_TOPIC_IDS)
-    frame = encode(OffsetCommitRequest("group", 1, "member", None, topics=[topic]), FIRST_WITH_TOPIC_IDS)
+    read = commit_reader(OFFSETS_BY_TOPIC_ID)
+    frame = encode(OffsetCommitRequest("group", 1, "member", None, topics=[topic]), OFFSETS_BY_TOPIC_ID)
 
     def is_allowed() -> bool:
         request, _ = read(frame, 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.kinds import GROUPS, KINDS, Kind, Retention, partition_counts
+from coordinator_server.kinds import GROUPS, KINDS, Kind, partition_counts
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import layer_offsets
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
@@ -440,7 +440,7 @@ def test_what_only_has_a_name_like_a_shards_is_noted(data: Path) -> None:
 
 def test_a_kind_of_a_newer_version_is_known_by_its_row(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing else has to be touched for it to be verified."""
-    monkeypatch.setitem(KINDS, "__toy", Kind("__toy", GROUPS.serde, 7, Retention.KEYED))
+    monkeypatch.setitem(KINDS, "__toy", Kind("__toy", GROUPS.serde, 7))
     put(data, "__toy-6", b"\0\2", None)
     put(data, "__toy-7", b"\0\2\0\0", None)
 

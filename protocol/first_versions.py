@@ -1,4 +1,4 @@
-"""The first versions of requests with another form, where a handler and what its row says about access both need them."""
+"""The first versions of requests with a different form, where more than one module needs them."""
 
 from __future__ import annotations
 
@@ -14,3 +14,7 @@ COORDINATORS_OF_SHARE_PARTITIONS: Final = 6
 """FindCoordinator: keys that are share partitions."""
 PARTITIONS_OF_BROKERS: Final = 4
 """AddPartitionsToTxn: several transactions, as brokers send them. It belongs to version 2 of transactions."""
+OFFSETS_BY_TOPIC_ID: Final = 10
+"""OffsetCommit and OffsetFetch: topic ids in place of names."""
+SEVERAL_GROUPS: Final = 8
+"""OffsetFetch: several groups."""
