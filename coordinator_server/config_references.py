@@ -3,6 +3,8 @@
 ${env:NAME}              an environment variable (EnvVarConfigProvider)
 ${file:PATH:KEY}         a line KEY=VALUE of a file (FileConfigProvider)
 ${directory:PATH:KEY}    the content of the file KEY in a directory (DirectoryConfigProvider)
+
+What stands around a reference may be secret: an error names the property and the reference that cannot be resolved, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from coordinator_server.config import ConfigError
 from coordinator_server.config_values import is_secret
 
 _REFERENCE: Final = re.compile(r"\$\{(env|file|directory):([^}]*)\}")
+# A reference whose brace is missing extends to the next one in the text: it is not quoted if it has more than names have.
+_PLAIN: Final = re.compile(r"[\w./:@+~-]{0,256}")
 
 
 def check_no_secret(name: str, value: str) -> None:
@@ -31,12 +35,20 @@ def resolved(name: str, text: str) -> str:
     """Return the value of a property, with references resolved. Raises ConfigError."""
 
     def value(reference: re.Match[str]) -> str:
+        provider, where = reference.groups()
+        if _PLAIN.fullmatch(where) is None:
+            raise ConfigError(
+                f"{name}: a reference of the form ${{{provider}:…}} has characters that names do not have, or no end"
+            )
         try:
-            return _value(reference[1], reference[2])
+            return _value(provider, where)
         except OSError as refused:
-            raise ConfigError(f"{name}={text}: {refused.filename} cannot be read: {refused.strerror}") from None
+            why = f"cannot be read: {refused.strerror}"
+        except UnicodeDecodeError:
+            why = "is not UTF-8"
         except KeyError as missing:
-            raise ConfigError(f"{name}={text}: {missing.args[0]}") from None
+            why = missing.args[0]
+        raise ConfigError(f"{name}: {reference[0]} {why}") from None
 
     return _REFERENCE.sub(value, text)
 
@@ -44,15 +56,15 @@ def resolved(name: str, text: str) -> str:
 def _value(provider: str, where: str) -> str:
     if provider == "env":
         if where not in os.environ:
-            raise KeyError(f"the environment has no variable {where}")
+            raise KeyError("is no variable of the environment")
         return os.environ[where]
     path, colon, key = where.rpartition(":")
     if not colon:
-        raise KeyError(f"${{{provider}:PATH:KEY}} is required")
+        raise KeyError(f"has no key: ${{{provider}:PATH:KEY}} is required")
     if provider == "directory":
         return (Path(path) / key).read_text(encoding="utf-8").removesuffix("\n")
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         found, equals, value = line.partition("=")
         if equals and found.strip() == key:
             return value.strip()
-    raise KeyError(f"{path} has no line {key}=…")
+    raise KeyError(f"is not there: {path} has no line {key}=…")

@@ -19,7 +19,7 @@ from coordinator_server.config import Config, ConfigError
 from coordinator_server.config_environment import environment_properties
 from coordinator_server.config_references import check_no_secret, resolved
 from coordinator_server.config_toml import MalformedToml, parse_toml
-from coordinator_server.config_values import load, nearest_name, parse_overrides
+from coordinator_server.config_values import load, nearest_name, parse_overrides, shown_name
 from coordinator_server.java_properties import MalformedProperties, parse_properties
 
 MAX_FILE_BYTES: Final = 1 << 20
@@ -72,7 +72,7 @@ class Sources(NamedTuple):
             if nearest == each.name or each.is_on_command_line:
                 given[each.name] = each
             else:
-                unknown.append(Unknown(each.name, each.place, nearest))
+                unknown.append(Unknown(shown_name(each.name), each.place, nearest))
         config = _placed(given.values(), lambda: load({name: resolved(name, each.value) for name, each in given.items()}))
         return Settings(config, given, unknown)
 

@@ -43,7 +43,7 @@ def parse_toml(text: str) -> list[TomlProperty]:
         for name, value in _flattened(statement):
             written = _text(value)
             if written is None:
-                raise MalformedToml(number, f"{name}: {value!r} is neither text, number nor boolean, nor a list of these")
+                raise MalformedToml(number, f"{name} is neither text, number nor boolean, nor a list of these")
             if name in found:
                 raise MalformedToml(number, f"{name} is also in line {found[name].number}")
             found[name] = TomlProperty(number, name, written)

@@ -7,6 +7,7 @@ whose text has parts, have a function each.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -90,7 +91,8 @@ def _check_value(given: str, name: str, value: str) -> None:
     try:
         msgspec.convert(_as_written({name: value}), Config, strict=False)
     except msgspec.ValidationError:
-        raise ConfigError(f"{given} takes {property_named(name).accepted}, not {value!r}") from None
+        shown = "what was given" if is_secret(name) else repr(value)
+        raise ConfigError(f"{given} takes {property_named(name).accepted}, not {shown}") from None
 
 
 def check_listeners(config: Config) -> None:
@@ -122,9 +124,17 @@ def parse_overrides(overrides: Iterable[str]) -> dict[str, str]:
         name, equals, value = override.partition("=")
         name, value = name.strip(), value.strip()
         if not equals or not name:
-            raise ConfigError(f"--override takes name=value, not {override!r}")
+            # What follows the name may be secret.
+            raise ConfigError(f"--override takes name=value, with an equals sign, not {shown_name(override)}")
         properties[name] = value
     return properties
+
+
+def shown_name(text: str) -> str:
+    """Return a text that should be a name as messages show it: up to a character that names do not have. The rest may be a secret."""
+    beginning = re.match(r"[A-Za-z0-9._-]{0,128}", text)
+    assert beginning is not None
+    return text if beginning[0] == text else f"{beginning[0]}…"
 
 
 def is_secret(name: str) -> bool:

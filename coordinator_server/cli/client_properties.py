@@ -133,7 +133,7 @@ def _keystore(properties: Mapping[str, str]) -> Iterator[str]:
         return
     memory = os.memfd_create("ssl.keystore")
     try:
-        os.write(memory, f"{key}\n{chain}\n".encode())
+        os.write(memory, f"{key}\n{chain}\n".encode(errors="replace"))
         yield f"/proc/self/fd/{memory}"
     finally:
         os.close(memory)
@@ -148,6 +148,8 @@ def _refused(name: str, path: str) -> Iterator[None]:
         raise ConfigError(f"{name}.location={path} cannot be used: {reason}") from None
     except OSError as error:
         raise ConfigError(f"{name}.location={path} cannot be read: {error.strerror or error}") from None
+    except (TypeError, ValueError):
+        raise ConfigError(f"{name} is not PEM") from None
 
 
 def _sasl(properties: Mapping[str, str]) -> Sasl:

@@ -138,7 +138,7 @@ def _keystore_file(settings: TlsSettings) -> Iterator[str]:
             raise _problem(settings, "ssl.keystore.certificate.chain", "is required with ssl.keystore.key")
         memory = os.memfd_create("ssl.keystore")
         try:
-            os.write(memory, f"{settings.keystore_key}\n{settings.keystore_certificate_chain}\n".encode())
+            os.write(memory, f"{settings.keystore_key}\n{settings.keystore_certificate_chain}\n".encode(errors="replace"))
             yield f"/proc/self/fd/{memory}"
         finally:
             os.close(memory)
@@ -177,8 +177,10 @@ def _refused(settings: TlsSettings, what: str) -> Iterator[None]:
         raise _problem(settings, name, f"cannot be used: {reason}{hint}") from None
     except OSError as refused:
         raise _problem(settings, name, f"cannot be read: {refused.strerror or refused}") from None
-    except ValueError as refused:
-        raise _problem(settings, name, f"has no certificate that can be read: {refused}") from None
+    except ConfigError:
+        raise
+    except (TypeError, ValueError):
+        raise _problem(settings, name, "has no certificate that can be read") from None
 
 
 def _problem(settings: TlsSettings, name: str, what: str) -> ConfigError:

@@ -43,10 +43,10 @@ def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("${env:NOBODY_HAS_THIS}", "the environment has no variable NOBODY_HAS_THIS"),
+        ("${env:NOBODY_HAS_THIS}", r"\$\{env:NOBODY_HAS_THIS\} is no variable of the environment"),
         ("${file:/etc/hostname}", r"\$\{file:PATH:KEY\} is required"),
         ("${file:DIR/all.properties:key}", "has no line key=…"),
-        ("${directory:DIR:key}", "DIR/key cannot be read: No such file or directory"),
+        ("${directory:DIR:key}", r"\$\{directory:DIR:key\} cannot be read: No such file or directory"),
     ],
 )
 def test_what_is_not_there_is_told(places: dict[str, str], tmp_path: Path, text: str, problem: str) -> None:
