@@ -54,6 +54,15 @@ class SaslConfig(AccessConfig, frozen=True, kw_only=True):
             "A client whose authentication has failed is answered and closed after this time, so that guessing takes time."
         ),
     ] = 100
+    scram_unknown_user_iterations: Annotated[
+        str,
+        Ours(
+            "The iterations that users who do not exist appear to have, so that nobody learns from them which users exist. Name those "
+            "that your users have; a number that stands twice is twice as frequent.",
+            form="numbers from 4096 to 16384, separated by commas",
+            is_reloadable=True,
+        ),
+    ] = "4096"
     scram_credentials_max: Annotated[
         Positive,
         Ours("The maximum number of SCRAM credentials of users. A change that exceeds it is refused.", unit="credentials"),

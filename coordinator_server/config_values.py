@@ -23,6 +23,8 @@ from coordinator_server.topic_names import name_problem
 
 # What Kafka's tools show in place of a secret.
 HIDDEN: Final = "[hidden]"
+# Of the credentials that Kafka takes (ScramMechanism).
+_SCRAM_ITERATIONS: Final = (4096, 16384)
 CONSUMER_ASSIGNORS: Final = ("uniform", "range")
 
 
@@ -73,6 +75,7 @@ def check(config: Config) -> None:
     consumer_assignors(config)
     metrics_address(config)
     super_users(config)
+    unknown_user_iterations(config)
 
 
 def super_users(config: Config) -> frozenset[str]:
@@ -84,6 +87,18 @@ def super_users(config: Config) -> frozenset[str]:
         if ":" not in each:
             raise ConfigError(f"super.users takes TYPE:NAME, separated by semicolons, such as User:admin, not {each!r}")
     return found
+
+
+def unknown_user_iterations(config: Config) -> tuple[int, ...]:
+    """Return the ``scram.unknown.user.iterations`` property as numbers. Raises ConfigError."""
+    text = config.scram_unknown_user_iterations
+    numbers = [item.strip() for item in text.split(",")]
+    if not all(number.isdecimal() and _SCRAM_ITERATIONS[0] <= int(number) <= _SCRAM_ITERATIONS[1] for number in numbers):
+        raise ConfigError(
+            f"scram.unknown.user.iterations={text}: not numbers from {_SCRAM_ITERATIONS[0]} to {_SCRAM_ITERATIONS[1]}, "
+            "separated by commas"
+        )
+    return tuple(map(int, numbers))
 
 
 def _check_value(given: str, name: str, value: str) -> None:

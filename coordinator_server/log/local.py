@@ -26,6 +26,7 @@ from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.file_names import journal_dir
 from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.meta import Meta, read_meta
 from coordinator_server.log.read.range_reader import Batches, RangeReader, ReadRange
 from coordinator_server.log.read.shard_reader import (
@@ -178,6 +179,10 @@ class LocalLogStore:
         return log.end if log is not None else 0
 
     # What a local log can do beyond LogStore.
+
+    def login_key(self) -> bytes:
+        """Return the secret that logins use. It is made at its first use; with several loops, by their supervisor. Raises LogError."""
+        return open_login_key(self._storage, self._data_dir)
 
     @property
     def failure(self) -> OutcomeUnknown | None:

@@ -229,6 +229,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
         listener_specs(config, site.loops),
         SaslMaterials(
             catalog,
+            store.login_key,
             family_news,
             turns.queue,
             _timers(services),

@@ -242,7 +242,8 @@ class Login:
 
     def _fail(self, reply: PendingReply[Any], response: Any, why: str) -> None:
         self._note(reply.connection, why)
-        self._close_later(reply.connection, partial(reply.complete, response))
+        # Not in the thread, also if the request was large: the connection closes when this is written.
+        self._close_later(reply.connection, partial(reply.connection.answer, reply, response))
 
     def _note(self, connection: Connection, why: str) -> None:
         user = "" if self._exchange is None else self._exchange.claimed

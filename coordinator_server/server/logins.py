@@ -5,12 +5,11 @@ A credential that is replaced, because of a new password, ends no connection: as
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.catalog.scram_users import MIN_ITERATIONS, SCRAM_USERS, CredentialKey
+from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.family_news import FamilyNews
@@ -34,17 +33,12 @@ class Logins:
         self._catalog = catalog
         self._later = later
         self._connections: dict[Any, dict[Connection, None]] = {}
-        self._usual: dict[int, int] = {}
         news.follow(SCRAM_USERS, self._changed)
 
     def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
         """Return the credential of a user for a mechanism, or None."""
         record: UserScramCredentialRecord | None = self._catalog.record(SCRAM_USERS, key)
         return record
-
-    def usual_iterations(self, mechanism: int, /) -> int:
-        """Return the number of iterations that most credentials of a mechanism have."""
-        return self._usual.get(mechanism, MIN_ITERATIONS)
 
     def note(self, connection: Connection, key: Any) -> None:
         """A connection was let in: by a CredentialKey of the catalog, or as a ListenerUser."""
@@ -59,10 +53,6 @@ class Logins:
                 del self._connections[key]
 
     def _changed(self) -> None:
-        counts: dict[int, Counter[int]] = {}
-        for record in self._catalog.records(SCRAM_USERS):
-            counts.setdefault(record.mechanism, Counter())[record.iterations] += 1
-        self._usual = {mechanism: each.most_common(1)[0][0] for mechanism, each in counts.items()}
         self._review(lambda key: isinstance(key, ListenerUser) or self.credential(key) is not None)
 
     def reloaded(self, listener: str, has_user: Callable[[ListenerUser], bool]) -> None:

@@ -6,7 +6,8 @@ The first of these that exists counts. The clients that it covers are measured t
     any user and client id, any user and any client id, any user,
     client id, any client id
 
-As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart.
+As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart. Unlike there, a
+client with an empty client id is one of any client id: an empty one would evade the quota.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from coordinator_server.catalog.quota_names import CLIENT_ID, IP, USER
 from protocol.messages.cluster_metadata import ClientQuotaRecord
 
 ANY: Final = ""
-"""The name of the default entity. No other name is empty."""
+"""The name of the default entity, which an empty client id is a case of. No user's name is empty."""
 
-Measured = tuple[str, str]
-"""A user and a client id that are measured together. An empty one does not count."""
+Measured = tuple[str | None, str | None]
+"""A user and a client id that are measured together. One that is None does not tell clients apart."""
 
 _Key = tuple[str | None, str | None]
 
@@ -45,26 +46,21 @@ class QuotaLimits:
         """Return with whom a client is measured together."""
         if len(self._kinds) == 1:
             [(has_user, has_client_id)] = self._kinds
-            return user if has_user else "", client_id if has_client_id else ""
+            return user if has_user else None, client_id if has_client_id else None
         limits = self._limits
         for of_user in (user, ANY):
             if (of_user, client_id) in limits or (of_user, ANY) in limits:
                 return user, client_id
             if (of_user, None) in limits:
-                return user, ""
-        return "", client_id
+                return user, None
+        return None, client_id
 
     def limit(self, measured: Measured) -> float | None:
         """Return the quota of those who are measured together, or None."""
         user, client_id = measured
-        if user and client_id:
-            keys: tuple[_Key, ...] = ((user, client_id), (user, ANY), (ANY, client_id), (ANY, ANY))
-        elif user:
-            keys = ((user, None), (ANY, None))
-        elif client_id:
-            keys = ((None, client_id), (None, ANY))
-        else:
-            return None
+        users = (None,) if user is None else (user, ANY)
+        client_ids = (None,) if client_id is None else (client_id, ANY)
+        keys: list[_Key] = [(of_user, of_client) for of_user in users for of_client in client_ids]
         return next((self._limits[key] for key in keys if key in self._limits), None)
 
 

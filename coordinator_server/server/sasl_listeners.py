@@ -27,6 +27,7 @@ class SaslMaterials(NamedTuple):
     """
 
     catalog: Catalog
+    login_key: Callable[[], bytes]
     news: FamilyNews
     later: Callable[[Callable[[], None]], None]
     timers: CoordinatorTimer
@@ -46,6 +47,7 @@ class SaslListeners:
         names = [each.name for each in listeners if each.protocol.has_sasl]
         if not names:
             return
+        self._login_key = materials.login_key()
         self._logins = Logins(materials.catalog, materials.news, materials.later)
         try:
             for name in names:
@@ -60,7 +62,7 @@ class SaslListeners:
             from coordinator_server.security.sasl.mechanisms import mechanisms_of
 
             try:
-                wanted = mechanisms_of(changed, name, self._logins)
+                wanted = mechanisms_of(changed, name, self._logins, self._login_key)
             except ConfigError as wrong:
                 log.error("mechanisms-not-reloaded", listener=name, why=str(wrong), action="the old ones stay in use")
                 continue
@@ -76,7 +78,7 @@ class SaslListeners:
     def _entrance(self, config: Config, name: str, materials: SaslMaterials) -> Callable[[Connection], None]:
         from coordinator_server.security.sasl.mechanisms import max_receive_bytes, mechanisms_of
 
-        mechanisms: dict[str, Any] = dict(mechanisms_of(config, name, self._logins))
+        mechanisms: dict[str, Any] = dict(mechanisms_of(config, name, self._logins, self._login_key))
         self._mechanisms[name] = mechanisms
         services = SaslServices(
             name,

@@ -71,14 +71,14 @@ class FirstStart:
     make_writer: Callable[[Sync, Post], Writer] = staticmethod(make_writer)
 
     def __init__(self) -> None:
-        self.meta: Meta | None = None
+        self.identity: tuple[Meta, bytes] | None = None
 
     def prepare(self, disk: SimulatedDisk) -> None:
         make_durably(disk, "/srv")
 
     def do(self, disk: SimulatedDisk) -> None:
         log = OpenLog(disk, data_dir=self.directory, make_writer=self.make_writer)
-        self.meta = log.store.meta
+        self.identity = log.store.meta, log.store.login_key()
         if not log.store.end_offset(shard(0)):
             # Without the worker, which syncs more afterwards.
             assert log.submit(append(0, 0, value(0))) == [None]
@@ -86,7 +86,7 @@ class FirstStart:
     def check(self, disk: SimulatedDisk, *, is_done: bool) -> None:
         store = OpenLog(disk, data_dir=self.directory).store
         if is_done:
-            assert store.meta == self.meta
+            assert (store.meta, store.login_key()) == self.identity
             assert values(store.read(shard(0), 0)) == [value(0)]
 
 
@@ -198,7 +198,7 @@ class OpenMeta:
     """The identity that a start has read is the directory's for good."""
 
     def __init__(self) -> None:
-        self.meta: Meta | None = None
+        self.identity: tuple[Meta, bytes] | None = None
 
     def prepare(self, disk: SimulatedDisk) -> None:
         make_durably(disk, DATA)

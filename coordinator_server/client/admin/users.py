@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
 
 from coordinator_server.client.admin.cluster import Cluster, check, error_of
 from coordinator_server.client.errors import ClientError
@@ -21,8 +20,7 @@ from protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
-
-SALT_BYTES: Final = 24
+from protocol.scram_salts import SALT_BITS, salt_of
 
 
 class Mechanism(IntEnum):
@@ -46,7 +44,8 @@ class Credential:
 
 def upsertion(user: str, password: str, mechanism: Mechanism, iterations: int) -> ScramCredentialUpsertion:
     """Return what is sent of a password: as Kafka's tools compute it, from its bytes in UTF-8 without SASLprep."""
-    salt = secrets.token_bytes(SALT_BYTES)
+    # A number that is not short: servers may refuse short salts.
+    salt = salt_of(1 << SALT_BITS - 1 | secrets.randbits(SALT_BITS - 1))
     digest = "sha256" if mechanism is Mechanism.SCRAM_SHA_256 else "sha512"
     salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
     return ScramCredentialUpsertion(user, mechanism, iterations, salt, salted)

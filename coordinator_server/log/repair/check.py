@@ -33,6 +33,8 @@ from coordinator_server.log.file_names import (
     segment_bases,
     shards_of,
 )
+from coordinator_server.log.login_key import NAME as LOGIN_KEY
+from coordinator_server.log.login_key import read_login_key
 from coordinator_server.log.meta import IMPORTED, Meta, check_counted, check_not_a_brokers, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.repair.batch_scan import DamagedBytes, scan_batches
@@ -48,7 +50,7 @@ from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches
 
-_OTHERS: Final = frozenset({LOCK, COMPACTION_LOCK, META, IMPORTED, JOURNALS})
+_OTHERS: Final = frozenset({LOCK, COMPACTION_LOCK, META, IMPORTED, JOURNALS, LOGIN_KEY})
 _SOCKET: Final = ".sock"
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2
@@ -89,6 +91,7 @@ class _Check:
         shard_check = ShardCheck(self.data_dir, self._inspection, self._journaled)
         for shard in directories:
             shard_check.run(shard, ends.get(shard))
+        self._login_key()
         for shard in sorted({*directories, *ends, *self._journaled}):
             self._check_name(shard, meta, is_written=shard in ends or shard in self._journaled)
         for name in sorted(os.listdir(self.data_dir)):
@@ -111,6 +114,15 @@ class _Check:
             self._inspection.damaged(path, 0, str(error), "meta")
             return None
         return meta
+
+    def _login_key(self) -> None:
+        path = f"{self.data_dir}/{LOGIN_KEY}"
+        if self.storage.exists(path):
+            try:
+                read_login_key(self.storage, self.data_dir)
+                self._inspection.read(path)
+            except (LogError, OSError) as error:
+                self._inspection.damaged(path, 0, str(error), "login key")
 
     def _check_name(self, shard: ShardId, meta: Meta | None, *, is_written: bool) -> None:
         """Report a shard that this server does not read, because of its topic or its number."""

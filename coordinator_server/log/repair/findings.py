@@ -26,6 +26,10 @@ _MEANS: Final = {
         "what the directory holds cannot be told: the server does not start",
         f"restore the file: the lines version={FORMAT}, cluster.id=, node.id=, {_COUNTS} as they were, and none with a checksum",
     ),
+    "login key": (
+        "the server does not start",
+        "remove the file: the next start makes another, and what is said of users that do not exist changes once",
+    ),
     "journal": ("commits that were acknowledged may be gone: the server does not start", _SALVAGE),
     "segment": ("the records there cannot be read: the server does not start with this shard", _SALVAGE),
     "not needed": (

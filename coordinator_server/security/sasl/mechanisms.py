@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 
 from coordinator_server.catalog.scram_users import ScramMechanism
 from coordinator_server.config import Config, ConfigError
+from coordinator_server.config_values import unknown_user_iterations
 from coordinator_server.listener_settings import PREFIX, setting_of
 from coordinator_server.security.sasl.exchange import Begin, HasUser
 from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 from coordinator_server.security.sasl.plain import plain
-from coordinator_server.security.sasl.scram import Credentials, scram
+from coordinator_server.security.sasl.scram import Credentials, ScramUsers, Strangers, scram
 
 _MECHANISMS_ENABLED: Final = "sasl.enabled.mechanisms"
 _JAAS: Final = "sasl.jaas.config"
@@ -20,11 +21,11 @@ _MAX_RECEIVE: Final = "sasl.server.max.receive.size"
 SETTINGS: Final = (_MECHANISMS_ENABLED, _JAAS, _MAX_REAUTH, _MAX_RECEIVE)
 """The properties that a listener has for itself, or a mechanism of it."""
 
-# From the options of the mechanism's JAAS entry, and the credentials of the catalog.
-_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], Credentials], tuple[Begin, HasUser]]]] = {
-    "PLAIN": lambda options, _credentials: plain(options),
-    "SCRAM-SHA-256": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_256, credentials),
-    "SCRAM-SHA-512": lambda _options, credentials: scram(ScramMechanism.SCRAM_SHA_512, credentials),
+# From the options of the mechanism's JAAS entry, and what is said of users that the catalog has or does not have.
+_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], ScramUsers], tuple[Begin, HasUser]]]] = {
+    "PLAIN": lambda options, _users: plain(options),
+    "SCRAM-SHA-256": lambda _options, users: scram(ScramMechanism.SCRAM_SHA_256, users),
+    "SCRAM-SHA-512": lambda _options, users: scram(ScramMechanism.SCRAM_SHA_512, users),
 }
 # Those whose users are in the JAAS entry, which they cannot do without.
 _WITH_USERS: Final = frozenset({"PLAIN"})
@@ -41,8 +42,11 @@ class Mechanism(NamedTuple):
     max_reauth_ms: int
 
 
-def mechanisms_of(config: Config, listener: str, credentials: Credentials) -> dict[str, Mechanism]:
-    """Return the mechanisms of a listener with SASL, by name, in the order of the property. Raises ConfigError."""
+def mechanisms_of(config: Config, listener: str, credentials: Credentials, login_key: bytes) -> dict[str, Mechanism]:
+    """Return the mechanisms of a listener with SASL, by name, in the order of the property. Raises ConfigError.
+
+    ``login_key`` is a secret that all loops have, and keep.
+    """
     text = str(setting_of(config, listener, _MECHANISMS_ENABLED))
     names = [name.strip().upper() for name in text.split(",") if name.strip()]
     served = ", ".join(_MECHANISMS)
@@ -51,7 +55,8 @@ def mechanisms_of(config: Config, listener: str, credentials: Credentials) -> di
     for name in names:
         if name not in _MECHANISMS:
             raise ConfigError(f"{listener}: sasl.enabled.mechanisms={text}: {name} is not one of {served}")
-    return {name: _mechanism(config, listener, name, credentials) for name in names}
+    users = ScramUsers(credentials, Strangers(login_key, unknown_user_iterations(config)))
+    return {name: _mechanism(config, listener, name, users) for name in names}
 
 
 def max_receive_bytes(config: Config, listener: str) -> int:
@@ -61,7 +66,7 @@ def max_receive_bytes(config: Config, listener: str) -> int:
     return size
 
 
-def _mechanism(config: Config, listener: str, name: str, credentials: Credentials) -> Mechanism:
+def _mechanism(config: Config, listener: str, name: str, users: ScramUsers) -> Mechanism:
     text = str(setting_of(config, listener, _JAAS, name))
     options: Mapping[str, str] = {}
     given = f"{PREFIX}{listener.lower()}.{name.lower()}.{_JAAS}"
@@ -75,4 +80,4 @@ def _mechanism(config: Config, listener: str, name: str, credentials: Credential
         raise ConfigError(f"{given} is required: it has the users, as in {example}")
     max_reauth_ms = setting_of(config, listener, _MAX_REAUTH, name)
     assert isinstance(max_reauth_ms, int)
-    return Mechanism(*_MECHANISMS[name](options, credentials), max_reauth_ms)
+    return Mechanism(*_MECHANISMS[name](options, users), max_reauth_ms)

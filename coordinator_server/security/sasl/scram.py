@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from typing import Final, Protocol
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
 
 from scramp import ScramException
 from scramp import ScramMechanism as Scramp
@@ -15,8 +16,8 @@ from scramp import ScramMechanism as Scramp
 from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism
 from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
+from protocol.scram_salts import SALT_BITS, salt_of
 
-_SALT_BYTES: Final = 24
 _HASH_BYTES: Final = {ScramMechanism.SCRAM_SHA_256: 32, ScramMechanism.SCRAM_SHA_512: 64}
 
 
@@ -26,22 +27,33 @@ class Credentials(Protocol):
     def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
         """Return the credential of a user for a mechanism, or None."""
 
-    def usual_iterations(self, mechanism: ScramMechanism, /) -> int:
-        """Return the number of iterations that most credentials of a mechanism have."""
-
 
 class Strangers:
-    """The credentials of users that do not exist: the salt of a name is always the same, and no password matches."""
+    """The credentials of users that do not exist. No password matches.
 
-    def __init__(self, mechanism: ScramMechanism) -> None:
-        self._mechanism = mechanism
-        self._key = secrets.token_bytes(32)
+    Salt and iterations are a function of a secret key, the name and the mechanism, and of nothing else: the answer does not tell by a
+    change that users come and go. The salt has the form of those that Kafka's tools and ours make (``ScramFormatter``).
+    """
 
-    def credential(self, user: str, iterations: int) -> UserScramCredentialRecord:
+    def __init__(self, key: bytes, iterations: Sequence[int]) -> None:
+        """``iterations`` are those that strangers appear to have: one of them, each as likely as the others."""
+        self._key = key
+        self._iterations = iterations
+
+    def credential(self, user: str, mechanism: ScramMechanism) -> UserScramCredentialRecord:
         """Return a credential that looks like those of known users."""
-        salt = hmac.digest(self._key, user.encode(errors="surrogatepass"), "sha256")[:_SALT_BYTES]
-        proof = secrets.token_bytes(_HASH_BYTES[self._mechanism])
-        return UserScramCredentialRecord(user, self._mechanism, salt, proof, proof, iterations)
+        drawn = int.from_bytes(hmac.digest(self._key, f"{mechanism}:{user}".encode(errors="surrogatepass"), "sha256"))
+        rest, bits = divmod(drawn, 1 << SALT_BITS)
+        proof = secrets.token_bytes(_HASH_BYTES[mechanism])
+        iterations = self._iterations[rest % len(self._iterations)]
+        return UserScramCredentialRecord(user, mechanism, salt_of(bits), proof, proof, iterations)
+
+
+class ScramUsers(NamedTuple):
+    """What is said of users: of those that the catalog has, and of all others."""
+
+    credentials: Credentials
+    strangers: Strangers
 
 
 class ScramExchange:
@@ -49,13 +61,12 @@ class ScramExchange:
 
     expires_ms = None
 
-    def __init__(self, mechanism: ScramMechanism, credentials: Credentials, strangers: Strangers) -> None:
+    def __init__(self, mechanism: ScramMechanism, users: ScramUsers) -> None:
         self.user: str | None = None
         self.claimed = ""
         self.credential: CredentialKey | None = None
         self._mechanism = mechanism
-        self._credentials = credentials
-        self._strangers = strangers
+        self._credentials, self._strangers = users
         self._asked: CredentialKey | None = None
         self._is_begun = False
         self._server = Scramp(str(mechanism)).make_server(self._look_up)
@@ -82,12 +93,11 @@ class ScramExchange:
         self.claimed = user
         self._asked = CredentialKey(user, self._mechanism)
         # Made for known users, too, so that they do not take less time.
-        stranger = self._strangers.credential(user, self._credentials.usual_iterations(self._mechanism))
+        stranger = self._strangers.credential(user, self._mechanism)
         record = self._credentials.credential(self._asked) or stranger
         return record.salt, record.stored_key, record.server_key, record.iterations
 
 
-def scram(mechanism: ScramMechanism, credentials: Credentials) -> tuple[Begin, HasUser]:
+def scram(mechanism: ScramMechanism, users: ScramUsers) -> tuple[Begin, HasUser]:
     """Return the mechanism for the users of the catalog, and that the listener has none of its own."""
-    strangers = Strangers(mechanism)
-    return lambda: ScramExchange(mechanism, credentials, strangers), lambda _user: False
+    return lambda: ScramExchange(mechanism, users), lambda _user: False

@@ -33,6 +33,7 @@ from coordinator_server.config_changes import adopt
 from coordinator_server.kinds import partition_counts
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.directory import await_orphans, lock_directory, recover_all_loops
+from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.meta import Meta
 from coordinator_server.log.storage import InheritedLock, LocalStorage
 from coordinator_server.server.cleaner import Cleaner
@@ -103,6 +104,9 @@ class Supervisor:
         self._lock, meta = lock_directory(
             storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
         )
+        if any(each.protocol.has_sasl for each in self.listeners):
+            # Before the loops, each of which reads it.
+            open_login_key(storage, directory)
         recover_all_loops(storage, directory, self._loops, partial(loop_of, loops=self._loops))
         for loop in range(self._loops):
             await self._start(loop)

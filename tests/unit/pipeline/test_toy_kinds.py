@@ -1,4 +1,4 @@
-"""Kinds that only tests have (tests/toy), one of either retention: every job does to their logs what it does to any, by their rows."""
+"""Kinds that only tests have (tests/toy), one for each way of compaction: every job does to their logs what it does to any, by their rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.support.toy_logs import shards, write_more, written
 from tests.toy.records import added_record, total_record
 from tests.toy.rows import FOLDED, KEYED, PARTITIONS, plug, unplug
 
-TOYS = pytest.mark.parametrize("kind", [KEYED, FOLDED], ids=lambda kind: kind.retention.value)
+TOYS = pytest.mark.parametrize("kind", [KEYED, FOLDED], ids=lambda kind: kind.topic)
 CUTOFF_MS = START_MS + 60_000
 
 

@@ -16,7 +16,7 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.security.sasl.exchange import Refused
 from coordinator_server.security.sasl.mechanisms import Mechanism
 from coordinator_server.security.sasl.plain import plain
-from coordinator_server.security.sasl.scram import scram
+from coordinator_server.security.sasl.scram import ScramUsers, Strangers, scram
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import HEARTBEAT_API
@@ -53,7 +53,7 @@ class Word:
     def answer(self, token: bytes, /) -> bytes:
         if token == WAIT:
             return b"go on"
-        if token == GUESS:
+        if token.startswith(GUESS):
             self.claimed = "guesser"
             raise Refused("no" if self.claimed == "" else None)
         self.user = self.credential = self.claimed = token.decode()
@@ -83,13 +83,10 @@ class Nobody:
     def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
         return None
 
-    def usual_iterations(self, mechanism: ScramMechanism, /) -> int:
-        return 4096
-
 
 REAL = {
     "PLAIN": Mechanism(*plain({"user_alice": "never drawn"}), 0),
-    "SCRAM-SHA-256": Mechanism(*scram(ScramMechanism.SCRAM_SHA_256, Nobody()), 0),
+    "SCRAM-SHA-256": Mechanism(*scram(ScramMechanism.SCRAM_SHA_256, ScramUsers(Nobody(), Strangers(b"key", [4096]))), 0),
 }
 
 
@@ -110,7 +107,9 @@ class Noted:
 class Peer:
     """A connection to a listener with the mechanisms WORD (no session), SHORT (a session) and TOKEN."""
 
-    def __init__(self, delay_ms: int = DELAY_MS, mechanisms: Mapping[str, Mechanism] | None = None) -> None:
+    def __init__(
+        self, delay_ms: int = DELAY_MS, mechanisms: Mapping[str, Mechanism] | None = None, max_bytes: int = BYTES
+    ) -> None:
         self.clock, self.queue, self.loop = ManualClock(), TimerQueue(), ManualLoop()
         self.contexts: list[RequestContext] = []
         self.failures: list[tuple[str, dict[str, str]]] = []
@@ -132,7 +131,7 @@ class Peer:
             lambda host, **why: self.failures.append((host, why)),
             TIMEOUT_MS,
             delay_ms,
-            BYTES,
+            max_bytes,
             1 << 20,
         )
         self.connection, self.transport = self.loop.connect(known, Limits(1 << 20, 1000))
@@ -298,6 +297,17 @@ def test_a_refusal_takes_its_time(peer: Peer) -> None:
         ("192.0.2.1", {"listener": "SASL", "mechanism": "WORD", "user": "guesser", "why": answer.error_message})
     ]
     assert peer.logins.users == []
+
+
+def test_a_large_guess_is_answered_too() -> None:
+    """A token of more than 32 KiB is a large request, which is decoded in the thread."""
+    peer = Peer(max_bytes=1 << 17)
+    peer.shake()
+    peer.send(AUTHENTICATE, 2, SaslAuthenticateRequest(GUESS + bytes(1 << 16)))
+    peer.advance(DELAY_MS)
+
+    assert peer.answer(AUTHENTICATE, 2).error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+    assert peer.is_closed
 
 
 def test_an_unknown_mechanism_is_refused_with_those_that_there_are(peer: Peer) -> None:

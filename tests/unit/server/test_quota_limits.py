@@ -18,7 +18,7 @@ ANY_USER: Entity = {"user": None}
 CLIENT: Entity = {"client-id": "c"}
 ANY_CLIENT: Entity = {"client-id": None}
 IN_ORDER = [USER_AND_CLIENT, USER_AND_ANY, USER, ANY_AND_CLIENT, ANY_AND_ANY, ANY_USER, CLIENT, ANY_CLIENT]
-MEASURED = [("ann", "c"), ("ann", "c"), ("ann", ""), ("ann", "c"), ("ann", "c"), ("ann", ""), ("", "c"), ("", "c")]
+MEASURED = [("ann", "c"), ("ann", "c"), ("ann", None), ("ann", "c"), ("ann", "c"), ("ann", None), (None, "c"), (None, "c")]
 
 
 def limits(*entities: Entity) -> QuotaLimits:
@@ -62,10 +62,10 @@ def test_all_users_of_a_default_are_measured_apart() -> None:
 
 @pytest.mark.parametrize(
     ("entity", "measured", "of_another"),
-    [(CLIENT, ("", "c"), None), (USER, ("ann", ""), None), (USER_AND_CLIENT, ("ann", "c"), None)],
+    [(CLIENT, (None, "c"), None), (USER, ("ann", None), None), (USER_AND_CLIENT, ("ann", "c"), None)],
 )
 def test_with_quotas_of_one_kind_that_alone_tells_clients_apart(
-    entity: Entity, measured: tuple[str, str], of_another: float | None
+    entity: Entity, measured: tuple[str | None, str | None], of_another: float | None
 ) -> None:
     found = limits(entity)
 
@@ -81,6 +81,9 @@ def test_quotas_of_other_names_and_of_addresses_do_not_count() -> None:
     assert quota(QuotaLimits([other, address], "q"), "ann", "c") is None
 
 
-def test_a_client_without_a_name_has_no_quota_of_both() -> None:
-    """As in Kafka: it is measured as its user is."""
-    assert quota(limits(ANY_AND_ANY), "ann", "") is None
+@pytest.mark.parametrize("entity", [USER_AND_ANY, ANY_AND_ANY, ANY_CLIENT])
+def test_a_client_without_a_name_has_a_quota_of_any_client(entity: Entity) -> None:
+    """Otherwise an empty client id would evade it, as it does in Kafka."""
+    for found in (limits(entity), limits(entity, CLIENT), limits(entity, USER_AND_CLIENT)):
+        assert quota(found, "ann", "") == IN_ORDER.index(entity)
+    assert limits(entity).measured("ann", "") != limits(entity).measured("ann", "c")

@@ -99,6 +99,7 @@ CASES: list[tuple[str, Damage, list[tuple[str, int, str]]]] = [
     ("the checkpoint", lambda data: flip(next(data.rglob("groups.data")), 3), [("groups.data", 0, "checkpoint")]),
     ("the manifest", lambda data: flip(next(data.rglob("manifest.json")), 3), [("manifest.json", 0, "layer")]),
     ("meta.properties", lambda data: flip(data / "meta.properties", 8), [("meta.properties", 0, "meta")]),
+    ("login.key", lambda data: (data / "login.key").write_bytes(b"short"), [("login.key", 0, "login key")]),
 ]
 
 
@@ -344,7 +345,19 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
 
 def test_every_kind_says_what_it_means() -> None:
     """And what to do."""
-    for kind in ("meta", "journal", "segment", "not needed", "history", "checkpoint", "layer", "record", "unread", "start"):
+    for kind in (
+        "meta",
+        "login key",
+        "journal",
+        "segment",
+        "not needed",
+        "history",
+        "checkpoint",
+        "layer",
+        "record",
+        "unread",
+        "start",
+    ):
         finding = Finding("file", 0, "why", kind)
         assert finding.means
         assert finding.action

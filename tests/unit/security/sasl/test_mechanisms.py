@@ -17,7 +17,7 @@ NOBODY: Any = None
 
 
 def found(settings: dict[str, str]) -> dict[str, Mechanism]:
-    return mechanisms_of(load(LISTENER | settings), "SASL_PLAINTEXT", NOBODY)
+    return mechanisms_of(load(LISTENER | settings), "SASL_PLAINTEXT", NOBODY, b"key")
 
 
 def test_every_mechanism_has_properties_of_its_own() -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import re
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism, credential_record
+from coordinator_server.client.admin.users import Mechanism, upsertion
 from coordinator_server.client.errors import AuthenticationFailed
 from coordinator_server.client.sasl import exchange as client_exchange
 from coordinator_server.client.settings import Sasl
 from coordinator_server.security.sasl.exchange import Exchange, Refused
-from coordinator_server.security.sasl.scram import scram
+from coordinator_server.security.sasl.scram import ScramUsers, Strangers, scram
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
 ITERATIONS = 5000
@@ -32,15 +36,12 @@ class Users:
     def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
         return self.records.get(key)
 
-    def usual_iterations(self, mechanism: ScramMechanism, /) -> int:
-        return ITERATIONS
-
 
 USERS = Users("alice", "a=b,c")
 
 
 def begun(mechanism: ScramMechanism, users: Users) -> Exchange:
-    begin, _ = scram(mechanism, users)
+    begin, _ = scram(mechanism, ScramUsers(users, Strangers(b"a secret", [ITERATIONS])))
     return begin()
 
 
@@ -79,17 +80,36 @@ def test_a_wrong_password_and_an_unknown_user_are_refused_alike(mechanism: Scram
     assert (refused.value.message, server.user, server.credential) == (None, None, None)
 
 
+def said_of(user: str, users: Users = USERS, key: bytes = b"a secret", iterations: Sequence[int] = (ITERATIONS,)) -> list[str]:
+    """Salt and iterations, as a client gets them."""
+    begin, _ = scram(ScramMechanism.SCRAM_SHA_256, ScramUsers(users, Strangers(key, iterations)))
+    client = client_exchange(Sasl(user, "", "SCRAM-SHA-256"))
+    return begin().answer(next(client)).decode().split(",")[1:]
+
+
 def test_an_unknown_user_looks_like_one() -> None:
-    """The same salt each time, and another one than the next user's; the iterations of the others."""
-    begin, _ = scram(ScramMechanism.SCRAM_SHA_256, USERS)
+    """The same salt each time, in the form of those that tools make, and different from the next user's."""
+    assert said_of("nobody") == said_of("nobody") != said_of("another")
+    for number in range(100):
+        salt = b64decode(said_of(f"nobody{number}")[0].removeprefix("s=")).decode()
+        made = upsertion("alice", "x", Mechanism.SCRAM_SHA_256, 4096).salt.decode()
+        assert [re.fullmatch("[0-9a-z]{23,26}", each) is not None for each in (salt, made)] == [True, True]
 
-    def told(user: str) -> list[str]:
-        client = client_exchange(Sasl(user, "", "SCRAM-SHA-256"))
-        return begin().answer(next(client)).decode().split(",")[1:]
 
-    assert told("nobody") == told("nobody") != told("another")
-    assert {told(user)[1] for user in ("nobody", "another", "alice")} == {f"i={ITERATIONS}"}
-    assert len(told("nobody")[0]) == len(f"s={'x' * 32}")
+def test_what_is_said_of_an_unknown_user_depends_on_a_secret_and_the_name_alone() -> None:
+    """Not on the loop, the start, or the users that there are."""
+    others = Users(*(f"user {number}" for number in range(20)))
+
+    assert said_of("nobody", others) == said_of("nobody", Users()) == said_of("nobody")
+    assert said_of("nobody", key=b"another secret") != said_of("nobody")
+
+
+def test_unknown_users_have_the_iterations_that_users_have() -> None:
+    """As often as the property says."""
+    found = Counter(said_of(f"nobody{number}", iterations=(4096, 4096, 8192))[1] for number in range(900))
+
+    assert found.keys() == {"i=4096", "i=8192"}
+    assert 500 < found["i=4096"] < 700
 
 
 def test_a_user_who_is_removed_meanwhile_is_refused() -> None:
