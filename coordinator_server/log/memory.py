@@ -34,6 +34,11 @@ class MemoryStorage:
                 content = self._files[name] = _Content()
         return MemoryFile(path, content)
 
+    def create(self, path: str, /) -> MemoryFile:
+        if self.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        return self.open(path, create=True)
+
     def open_read_only(self, path: str, /) -> MemoryFile:
         return self.open(path)
 

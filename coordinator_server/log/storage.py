@@ -72,6 +72,9 @@ class Storage(Protocol):
 
     def open(self, path: str, /, *, create: bool = False) -> File: ...
 
+    def create(self, path: str, /) -> File:
+        """Open a new file. Raises FileExistsError if the name is taken, also by a link."""
+
     def open_read_only(self, path: str, /) -> File:
         """Open an existing file that this process may not be allowed to write."""
 
@@ -217,6 +220,9 @@ class LocalStorage:
 
     def open(self, path: str, /, *, create: bool = False) -> File:
         return LocalFile(path, os.open(path, os.O_RDWR | (os.O_CREAT if create else 0), 0o644))
+
+    def create(self, path: str, /) -> File:
+        return LocalFile(path, os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644))
 
     def open_read_only(self, path: str, /) -> File:
         return LocalFile(path, os.open(path, os.O_RDONLY))

@@ -213,6 +213,11 @@ class SimulatedDisk:
             self._change(parent, _Link(name, inode))
         return SimulatedFile(self, path, inode)
 
+    def create(self, path: str, /) -> SimulatedFile:
+        if self.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        return self.open(path, create=True)
+
     def open_read_only(self, path: str, /) -> SimulatedFile:
         return self.open(path)
 

@@ -14,6 +14,7 @@ A newer layer supersedes the older ones. If it is not intact, an older one is lo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -31,6 +32,8 @@ from protocol.record_batch import BatchHeader, iter_batches
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
+# The names of a checkpoint's files. Any other one could be outside of the layer.
+_CHECKPOINT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}\.[a-z]{1,16}")
 _READ_BYTES: Final = 1024 * 1024
 
 
@@ -132,6 +135,9 @@ def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Lay
     stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
     if stated != (FORMAT, shard_dir.name, 0, to_offset):
         raise DamagedLog(str(path / MANIFEST), 0, f"the manifest of another layer or format: {stated}")
+    for entry in manifest.checkpoint:
+        if not _CHECKPOINT_NAME.fullmatch(entry.name):
+            raise DamagedLog(str(path / MANIFEST), 0, f"{entry.name!r} is no name of a checkpoint's file")
     for entry in manifest.files:
         if not SEGMENT_NAME.fullmatch(entry.name) or _size(storage, path / entry.name) != entry.size:
             raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")

@@ -7,6 +7,7 @@ until its manifest is replaced.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,10 +17,13 @@ import msgspec
 from crc32c import crc32c
 from msgspec import Struct
 
+from coordinator_server.kinds import kind_of
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import layer_offsets, segment_name
 from coordinator_server.log.layers.layer import MANIFEST as LAYER_MANIFEST
 from coordinator_server.log.layers.layer import Layer, open_layer
+from coordinator_server.log.meta import IMPORTED
+from coordinator_server.log.meta import NAME as META
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.shards import segment_bases
 from protocol.errors import DecodeError
@@ -27,6 +31,10 @@ from protocol.record_batch import iter_batches
 
 FORMAT: Final = 1
 MANIFEST: Final = "backup.json"
+
+
+_OF_THE_DIRECTORY: Final = frozenset({META, IMPORTED})
+_OF_A_SHARD: Final = re.compile(r"\d{20}\.log|layer-\d{20}/(manifest\.json|\d{20}\.log|[a-z][a-z0-9-]{0,62}\.[a-z]{1,16})")
 
 
 class BackupFile(Struct, frozen=True, gc=False):
@@ -69,7 +77,19 @@ def read_backup(directory: Path) -> Backup:
         raise CannotRun(f"{path} is not the manifest of a backup: {error}") from error
     if backup.format != FORMAT:
         raise CannotRun(f"{path} has format {backup.format}, and this version reads {FORMAT}: use the version that wrote it")
+    names = [file.name for file in backup.files]
+    for name in names:
+        if not _is_name(name):
+            raise CannotRun(f"{path} names the file {name!r}, which no data directory has: it is not the manifest of a backup")
+    if len(set(names)) < len(names):
+        raise CannotRun(f"{path} names a file twice: it is not the manifest of a backup")
     return backup
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name is of a form that backups have. Any other one could be outside of the directory."""
+    shard, _, rest = name.partition("/")
+    return name in _OF_THE_DIRECTORY or (kind_of(shard) is not None and _OF_A_SHARD.fullmatch(rest) is not None)
 
 
 def layers_before(shard_dir: Path, cut: int) -> list[Layer]:

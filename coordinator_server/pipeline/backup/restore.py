@@ -57,7 +57,7 @@ def restore(source: Path, data_dir: Path, storage: Storage = LOCAL) -> Restored:
         if path.parent not in directories:
             make_dir_durably(storage, str(path.parent))
             directories[path.parent] = None
-        with closing(storage.open(str(path), create=True)) as written:
+        with closing(storage.create(str(path))) as written:
             write_all(written, data, 0)
             written.sync()
     if not identity:
@@ -84,6 +84,8 @@ def _contents(source: Path, backup: Backup) -> Iterator[tuple[BackupFile, bytes]
     """Yield every file with its content, which has been compared with its CRC."""
     for file in backup.files:
         path = source / file.name
+        if not path.resolve().is_relative_to(source.resolve()):
+            raise DamagedLog(str(path), 0, "it is a link to what is outside of the backup")
         try:
             with path.open("rb") as opened:
                 data = opened.read(file.size)

@@ -11,6 +11,7 @@ tables. Afterwards it renames them to their final paths. If it dies before that,
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -27,6 +28,10 @@ from coordinator_server.pipeline.job_lock import job_lock
 RUNS: Final = "_runs"
 LOCK: Final = "_lock"
 ATTEMPT: Final = "_attempt-"
+# The forms of names in run files. Any other one could be outside of the output.
+_ATTEMPT_NAME: Final = re.compile(r"[\w-]+")
+_PART: Final = re.compile(r"[\w-]*")
+_TABLE_FILE: Final = re.compile(r"[\w-]+(/[\w=-]+)*/[\w-]+\.parquet")
 
 
 class TableFile(Struct, frozen=True):
@@ -140,9 +145,20 @@ def last_of(content: bytes, path: str, out: str, cluster_id: str) -> Run:
         last = msgspec.json.decode(content, type=Run)
     except msgspec.DecodeError as error:
         raise CannotRun(f"{path} is damaged ({error}): put it back from a copy, or start over in another --out") from error
+    if not _are_inside(last):
+        raise CannotRun(
+            f"{path} is damaged (it names files outside of {out}): put it back from a copy, or start over in another --out"
+        )
     if last.cluster_id != cluster_id:
         raise CannotRun(f"{out} is the history of cluster {last.cluster_id}, not of {cluster_id}: choose another --out")
     return last
+
+
+def _are_inside(run: Run) -> bool:
+    """Return whether all names of a run are of the forms that runs have."""
+    return (not run.attempt or _ATTEMPT_NAME.fullmatch(run.attempt) is not None) and all(
+        _PART.fullmatch(file.part) is not None and _TABLE_FILE.fullmatch(file.path) is not None for file in run.files
+    )
 
 
 def _finish(storage: Storage, directory: Path, run: Run) -> None:
