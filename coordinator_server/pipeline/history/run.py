@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain
@@ -31,6 +32,7 @@ SHARDS_PER_GROUP: Final = 10
 ROWS_PER_FILE: Final = 2_000_000
 BYTES_PER_FILE: Final = 192 << 20
 COMPRESSION: Final = "zstd"
+_PRIVATE: Final = 0o077
 _DAY: Final = "%Y-%m-%d"
 # Where a table's file without rows is, and its part of the attempt.
 _NO_DAY: Final = "shard_group=0/day=1970-01-01"
@@ -186,5 +188,10 @@ def _write_file(rows: pa.Table, attempt: Path | Url, path: str) -> None:
         pq.write_table(rows, target, compression=COMPRESSION, filesystem=store)
     else:
         file = attempt / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(rows, file, compression=COMPRESSION)
+        # The tables say who did what, as the log does: nobody else may read them, whatever the umask of a worker is.
+        before = os.umask(_PRIVATE)
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(rows, file, compression=COMPRESSION)
+        finally:
+            os.umask(before)

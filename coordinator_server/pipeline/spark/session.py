@@ -54,6 +54,8 @@ _DURATION: Final = re.compile(r"(\d+)\s*(ms|s|m|min)?")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, None: 0.001}
 _REASON: Final = re.compile(r"(Exception|Error)\b.*: ")
 _PYTHON_REASON: Final = re.compile(r"^[\w.]+(Error|Exception|Exit)\b")
+# Python takes no module from the working directory of a worker (3.11).
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
 _JVM: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 # spark-submit sets this variable for the program that it starts.
 _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
@@ -149,6 +151,7 @@ def _submitted(wanted: Mapping[str, str]) -> Iterator[SparkSession]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark_conf = SparkConf().setAll(list(wanted.items()))
     spark_conf.setIfMissing("spark.app.name", APP).setIfMissing("spark.executorEnv.PYTHONPATH", _root())
+    spark_conf.setIfMissing(f"spark.executorEnv.{_SAFE_PATH}", "1")
     try:
         spark = SparkSession(SparkContext(conf=spark_conf))
     except (PySparkException, Py4JError) as error:
@@ -169,6 +172,7 @@ def _settings(master: str, scratch: Path) -> dict[str, str]:
         "spark.driver.extraJavaOptions": _JVM,
         "spark.executor.extraJavaOptions": _JVM,
         "spark.sql.warehouse.dir": f"{scratch}/warehouse",
+        f"spark.executorEnv.{_SAFE_PATH}": "1",
     }
     if master.startswith("local"):
         # Other users of the machine can connect to the driver's ports, too. Spark makes up the secret of a local session itself.
@@ -187,6 +191,7 @@ def _environment(own_java: str | None, scratch: Path, *, is_local: bool) -> Iter
         "PYTHONPATH": os.pathsep.join(paths),
         "JAVA_HOME": own_java,
         "SPARK_LAUNCHER_OPTS": _JVM,
+        _SAFE_PATH: "1",
         # For the driver only: a property would be sent to the workers, too.
         "SPARK_LOCAL_DIRS": str(scratch),
     }
