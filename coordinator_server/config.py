@@ -108,6 +108,14 @@ class Config(LogConfig, frozen=True, kw_only=True):
             form="HOST:PORT, such as 127.0.0.1:9404",
         ),
     ] = ""
+    metrics_allowed_hosts: Annotated[
+        str,
+        Ours(
+            "The names that HTTP requests to metrics.listener may give the server (the header Host). On a loopback address, names and "
+            "addresses of this machine are allowed besides, and no others; on other addresses all are, unless there are some here.",
+            form="names of hosts, separated by commas",
+        ),
+    ] = ""
     metrics_commit_age_groups_max: Annotated[
         Count,
         Ours(

@@ -1,6 +1,7 @@
-"""Answer HTTP requests for metrics and health: ``python -m coordinator_server.cli.child metrics FD PID DATA_DIR``.
+"""Answer HTTP requests for metrics and health: ``python -m coordinator_server.cli.child metrics FD PID DATA_DIR HOSTS``.
 
-Not a command: only the server (the process PID) starts it, with a socket that listens as FD. It ends with the server.
+Not a command: only the server (the process PID) starts it, with a socket that listens as FD. HOSTS are names that requests may give
+the server, separated by commas. It ends with the server.
 """
 
 from __future__ import annotations
@@ -29,5 +30,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     leave_memory_to_others()
     # Nobody asks it to stop: it need not look for that.
-    MetricsServer(socket.socket(fileno=channel), Server(data_dir, __version__, build())).serve_forever(poll_interval=3600)
+    hosts = list(filter(None, sys.argv[4].split(",")))
+    server = MetricsServer(socket.socket(fileno=channel), Server(data_dir, __version__, build()), hosts)
+    server.serve_forever(poll_interval=3600)
     return 0

@@ -1,12 +1,21 @@
-"""The HTTP server of metrics and health: GET and HEAD of /metrics, /livez and /readyz."""
+"""The HTTP server of metrics and health: GET and HEAD of /metrics, /livez and /readyz.
+
+Peers need no login, so none may keep others from an answer: a request arrives within DEADLINE_S or is not answered, and if there are
+too many connections, the one that has been sending its request for longest is closed. The names that requests may give the server
+(``Host``) are limited, so that no page in a browser of this machine reads it under a name of its own (DNS rebinding).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import ipaddress
 import socket
+import threading
 import time
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import BoundedSemaphore
 from typing import Any, Final
 
 import msgspec
@@ -18,9 +27,11 @@ from coordinator_server.ops.metrics.exposition import metrics
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Server
 
-MAX_CONNECTIONS: Final = 16
-"""More are closed at once: a scraper and some health checks need one each, for a moment."""
-TIMEOUT_S: Final = 10.0
+MAX_CONNECTIONS: Final = 128
+DEADLINE_S: Final = 5.0
+"""The time for a request to arrive, from the connection on."""
+ANSWER_S: Final = 10.0
+"""The time for a peer to read its answer."""
 
 
 class MetricsServer(ThreadingHTTPServer):
@@ -28,34 +39,117 @@ class MetricsServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, bound: socket.socket, server: Server) -> None:
+    def __init__(self, bound: socket.socket, server: Server, allowed_hosts: Collection[str] = ()) -> None:
+        """Answer requests to the address, or to ``allowed_hosts`` besides; to any name where neither is known."""
         super().__init__(bound.getsockname(), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = bound
         self.asked = server
-        self._free = BoundedSemaphore(MAX_CONNECTIONS)
+        self.hosts = Hosts(bound.getsockname()[0], allowed_hosts)
+        self._lock = threading.Lock()
+        self._connections = 0
+        # The connections whose requests have not arrived, the oldest first.
+        self._arriving: dict[socket.socket, None] = {}
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Handle a connection in a thread of its own, unless there are too many."""
-        if self._free.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
-            self.shutdown_request(request)
+        """Handle a connection in a thread of its own. If there are too many, make room."""
+        with self._lock:
+            if self._connections >= MAX_CONNECTIONS:
+                if not self._arriving:
+                    self.shutdown_request(request)
+                    return
+                oldest = next(iter(self._arriving))
+                del self._arriving[oldest]
+                # Its thread ends with that, and closes it.
+                _shut_down(oldest)
+            self._connections += 1
+            self._arriving[request] = None
+        super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Handle a connection to its end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            with self._lock:
+                self._connections -= 1
+                self._arriving.pop(request, None)
+
+    def arrived(self, request: socket.socket) -> None:
+        """The request of a connection is there."""
+        with self._lock:
+            self._arriving.pop(request, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that disconnect."""
 
 
+class Hosts:
+    """The names under which a server answers."""
+
+    def __init__(self, address: str, allowed: Collection[str]) -> None:
+        self._is_local = ipaddress.ip_address(address).is_loopback
+        self._allowed = frozenset(each.lower() for each in allowed)
+
+    def allow(self, header: str | None) -> bool:
+        """Return whether a request with this Host is answered. One without it comes from no browser."""
+        if header is None or not (self._is_local or self._allowed):
+            return True
+        host = header.rpartition("]")[0].lstrip("[") if header.startswith("[") else header.partition(":")[0]
+        return host.lower() in self._allowed or (self._is_local and _is_local_name(host.lower()))
+
+
+def _is_local_name(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class _Arriving(io.RawIOBase):
+    """The bytes of a request, up to a deadline."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._deadline_s = time.monotonic() + DEADLINE_S
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read what is there. Raises TimeoutError after the deadline."""
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left_s)
+        return self._connection.recv_into(buffer)
+
+
+def _shut_down(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: MetricsServer
-    timeout = TIMEOUT_S
+
+    def setup(self) -> None:
+        """Read the request with a deadline."""
+        super().setup()
+        self.rfile = io.BufferedReader(_Arriving(self.connection))
+
+    def parse_request(self) -> bool:
+        """Return whether the request is to be answered."""
+        is_request = super().parse_request()
+        self.server.arrived(self.connection)
+        self.connection.settimeout(ANSWER_S)
+        if is_request and not self.server.hosts.allow(self.headers.get("Host")):
+            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"this name is none of metrics.allowed.hosts\n")
+            return False
+        return is_request
 
     def do_GET(self) -> None:
         """Answer a request."""
@@ -88,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _check(self, verdict: Verdict) -> None:
         status = HTTPStatus.OK if verdict.is_good else HTTPStatus.SERVICE_UNAVAILABLE
-        body = {"ok": verdict.is_good, "why": verdict.why, "loops": verdict.loops}
+        body = {"ok": verdict.is_good, "why": verdict.why, "loops": [_without_pid(each) for each in verdict.loops]}
         self._answer(status, "application/json", msgspec.json.encode(body) + b"\n")
 
     def _answer(self, status: HTTPStatus, content_type: str, body: bytes) -> None:
@@ -99,6 +193,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+
+def _without_pid(loop: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a loop says of itself, without what concerns nobody outside of the machine."""
+    return {name: value for name, value in loop.items() if name != "pid"}
 
 
 class _Scrape(Collector):

@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 LOOK_S: Final = 1.0
 FIRST_DELAY_S: Final = 1.0
 LONGEST_DELAY_S: Final = 60.0
-_BACKLOG: Final = 16
+_BACKLOG: Final = 128
 
 
 class MetricsProcess:
@@ -36,6 +36,7 @@ class MetricsProcess:
 
     def __init__(self, config: Config, data_dir: Path) -> None:
         self._wanted = metrics_address(config)
+        self._hosts = ",".join(each.strip() for each in config.metrics_allowed_hosts.split(","))
         self._data_dir = data_dir
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -71,7 +72,7 @@ class MetricsProcess:
         assert self._socket is not None
         channel = self._socket.fileno()
         self._process = subprocess.Popen(
-            [*child_command("metrics"), str(channel), str(os.getpid()), str(self._data_dir)],
+            [*child_command("metrics"), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
             pass_fds=(channel,),
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr.fileno(),

@@ -1,0 +1,106 @@
+"""The HTTP server of metrics: names that requests may give it, and peers that keep others from an answer."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from coordinator_server.ops.metrics import http
+from coordinator_server.ops.metrics.http import Hosts, MetricsServer
+from coordinator_server.ops.metrics.readiness import Verdict
+
+
+class Asked:
+    """A server that lives."""
+
+    def liveness(self) -> Verdict:
+        return Verdict(is_good=True)
+
+    def readiness(self) -> Verdict:
+        return Verdict(is_good=True, loops=[{"loop": 0, "pid": 4711, "stage": "serving"}])
+
+
+@pytest.fixture
+def address() -> Iterator[tuple[str, int]]:
+    bound = socket.create_server(("127.0.0.1", 0), backlog=200)
+    server = MetricsServer(bound, Asked(), ["metrics.example"])  # type: ignore[arg-type]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield bound.getsockname()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def ask(address: tuple[str, int], path: str = "/livez", headers: str = "") -> str:
+    with socket.create_connection(address, timeout=20) as client:
+        client.sendall(f"GET {path} HTTP/1.0\r\n{headers}\r\n".encode())
+        return client.makefile("rb").read().decode()
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed", "answered", "refused"),
+    [
+        ("127.0.0.1", [], ["localhost", "127.0.0.1:9404", "[::1]:9404", "LOCALHOST:1", None], ["evil.example", "10.0.0.1", ""]),
+        ("::1", [], ["localhost:9404", "[::1]"], ["evil.example:9404", "[fe80::1]"]),
+        ("127.0.0.1", ["metrics.example"], ["Metrics.Example:9404", "localhost"], ["example", "xmetrics.example"]),
+        ("0.0.0.0", [], ["anything", "10.0.0.1:9404"], []),
+        ("0.0.0.0", ["metrics.example"], ["metrics.example"], ["localhost", "10.0.0.1:9404"]),
+    ],
+)
+def test_the_names_under_which_it_answers(
+    address: str, allowed: list[str], answered: list[str | None], refused: list[str]
+) -> None:
+    """On loopback those of this machine; elsewhere all, or those that are named."""
+    hosts = Hosts(address, allowed)
+
+    assert [hosts.allow(each) for each in answered] == [True] * len(answered)
+    assert [hosts.allow(each) for each in refused] == [False] * len(refused)
+
+
+def test_a_request_to_a_foreign_name_is_refused(address: tuple[str, int]) -> None:
+    assert ask(address, headers="Host: evil.example\r\n").startswith("HTTP/1.0 403 ")
+    assert ask(address, headers="Host: metrics.example\r\n").startswith("HTTP/1.0 200 ")
+
+
+def test_no_pid_is_told(address: tuple[str, int]) -> None:
+    answer = ask(address, "/readyz")
+
+    assert '"stage":"serving"' in answer
+    assert "pid" not in answer
+
+
+def test_peers_that_send_little_make_room(address: tuple[str, int]) -> None:
+    """As many as there may be connections: the oldest of them is closed for one that asks."""
+    slow = [socket.create_connection(address) for _ in range(http.MAX_CONNECTIONS)]
+    for each in slow:
+        each.sendall(b"G")
+
+    assert [ask(address).startswith("HTTP/1.0 200 ") for _ in range(3)] == [True] * 3
+    slow[0].settimeout(20)
+    assert slow[0].recv(1) == b""
+    for each in slow:
+        each.close()
+
+
+def test_a_request_has_a_deadline_as_a_whole(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then does not extend it."""
+    monkeypatch.setattr(http, "DEADLINE_S", 0.3)
+    with socket.create_connection(address) as client:
+        client.settimeout(0.1)
+        received = None
+        for _ in range(100):
+            try:
+                client.sendall(b"G")
+                received = client.recv(1)
+                break
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                received = b""
+                break
+
+    assert received == b""
