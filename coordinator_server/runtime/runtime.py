@@ -371,6 +371,15 @@ class CoordinatorRuntime(Generic[S]):
         # A previous context of this partition may have a submit in progress. Its outcome must be known before the log is read.
         services.flusher.after_submit(lambda: services.loads.add(partial(self._load_step, shard, loader)))
 
+    def after_loads(self, call: Callable[[], None]) -> None:
+        """Call ``call`` when every load that was queued is over: now, if none is. Not if its shard is unloaded before."""
+        loading = [shard for shard in self._contexts.values() if shard.state is ShardState.LOADING]
+        if loading:
+            # Loads run in their order.
+            loading[-1].when_loaded.append(lambda _: call())
+        else:
+            call()
+
     def unload(self, partition: int, epoch: int | None = None) -> None:
         """Unload a partition and refuse its waiting requests.
 

@@ -188,7 +188,9 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
     incidents = Incidents(services.clock.now_ms)
-    producer_ids = ProducerIds(site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms)
+    producer_ids = ProducerIds(
+        site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms, loop.call_later
+    )
     group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)

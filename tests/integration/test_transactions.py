@@ -21,8 +21,10 @@ from protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
+from tests.support.asking import OF_TRANSACTIONS
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.producer import Answer, Producer, errors_of
@@ -90,13 +92,26 @@ class TestInitProducerId:
             with Client(address) as client:
                 own = (7, 3) if version >= 3 else (-1, -1)
                 request = InitProducerIdRequest(None, -5, *own)
-                while (answer := client.ask(request, version, InitProducerIdResponse)).error_code:
-                    assert answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-                    time.sleep(0.005)
+                answer = client.ask(request, version, InitProducerIdResponse)
             found.append(answer.producer_id)
-            assert answer.producer_epoch == 0
+            assert (answer.error_code, answer.producer_epoch) == (NONE, 0)
 
         assert len(set(found)) == len(found)
+
+    def test_the_first_transactional_ids_need_not_ask_again(self, server: Server) -> None:
+        """Of a new server, and after a restart: one FindCoordinator, one InitProducerId."""
+        for number in range(2):
+            for transactional_id in IDS:
+                new_id = f"{transactional_id}-{number}"
+                with Client(server.address) as client:
+                    asked = FindCoordinatorRequest(key_type=OF_TRANSACTIONS, coordinator_keys=[new_id])
+                    [found] = client.ask(asked, 4, FindCoordinatorResponse).coordinators
+                assert found.error_code == NONE
+                with Client((found.host, found.port)) as client:
+                    answer = client.ask(InitProducerIdRequest(new_id, 60_000), 4, InitProducerIdResponse)
+                assert (answer.error_code, answer.producer_epoch) == (NONE, 0)
+            server.kill()
+            server.start()
 
     @pytest.mark.parametrize(
         ("transactional_id", "timeout_ms", "own", "error"),

@@ -35,6 +35,9 @@ class TransactionNode:
         self.is_current = True
         self.failure: ErrorCode | None = None
         self._new_ids = count(70)
+        # Whether producers may wait for their loop's ids, and those that do.
+        self.is_asked = False
+        self.waiting: list[Callable[[], None]] = []
 
     def ask(self, row: ApiRow[Any, Any], request: Message, version: int) -> Any:
         return ApiPeer(row, self).ask(request, version)
@@ -59,6 +62,11 @@ class TransactionNode:
     def take(self) -> int:
         self._refuse(HERE)
         return next(self._new_ids)
+
+    def wait(self, call: Callable[[], None]) -> bool:
+        if self.is_asked:
+            self.waiting.append(call)
+        return self.is_asked
 
     def write(
         self, partition: int, operation: WriteOperation[Any, Any, Any], context: RequestContext, request: Any, reply: Reply[Any]

@@ -99,7 +99,7 @@ def _served() -> list[ApiVersion]:
 def find_coordinator(
     node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
 ) -> None:
-    """Answer at once, or, on the first use of a kind of shard, when its topic is durable and known to all loops."""
+    """Answer at once, or, on the first use of a kind of shard, when its topic is durable, known to all loops, and loaded here."""
     topic = node.internal.of_key_type(request.key_type)
     if topic is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"no coordinator is served here for key type {request.key_type}")
@@ -110,7 +110,7 @@ def find_coordinator(
         _coordinators(node, topic, context, request, reply)
         return
     created = CallbackReply(
-        lambda _: _coordinators(node, topic, context, request, reply),
+        lambda _: node.runtimes[topic.name].after_loads(lambda: _coordinators(node, topic, context, request, reply)),
         # Clients retry only this error.
         lambda _error, message: reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, message),
     )

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
-from coordinator_server.machine.shard import RequestContext
+from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, Refusal
 from coordinator_server.server.apis import transaction_access
@@ -70,14 +70,32 @@ def init_producer_id(
 ) -> None:
     """Give a producer an id, or the next epoch of its transactional id.
 
-    Without a transactional id, any loop gives a new id, whatever id the producer had.
+    Without a transactional id, any loop gives a new id, whatever id the producer had. The first producer after a start waits for the
+    loop's first block of ids: clients that are told to ask again do so after up to half a second.
     """
     if (request.producer_id == NONE) != (request.producer_epoch == NONE):
         raise CoordinatorError(ErrorCode.INVALID_REQUEST)
-    if request.transactional_id is None:
-        reply.complete(InitProducerIdResponse(producer_id=node.producer_ids.take(), producer_epoch=0))
-    else:
+
+    def try_it() -> None:
+        _init(node, context, request, CallbackReply(reply.complete, refused))
+
+    def refused(error: ErrorCode, message: str | None) -> None:
+        if error != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS or not node.producer_ids.wait(try_it):
+            reply.fail(error, message)
+
+    try_it()
+
+
+def _init(node: Node, context: RequestContext, request: InitProducerIdRequest, reply: Reply[InitProducerIdResponse]) -> None:
+    if request.transactional_id is not None:
         node.transactions.write(shard_of(node, request.transactional_id), INIT_PRODUCER_ID, context, request, reply)
+        return
+    try:
+        taken = node.producer_ids.take()
+    except CoordinatorError as none_left:
+        reply.fail(none_left.error, none_left.message)
+    else:
+        reply.complete(InitProducerIdResponse(producer_id=taken, producer_epoch=0))
 
 
 INIT_PRODUCER_ID_API = ApiRow(

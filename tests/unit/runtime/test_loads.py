@@ -100,3 +100,19 @@ def test_a_shard_that_is_given_up_does_not_hold_up_those_behind_it(toy: ToyRunti
         toy.turn()
 
     assert (toy.state(1), toy.state(2)) == (None, ShardState.ACTIVE)
+
+
+def test_what_comes_after_the_loads_waits_for_all_that_are_queued(toy: ToyRuntime) -> None:
+    """And for none that come later."""
+    states: list[tuple[ShardState | None, ShardState | None]] = []
+    toy.runtime.after_loads(lambda: states.append((toy.state(1), toy.state(2))))
+    for partition in (1, 2):
+        toy.runtime.load(partition, 1)
+    toy.runtime.after_loads(lambda: states.append((toy.state(1), toy.state(2))))
+    toy.runtime.load(3, 1)
+    toy.turn()
+    before = len(states)
+    toy.turn()
+
+    assert (before, states) == (1, [(None, None), (ShardState.ACTIVE, ShardState.ACTIVE)])
+    assert toy.state(3) is ShardState.LOADING

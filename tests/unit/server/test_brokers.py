@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -43,6 +44,9 @@ class Site:
         self.created: list[str] = []
         self.error: ErrorCode | None = None
         self.is_current = True
+        self.runtimes = {SHARE.name: self}
+        # Those that wait for the loads of a kind, if they take time.
+        self.loading: list[Callable[[], None]] | None = None
 
     def leader_of(self, partition: int) -> int:
         return self.first_id + partition % self.loops
@@ -79,6 +83,13 @@ class Site:
             return
         self.topics |= {name: Topic(name, name.encode().ljust(16, b".")[:16], 1) for name in names}
         reply.complete(None)
+
+    def after_loads(self, call: Callable[[], None]) -> None:
+        """As a runtime."""
+        if self.loading is None:
+            call()
+        else:
+            self.loading.append(call)
 
 
 @pytest.fixture
@@ -143,6 +154,20 @@ def test_the_first_use_of_a_kind_creates_its_topic(site: Site) -> None:
     for _ in range(2):
         assert [each[0] for each in find(site, 6, SHARE_PARTITION, key_type=STATES)] == [0]
     assert site.created == [SHARE.name]
+
+
+def test_the_first_use_of_a_kind_waits_for_its_shards(site: Site) -> None:
+    """A client that finds them loading would ask again half a second later."""
+    site.loading = []
+    peer = ApiPeer(FIND_COORDINATOR_API, site)
+    peer.send(FindCoordinatorRequest("", STATES, [SHARE_PARTITION]), 6)
+    assert peer.is_waiting
+    [loaded] = site.loading
+    loaded()
+
+    answer = peer.receive(6)
+    assert isinstance(answer, FindCoordinatorResponse)
+    assert [each.error_code for each in answer.coordinators] == [0]
 
 
 def test_while_a_topic_cannot_be_created_clients_ask_again(site: Site) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from coordinator_server.catalog.producer_ids import BLOCK
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply
-from coordinator_server.server.producer_ids import LEAST_LEFT, RETRY_MS, ProducerIds
+from coordinator_server.server.producer_ids import LEAST_LEFT, PATIENCE_S, RETRY_MS, ProducerIds
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import ProducerIdsRecord
 from tests.support.clock import ManualClock
@@ -22,7 +24,8 @@ class Blocks:
         self.nodes: list[int] = []
         self.is_quick = False
         self._given = 0
-        self.ids = ProducerIds(7, self._ask, self.clock.now_ms)
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+        self.ids = ProducerIds(7, self._ask, self.clock.now_ms, lambda delay_s, call: self.timers.append((delay_s, call)))
 
     def _ask(self, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]) -> None:
         self.nodes.append(request.broker_id)
@@ -53,6 +56,82 @@ def test_the_first_producer_asks_for_a_block_and_has_to_ask_again(blocks: Blocks
 
     assert (errors, asked) == ([ErrorCode.COORDINATOR_LOAD_IN_PROGRESS] * 2, [7])
     assert [blocks.ids.take() for _ in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_the_first_producer_can_wait_for_the_block(blocks: Blocks, is_given: bool) -> None:
+    """It tries again when the block is there, and when it is refused; and only then."""
+    tries: list[str] = []
+    blocks.refused()
+    waits = [blocks.ids.wait(lambda: tries.append("first")), blocks.ids.wait(lambda: tries.append("second"))]
+    before = tries[:]
+    if is_given:
+        blocks.give()
+    else:
+        blocks.asked.pop().fail(ErrorCode.NOT_CONTROLLER)
+
+    assert (waits, before, tries) == ([True, True], [], ["first", "second"])
+    assert not blocks.ids.wait(lambda: tries.append("never"))
+
+
+def test_producers_do_not_wait_for_a_block_that_is_late(blocks: Blocks) -> None:
+    """Neither those that have waited, nor those that come later, until it is there; one timer is enough for all."""
+    tries: list[str] = []
+    blocks.refused()
+    for name in ("first", "second"):
+        blocks.ids.wait(lambda name=name: tries.append(name))  # type: ignore[misc]
+    [(delay_s, is_over)] = blocks.timers
+    is_over()
+
+    assert (delay_s, tries) == (PATIENCE_S, ["first", "second"])
+    assert not blocks.ids.wait(lambda: None)
+    blocks.give()
+    assert blocks.ids.take() == 0
+
+
+def test_the_time_for_one_block_is_none_for_the_next(blocks: Blocks) -> None:
+    """The first came in time. The second is awaited, however long it is until then."""
+    blocks.refused()
+    blocks.ids.wait(lambda: None)
+    blocks.give()
+    for _ in range(BLOCK):
+        blocks.ids.take()
+    blocks.refused()
+    tries: list[str] = []
+    assert blocks.ids.wait(lambda: tries.append("again"))
+    blocks.timers[0][1]()
+
+    assert (tries, len(blocks.timers)) == ([], 2)
+
+
+def test_producers_wait_for_as_many_blocks_as_they_need(blocks: Blocks) -> None:
+    """There are more of them than ids in a block."""
+    taken: list[int] = []
+
+    def try_it() -> None:
+        try:
+            taken.append(blocks.ids.take())
+        except CoordinatorError:
+            assert blocks.ids.wait(try_it)
+
+    for _ in range(BLOCK + 1):
+        try_it()
+    blocks.give()
+    after_one = len(taken)
+    blocks.give()
+
+    assert (after_one, taken) == (BLOCK, list(range(BLOCK + 1)))
+
+
+def test_nobody_waits_beside_a_block_that_is_left(blocks: Blocks) -> None:
+    """Whatever else refuses them: the next block may be on its way."""
+    blocks.refused()
+    blocks.give()
+    for _ in range(BLOCK - LEAST_LEFT + 1):
+        blocks.ids.take()
+
+    assert len(blocks.asked) == 1
+    assert not blocks.ids.wait(lambda: None)
 
 
 def test_nobody_waits_for_a_catalog_that_answers_at_once(blocks: Blocks) -> None:

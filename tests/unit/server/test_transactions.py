@@ -21,8 +21,10 @@ from protocol.messages.add_partitions_to_txn import (
 )
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from tests.support.api_peer import ApiPeer
 from tests.support.producer import errors_of
 from tests.support.transaction_node import TransactionNode
+from tests.support.transactions import FIRST_PRODUCER_ID
 
 pytestmark = pytest.mark.interpreted
 
@@ -77,6 +79,27 @@ class TestInitProducerId:
         answer = node.ask(INIT_PRODUCER_ID_API, InitProducerIdRequest(None), version)
 
         assert answer == InitProducerIdResponse(0, LOADING, -1, -1)
+
+    @pytest.mark.parametrize(("transactional_id", "producer_id"), [(None, 70), ("new", FIRST_PRODUCER_ID)])
+    def test_the_first_one_waits_for_the_loops_ids(
+        self, node: TransactionNode, transactional_id: str | None, producer_id: int
+    ) -> None:
+        """A client that is told to ask again does so half a second later."""
+        node.failure, node.is_asked = LOADING, True
+        peer = ApiPeer(INIT_PRODUCER_ID_API, node)
+        peer.send(InitProducerIdRequest(transactional_id, 1000), 5)
+        assert peer.is_waiting
+        node.failure, node.is_asked = None, False
+        for call in node.waiting:
+            call()
+
+        assert peer.receive(5) == InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+
+    def test_only_who_has_to_ask_again_waits(self, node: TransactionNode) -> None:
+        node.is_asked = True
+        answer = node.ask(INIT_PRODUCER_ID_API, InitProducerIdRequest("there", 1000), 5)
+
+        assert (answer.error_code, node.waiting) == (ELSEWHERE, [])
 
     @pytest.mark.parametrize(("transactional_id", "error"), [("", REFUSED), ("there", ELSEWHERE), ("loading", LOADING)])
     def test_a_transactional_id_is_asked_for_at_its_loop(
