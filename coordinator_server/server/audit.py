@@ -9,13 +9,14 @@ left out. Lines about administrators are never left out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.audit_line import short, write_line
 from protocol.api import APIS
+from protocol.error_codes import ErrorCode
 
 RESOURCES_PER_LINE: Final = 20
 REFUSALS_PER_SECOND: Final = 100
@@ -54,9 +55,12 @@ class Audit:
         """A client was not authenticated. ``user`` is the name that it claims, or empty."""
         self._refused("authentication-failed", host=host, listener=listener, mechanism=mechanism, user=user, why=why)
 
-    def administered(self, context: RequestContext, resources: Resources, outcome: str, **fields: Any) -> None:
-        """An administrative request was answered."""
-        write_line("administrative-request", **_who(context), **_named(resources), outcome=outcome, **fields)
+    def administered(self, context: RequestContext, resources: Resources, codes: Iterable[int], **fields: Any) -> None:
+        """An administrative request was answered. ``codes`` are the error codes of the answer."""
+        refused = [code for code in codes if code]
+        outcome = ",".join(sorted({ErrorCode(code).name for code in refused})) or "done"
+        counts = {"refused": len(refused)} if refused else {}
+        write_line("administrative-request", **_who(context), **_named(resources), outcome=outcome, **counts, **fields)
 
     def _refused(self, event: str, **fields: Any) -> None:
         self.counts[event] += 1

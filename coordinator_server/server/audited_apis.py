@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from enum import IntEnum
 from functools import partial
 from itertools import islice
 from typing import Any, Final
@@ -14,12 +15,15 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from coordinator_server.catalog.alter_configs import ResourceType
+from coordinator_server.catalog.scram_users import ScramMechanism
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.audit import RESOURCES_PER_LINE, Audit, Resources, resources_of
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.served_api import ServedApi
+from protocol.acl_codes import Operation, PatternType, Permission
+from protocol.acl_codes import ResourceType as AclResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import Item, Message
 
@@ -80,8 +84,8 @@ def _name_or_default(name: str | None) -> str:
 
 
 def _users(request: Any) -> Resources:
-    deleted = resources_of(request.deletions, lambda deletion: f"User:{deletion.name} deleted")
-    set_ = resources_of(request.upsertions, lambda upsertion: f"User:{upsertion.name}")
+    deleted = resources_of(request.deletions, lambda each: f"User:{each.name} {_mechanism(each)} deleted")
+    set_ = resources_of(request.upsertions, lambda each: f"User:{each.name} {_mechanism(each)} set")
     return Resources([*deleted.texts, *set_.texts], deleted.total + set_.total)
 
 
@@ -90,11 +94,24 @@ def _created_acls(request: Any) -> Resources:
 
 
 def _acl_text(acl: Any) -> str:
-    """Return a binding in the codes of Kafka's ``ResourceType``, ``PatternType``, ``AclOperation`` and ``AclPermissionType``."""
+    """Return a binding in Kafka's words."""
     return (
-        f"Acl:{acl.principal} host={acl.host} operation={acl.operation} permission={acl.permission_type} "
-        f"type={acl.resource_type} pattern={acl.resource_pattern_type} {acl.resource_name}"
+        f"Acl:{acl.principal} host={acl.host} operation={_name(Operation, acl.operation)} "
+        f"permission={_name(Permission, acl.permission_type)} type={_name(AclResourceType, acl.resource_type)} "
+        f"pattern={_name(PatternType, acl.resource_pattern_type)} {acl.resource_name}"
     )
+
+
+def _mechanism(change: Any) -> str:
+    return _name(ScramMechanism, change.mechanism).replace("_", "-")
+
+
+def _name(codes: type[IntEnum], code: int) -> str:
+    """Return the name of a code, such as DESCRIBE_CONFIGS; the number, if it has none."""
+    try:
+        return codes(code).name
+    except ValueError:
+        return str(code)
 
 
 def _deleted_acls(request: Any) -> Resources:
@@ -103,9 +120,25 @@ def _deleted_acls(request: Any) -> Resources:
 
 def _acl_filter_text(acl: Any) -> str:
     return (
-        f"Acls:{acl.principal_filter} host={acl.host_filter} operation={acl.operation} permission={acl.permission_type} "
-        f"type={acl.resource_type_filter} pattern={acl.pattern_type_filter} {acl.resource_name_filter}"
+        f"Acls:{acl.principal_filter} host={acl.host_filter} operation={_name(Operation, acl.operation)} "
+        f"permission={_name(Permission, acl.permission_type)} type={_name(AclResourceType, acl.resource_type_filter)} "
+        f"pattern={_name(PatternType, acl.pattern_type_filter)} {acl.resource_name_filter}"
     )
+
+
+def _markers(request: Any) -> Resources:
+    return resources_of(request.markers, _marker_text)
+
+
+def _marker_text(marker: Any) -> str:
+    end = "commit" if marker.transaction_result else "abort"
+    topics = ",".join(topic.name for topic in islice(marker.topics, RESOURCES_PER_LINE))
+    return f"Producer:{marker.producer_id} epoch={marker.producer_epoch} {end} {topics}"
+
+
+def _share_states(request: Any) -> Resources:
+    topics = resources_of(request.topics, lambda topic: f"Topic:{UUID(bytes=topic.topic_id)}")
+    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
 
 
 NAMED: Final[dict[str, Callable[[Any], Resources]]] = {
@@ -122,7 +155,24 @@ NAMED: Final[dict[str, Callable[[Any], Resources]]] = {
     "AlterUserScramCredentials": _users,
     "CreateAcls": _created_acls,
     "DeleteAcls": _deleted_acls,
+    "WriteTxnMarkers": _markers,
+    "InitializeShareGroupState": _share_states,
+    "DeleteShareGroupState": _share_states,
 }
+NOT_AUDITED: Final = frozenset(
+    {
+        # What partition leaders ask for all the time: counted, as all requests are.
+        "ReadShareGroupState",
+        "ReadShareGroupStateSummary",
+        "WriteShareGroupState",
+        # Only requests of brokers need CLUSTER_ACTION here, and they are daily work of members and producers otherwise.
+        "AddPartitionsToTxn",
+        "Fetch",
+        # Only what it creates is audited (``brokers.py``).
+        "Metadata",
+    }
+)
+"""APIs that need ALTER, ALTER_CONFIGS, CREATE, DELETE or CLUSTER_ACTION for some requests, and have no line for each."""
 
 
 def audited(apis: Sequence[ServedApi], audit: Audit) -> list[ServedApi]:
@@ -172,12 +222,12 @@ class AuditedReply:
 
     def complete(self, response: Any, /) -> None:
         """Answer the request with ``response``."""
-        self._write(list(islice(_error_codes(response), ANSWERS_READ)))
+        self._write(list(islice(error_codes(response), ANSWERS_READ)))
         self._reply.complete(response)
 
     def complete_beside(self, response: Any, /) -> None:
         """Answer the request with ``response``, which is encoded in the thread."""
-        self._write(list(islice(_error_codes(response), ANSWERS_READ)))
+        self._write(list(islice(error_codes(response), ANSWERS_READ)))
         self._reply.complete_beside(response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
@@ -192,13 +242,10 @@ class AuditedReply:
             self.fail(error, message)
 
     def _write(self, codes: Sequence[int]) -> None:
-        refused = [code for code in codes if code]
-        errors = ",".join(sorted({ErrorCode(code).name for code in refused}))
-        counts = {"refused": len(refused)} if refused else {}
-        self._audit.administered(self._reply.context, self._resources, errors or "done", **counts, **self._fields)
+        self._audit.administered(self._reply.context, self._resources, codes, **self._fields)
 
 
-def _error_codes(message: Message | Item) -> Iterator[int]:
+def error_codes(message: Message | Item) -> Iterator[int]:
     """Yield the error codes of a response and of its elements."""
     for name in message.__struct_fields__:
         value = getattr(message, name)
@@ -206,4 +253,4 @@ def _error_codes(message: Message | Item) -> Iterator[int]:
             yield value
         elif isinstance(value, list) and value and isinstance(value[0], Item):
             for each in value:
-                yield from _error_codes(each)
+                yield from error_codes(each)

@@ -149,6 +149,7 @@ class HandlerServices(NamedTuple):
     courier: Courier
     group_settings: SettingsOf
     authorizer: Authorizer | None
+    audit: Audit
 
 
 class Parts(NamedTuple):
@@ -187,7 +188,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     runtimes: dict[str, CoordinatorRuntime[Any]] = {}
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
-    incidents = Incidents(services.clock.now_ms)
+    incidents, audit = Incidents(services.clock.now_ms), Audit(services.clock.now_ms)
     producer_ids = ProducerIds(
         site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms, loop.call_later
     )
@@ -213,7 +214,12 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     catalog, feed = _catalog(site, services, runtimes[CATALOG.topic], topics.changes)
     turns, background = Turns(loop.call_soon), Background(_thread(site, "large-messages-stopped"), loop.call_soon_threadsafe)
     node: Node = _node(
-        site, store, services, hosted, catalog, HandlerServices(producer_ids, Steps(turns), courier, group_settings, authorizer)
+        site,
+        store,
+        services,
+        hosted,
+        catalog,
+        HandlerServices(producer_ids, Steps(turns), courier, group_settings, authorizer, audit),
     )
     deletions = _deletions(runtimes, builders, node)
     topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
@@ -221,7 +227,6 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
-    audit = Audit(services.clock.now_ms)
     follow_acls(authorizer, catalog, family_news, audit)
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
     dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
@@ -450,6 +455,7 @@ def _node(
         ShareShards(meta.partition_count(SHARE_STATE.topic)),
         hosted.runtimes[SHARE_STATE.topic],
         shared.authorizer,
+        shared.audit,
     )
 
 

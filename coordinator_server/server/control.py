@@ -128,6 +128,8 @@ async def _write(writer: asyncio.StreamWriter, answer: Mapping[str, Any]) -> Non
 def _audit(request: Mapping[str, Any], answer: Mapping[str, Any], peer: Peer) -> None:
     group = request.get("group")
     parts = (request, group) if isinstance(group, Mapping) else (request,)
-    named = {name: value for part in parts for name in _NAMES if isinstance(value := part.get(name), str)}
+    named: dict[str, Any] = {name: value for part in parts for name in _NAMES if isinstance(value := part.get(name), str)}
+    if "changed" in answer:
+        named["resources"] = answer["changed"]
     outcome = "done" if answer["ok"] else str(answer["error"])
     write_line("administrative-operation", operation=str(request.get("op")), **named, pid=peer.pid, uid=peer.uid, outcome=outcome)

@@ -16,6 +16,7 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.security.authorizer import Authorizer
+from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes
@@ -38,7 +39,8 @@ class Node(NamedTuple):
 
     ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
     number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the runtime
-    of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do everything.
+    of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do everything,
+    ``audit`` where nothing is audited.
     """
 
     config: Config
@@ -61,6 +63,7 @@ class Node(NamedTuple):
     share_shard: ShareShards
     share_states: CoordinatorRuntime[ShareShard]
     authorizer: Authorizer | None = None
+    audit: Audit | None = None
 
     def partition_of(self, group_id: str) -> int:
         """Return the partition that owns a group."""

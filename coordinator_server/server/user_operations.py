@@ -4,7 +4,7 @@
 {"ok": true, "users": [{"user": "alice", "mechanism": 2, "iterations": 8192}]}
 
 {"op": "alter-users", "shards": ["__cluster_metadata-0"], "user": "alice", "request": "…"}
-{"ok": true, "response": "…"}
+{"ok": true, "response": "…", "changed": ["User:alice SCRAM-SHA-512 set"]}
 
 ``request`` and ``response`` are those of AlterUserScramCredentials version 0, in base64: no password is in them, but what is made of it.
 """
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS
+from coordinator_server.server.audited_apis import NAMED
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_SCRAM_USERS
 from coordinator_server.server.control import Refusal
@@ -61,4 +62,5 @@ async def answer_alter_users(node: Node, request: Mapping[str, Any]) -> Mapping[
         outcome.set_exception(Refusal(f"{error.name}: {message or 'nothing was changed'}"))
 
     node.catalog.write(ALTER_SCRAM_USERS, node.ourselves, wanted, CallbackReply(outcome.set_result, refused))
-    return {"response": b64encode(encode(await outcome, _VERSION)).decode()}
+    response = b64encode(encode(await outcome, _VERSION)).decode()
+    return {"response": response, "changed": NAMED["AlterUserScramCredentials"](wanted).texts}

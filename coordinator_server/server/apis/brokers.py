@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
@@ -16,6 +17,8 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.audit import resources_of
+from coordinator_server.server.audited_apis import error_codes
 from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
@@ -195,11 +198,14 @@ def metadata(node: Node, context: RequestContext, request: MetadataRequest, repl
         _describe_topics(node, context, request, reply)
         return
     creation = CreateTopicsRequest(topics=[CreatableTopic(name, -1, -1) for name in missing])
+
     # Whether the creation succeeds or not, the answer describes the topics that exist afterwards.
-    done = CallbackReply(
-        lambda _: _describe_topics(node, context, request, reply),
-        lambda _error, _message: _describe_topics(node, context, request, reply),
-    )
+    def answer(codes: Iterable[int]) -> None:
+        if node.audit is not None:
+            node.audit.administered(context, resources_of(missing, lambda name: f"Topic:{name}"), codes)
+        _describe_topics(node, context, request, reply)
+
+    done = CallbackReply(lambda created: answer(error_codes(created)), lambda error, _message: answer([error]))
     node.catalog.write(AUTO_CREATE_TOPICS, context, creation, done)
 
 

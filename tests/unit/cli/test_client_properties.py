@@ -92,7 +92,7 @@ def test_certificates_are_pem_in_files_or_in_the_properties(tmp_path: Path) -> N
         ),
         (["request.timeout.ms=soon"], "takes a number of milliseconds"),
         (["", r"client.id=\u12"], "client.properties:2: "),
-        (["client.id=${env:NOT_THERE}"], "no variable NOT_THERE"),
+        (["client.id=${env:NOT_THERE}"], r"${env:NOT_THERE} is no variable"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path: Path, lines: list[str], says: str) -> None:

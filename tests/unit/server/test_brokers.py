@@ -6,18 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.apis.brokers import API_VERSIONS_API, FIND_COORDINATOR_API, METADATA_API
+from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.nodes import Endpoint
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from protocol.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
 from tests.support.api_peer import ApiPeer
+from tests.support.clock import ManualClock
 
 GROUPS, STATES = 0, 2
 SHARE_PARTITION = "g:AAAAAAAAAAAAAAAAAAAAAQ:0"
@@ -61,6 +65,8 @@ class Site:
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         return next((topic for topic in self.topics.values() if topic.topic_id == topic_id), None)
 
+    audit = Audit(ManualClock().now_ms)
+
     def all_topics(self) -> list[Topic]:
         return list(self.topics.values())
 
@@ -82,7 +88,7 @@ class Site:
             reply.fail(self.error)
             return
         self.topics |= {name: Topic(name, name.encode().ljust(16, b".")[:16], 1) for name in names}
-        reply.complete(None)
+        reply.complete(CreateTopicsResponse(topics=[CreatableTopicResult(name) for name in names]))
 
     def after_loads(self, call: Callable[[], None]) -> None:
         """As a runtime."""
@@ -219,9 +225,13 @@ def test_all_topics_are_told_if_none_is_named(site: Site) -> None:
 @pytest.mark.parametrize("version", [0, 3, 4, 12])
 def test_a_topic_is_created_when_it_is_asked_for(site: Site, version: int) -> None:
     """Each once, and those alone that can be."""
-    found = ask(site, version, named("b"), named("orders"), named("a"), named("not a name"), named("b"))
+    with capture_logs() as lines:
+        found = ask(site, version, named("b"), named("orders"), named("a"), named("not a name"), named("b"))
 
     assert site.created == ["a", "b"]
+    assert [(line["event"], line["api"], line["resources"], line["outcome"]) for line in lines] == [
+        ("administrative-request", "Metadata", ["Topic:a", "Topic:b"], "done")
+    ]
     assert told(found.topics) == [("b", 0), ("orders", 0), ("a", 0), ("not a name", ErrorCode.INVALID_TOPIC_EXCEPTION)]
 
 
