@@ -141,6 +141,9 @@ def test_the_compose_file() -> None:
         assert set(service.get("depends_on", ())) <= set(services)
     assert used == set(compose["volumes"])
     assert parsed(["serve", *services["server"]["command"]]).data_dir == Path("/data/log")
+    assert parsed(entrypoints()["server"]).data_dir == Path("/data/log")
+    # No password that everybody knows.
+    assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_PASSWORD:?")
 
 
 def test_the_kubernetes_files() -> None:
