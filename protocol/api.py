@@ -60,6 +60,7 @@ from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from protocol.messages.list_config_resources import ListConfigResourcesRequest, ListConfigResourcesResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
@@ -154,6 +155,7 @@ APIS: Final[dict[int, Api]] = {
         _api(AlterConfigsRequest, AlterConfigsResponse),
         _api(IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
         _api(ListConfigResourcesRequest, ListConfigResourcesResponse),
+        _api(ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse),
         _api(DescribeClientQuotasRequest, DescribeClientQuotasResponse),
         _api(AlterClientQuotasRequest, AlterClientQuotasResponse),
         _api(DeleteGroupsRequest, DeleteGroupsResponse),

@@ -48,6 +48,7 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     brokers.METADATA_API,
     brokers.FIND_COORDINATOR_API,
     brokers.DESCRIBE_CLUSTER_API,
+    brokers.LIST_PARTITION_REASSIGNMENTS_API,
     groups.JOIN_GROUP_API,
     groups.SYNC_GROUP_API,
     groups.HEARTBEAT_API,

@@ -22,6 +22,7 @@ ELSEWHERE: Final = {
     "DescribeUserScramCredentials": "differential/test_logins.py",
     "Fetch": "integration/test_internal_topics.py",
     "ListOffsets": "integration/test_internal_topics.py",
+    "ListPartitionReassignments": "integration/test_cluster.py",
     "Produce": "integration/test_internal_topics.py",
     "SaslAuthenticate": "differential/test_logins.py",
     "SaslHandshake": "differential/test_logins.py",

@@ -6,6 +6,11 @@ import pytest
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    ListPartitionReassignmentsTopics,
+)
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.support.client import Client
 
@@ -43,3 +48,12 @@ def test_fenced_brokers_and_controllers_are_not_served_here(client: Client, vers
         NOTHING_KNOWN: ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
     }
     assert all(answer.error_message and not answer.brokers for answer in answers.values())
+
+
+def test_no_partition_moves_between_brokers(client: Client) -> None:
+    """Of all topics, and of one that is named, known or not."""
+    named = [ListPartitionReassignmentsTopics("orders", [0]), ListPartitionReassignmentsTopics("unknown", [7])]
+    for request in (ListPartitionReassignmentsRequest(), ListPartitionReassignmentsRequest(topics=named)):
+        answer = client.ask(request, 0, ListPartitionReassignmentsResponse)
+
+        assert (answer.error_code, answer.error_message, answer.topics) == (ErrorCode.NONE, None, [])

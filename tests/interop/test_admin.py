@@ -86,3 +86,21 @@ def test_the_offsets_topic_can_be_read(library: str, shared_bootstrap: str, crew
             case CoordinatorRecord(OffsetCommitKey(group, topic, partition), OffsetCommitValue(offset)) if group == crew.group:
                 commits.append((topic, partition, offset))
     assert commits == [(crew.topic, 3, 33)]
+
+
+def test_what_the_suite_of_kafka_python_asks_of_a_broker(shared_bootstrap: str) -> None:
+    """Which partitions move, and the settings of the broker: those that may change, and all."""
+    from kafka import KafkaAdminClient, TopicPartition
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    admin = KafkaAdminClient(bootstrap_servers=shared_bootstrap)
+    broker = str(admin.describe_cluster()["brokers"][0]["broker_id"])
+    found = [
+        admin.describe_configs([ConfigResource(ConfigResourceType.BROKER, broker)], config_filter=which)["broker"][broker]
+        for which in ("dynamic", "all")
+    ]
+
+    assert admin.list_partition_reassignments() == admin.list_partition_reassignments([TopicPartition("orders", 0)]) == {}
+    assert found[0] == {}
+    assert (found[1]["advertised.listeners"]["read_only"], found[1]["advertised.listeners"]["is_sensitive"]) == (True, False)
+    admin.close()

@@ -56,6 +56,7 @@ from protocol.messages.leave_group import LeaveGroupRequest
 from protocol.messages.list_config_resources import ListConfigResourcesRequest
 from protocol.messages.list_groups import ListGroupsRequest
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from protocol.messages.list_transactions import ListTransactionsRequest
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
@@ -134,6 +135,7 @@ _NEWEST: Final[dict[str, Message]] = {
         JoinGroupRequest("g"),
         LeaveGroupRequest("g"),
         ListConfigResourcesRequest(),
+        ListPartitionReassignmentsRequest(),
         ListGroupsRequest(),
         ListOffsetsRequest(topics=[ListOffsetsTopic("t", [ListOffsetsPartition(0)])]),
         ListTransactionsRequest(),

@@ -12,7 +12,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.access import OPEN
+from coordinator_server.server.access import OPEN, cluster
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import answer_list
@@ -28,6 +28,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.topic_names import name_problem
+from protocol.acl_codes import Operation
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -37,6 +38,7 @@ from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from protocol.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
 from protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -324,6 +326,26 @@ def _brokers(node: Node, reply: PendingReply[Any]) -> list[tuple[int, Endpoint]]
 
 def _name_for(context: RequestContext, name: str | None) -> str | None:
     return name if name is not None or context.api_version >= 12 else ""
+
+
+def list_partition_reassignments(
+    node: Node,
+    context: RequestContext,
+    request: ListPartitionReassignmentsRequest,
+    reply: PendingReply[ListPartitionReassignmentsResponse],
+) -> None:
+    """Answer that no partition moves: a partition of a topic without records has one replica, and keeps it."""
+    reply.complete(ListPartitionReassignmentsResponse(error_message=None))
+
+
+LIST_PARTITION_REASSIGNMENTS_API = ApiRow(
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+    list_partition_reassignments,
+    error_only(ListPartitionReassignmentsResponse),
+    Order.READ,
+    access=cluster(Operation.DESCRIBE),
+)
 
 
 def describe_cluster(

@@ -49,6 +49,7 @@ SERVED = {
     "ListConfigResources",
     "ListGroups",
     "ListOffsets",
+    "ListPartitionReassignments",
     "ListTransactions",
     "Metadata",
     "OffsetCommit",

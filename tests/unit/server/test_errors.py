@@ -86,6 +86,7 @@ READERS: Final = {
     "DescribeTopicPartitions",
     "DescribeAcls",
     "ListConfigResources",
+    "ListPartitionReassignments",
     "ShareFetch",
     "ShareAcknowledge",
     "SaslHandshake",
