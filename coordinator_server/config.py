@@ -359,8 +359,9 @@ class Config(LogConfig, frozen=True, kw_only=True):
         Meta(ge=-1),
         FromKafka(
             "The bytes of requests of all connections that are received in part, or wait in large pieces; at least "
-            "socket.request.max.bytes counts. Beyond them the connections that make no progress for the longest time are closed, where "
-            "Kafka stops reading. -1: no limit.",
+            "socket.request.max.bytes counts. Beyond them the connections with the most bytes are closed, where Kafka stops reading: first "
+            "those that are not authenticated yet, which have an eighth of the bytes; none that is authenticated and waits for the "
+            "server. -1: no limit.",
             kafka_default=-1,
         ),
     ] = 64 << 20

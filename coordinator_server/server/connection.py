@@ -111,7 +111,7 @@ class Connection(asyncio.Protocol):
         self._kept_bytes = 0  # answers behind an earlier one that is not ready
         self._is_blocked = False  # for one of these reasons no request may start
         self._when_sent: list[tuple[UnansweredRequest, Callable[[], None]]] = []
-        self._is_paused = False  # we do not read
+        self._is_paused = self._is_held_back = False  # we do not read; for want of memory, while requests wait
         self._is_ending = False  # we do not read any more requests
         self._is_holding = False  # the backlog waits for an earlier answer or for a step, or the next pass must be a step
         self._held_bytes = 0  # received since then
@@ -353,6 +353,21 @@ class Connection(asyncio.Protocol):
         """Whether requests that have arrived completely wait."""
         return bool(self._backlog or self.undecoded)
 
+    @property
+    def is_stranger(self) -> bool:
+        """Whether its login is not done. A connection that authenticates again is no stranger."""
+        return self.login is not None and self._dispatch is self.login and self.principal == ANONYMOUS
+
+    @property
+    def is_owed(self) -> bool:
+        """Whether the client is authenticated and waits for the server. Not if it does not read its answers."""
+        return self.principal != ANONYMOUS and not self._is_stalled and (self.has_waiting or self._is_paused)
+
+    def hold_back(self) -> None:
+        """Read nothing until the requests that wait have been handled."""
+        self._is_held_back = True
+        self._balance()
+
     def unhandled_bytes(self) -> int:
         """Return the number of bytes received of requests that are not handled."""
         return self._frames.held + sum(map(len, self.undecoded)) + sum(map(len, self._backlog))
@@ -491,7 +506,8 @@ class Connection(asyncio.Protocol):
         # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed. The rest
         # of a frame is always read if no whole one is there.
         is_full = bool(self._backlog) and (not self._is_holding or self._held_bytes > HELD_MAX_BYTES)
-        must_pause = self._must_wait() or is_full
+        self._is_held_back = self._is_held_back and self.has_waiting
+        must_pause = self._must_wait() or is_full or self._is_held_back
         if must_pause != self._is_paused and self._transport is not None and not self.is_closed:
             self._is_paused = must_pause
             if must_pause:

@@ -17,7 +17,7 @@ from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection, Dispatch, Limits
 from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.receiving import Receiving
+from coordinator_server.server.receiving import Bounds, Receiving
 from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.turns import Turns
 from protocol.messages.cluster_metadata import ClientQuotaRecord
@@ -31,6 +31,8 @@ LONGEST_SWEEP_MS = 5_000
 # The part of an idle time or deadline by which a connection may be closed late.
 SWEEPS_PER_DEADLINE = 6
 CONNECTIONS_PER_STEP = 2_000
+STRANGERS_PART = 8
+"""Connections whose login is not done have one part of so many of ``queued.max.request.bytes``."""
 
 
 class EntranceServices(NamedTuple):
@@ -134,7 +136,7 @@ class Listener:
         self._stalled_ms = config.socket_request_stalled_after_ms
         self._idle_ms = config.connections_max_idle_ms
         self._sweeps = _Sweeps(self._stalled_ms, self._idle_ms)
-        self._receiving = Receiving(_queued_bytes(config), self._sweeps.until_stalled, self.incidents)
+        self._receiving = Receiving(_bounds(config), self._sweeps.until_stalled, self.incidents)
         # The number of the sweep after which each was last used, in order of arrival.
         self._connections: dict[Connection, int] = {}
         self._hosts: dict[Connection, str] = {}
@@ -309,7 +311,9 @@ class Listener:
 _SWEEP = "sweep"
 
 
-def _queued_bytes(config: Config) -> int | None:
-    """Return the bound of bytes that are received and wait, or None."""
-    most = config.queued_max_request_bytes
-    return max(most, config.socket_request_max_bytes) if most > 0 else None
+def _bounds(config: Config) -> Bounds | None:
+    """Return the bounds of bytes that are received and wait, or None. The largest request always fits."""
+    if config.queued_max_request_bytes <= 0:
+        return None
+    most = max(config.queued_max_request_bytes, config.socket_request_max_bytes)
+    return Bounds(most, max(most // STRANGERS_PART, config.sasl_server_max_receive_size))

@@ -34,6 +34,7 @@ from protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
+from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.support.asking import must_commit
@@ -388,3 +389,33 @@ def test_strangers_hold_nobody_up(server: Guarded) -> None:
             with contextlib.suppress(ConnectionResetError):
                 assert stranger.recv(1) == b""
     eventually(lambda: sum(each["connections"] for each in server.control(op="status")["status"]) == 0)
+
+
+def test_strangers_close_no_request_of_a_client_that_is_known(tmp_path: Path) -> None:
+    """Many of them hold a part of a request, and send a byte now and then, while a client's request arrives in two pieces."""
+    secrets = tmp_path / "secrets"
+    secrets.write_text(f'jaas=org.apache.kafka.common.security.plain.PlainLoginModule required user_bob="{SECRET}";\n')
+    overrides = {
+        "listeners": "SASL_PLAINTEXT://127.0.0.1:0",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.sasl_plaintext.plain.sasl.jaas.config": f"${{file:{secrets}:jaas}}",
+        "queued.max.request.bytes": 1 << 20,
+        "socket.request.max.bytes": 1 << 20,
+    }
+    with Server(tmp_path, overrides) as server, contextlib.ExitStack() as stack:
+        client = stack.enter_context(Client(server.address))
+        assert log_in(client, "bob", SECRET, "PLAIN").error_code == ErrorCode.NONE
+        topics = [MetadataRequestTopic(name="x" * 200) for _ in range(1000)]
+        frame = client.frame(MetadataRequest(topics=topics, allow_auto_topic_creation=False), 4)
+        client.send_bytes(frame[: len(frame) // 2])
+        strangers = [stack.enter_context(Client(server.address)) for _ in range(40)]
+        for stranger in strangers:
+            stranger.send_bytes((60_000).to_bytes(4) + bytes([0, 17, 0, 1]) + bytes(40_000))
+        for stranger in strangers:
+            with contextlib.suppress(ConnectionError):
+                stranger.send_bytes(b"x")
+        eventually(lambda: "login-shed" in server.log())
+        client.send_bytes(frame[len(frame) // 2 :])
+
+        assert isinstance(client.receive(), MetadataResponse)
+        assert "request-shed" not in server.log()

@@ -33,6 +33,7 @@ INCIDENTS: Final[Mapping[str, str]] = {
     "connections-not-accepted": "raise the limit of open files (LimitNOFILE= of the unit)",
     "connection-refused": "look at the server's log: a client sends what this server does not read",
     "request-stalled": "look at the server's log: a client sends a request too slowly",
+    "login-shed": "find the addresses that connect and do not log in: the server's log names some; set max.connections.per.ip",
     "request-shed": "raise queued.max.request.bytes, or find the clients that send so much",
     "tls-handshake-failed": "look at the server's log: certificates of clients, or their protocol versions, do not fit",
 }

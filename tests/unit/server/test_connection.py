@@ -14,7 +14,7 @@ from coordinator_server.machine.provenance import Provenance, operation_headers,
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
-from coordinator_server.server.apis.groups import HEARTBEAT_API
+from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.apis.offset_commit import OFFSET_COMMIT_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
@@ -24,11 +24,12 @@ from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.record_batch import Headers, iter_batches, iter_records
 from tests.support.turns import ManualLoop
 
-OFFSET_COMMIT, HEARTBEAT, API_VERSIONS = 8, 12, 18
+OFFSET_COMMIT, JOIN_GROUP, HEARTBEAT, API_VERSIONS = 8, 11, 12, 18
 MAX_FRAME_BYTES = 10_000
 MAX_WAITING = 5
 
@@ -44,6 +45,7 @@ class Peer:
         )
         apis = [
             serve_row(HEARTBEAT_API, self._handle),
+            serve_row(JOIN_GROUP_API, self._handle),
             serve_row(OFFSET_COMMIT_API, self._handle),
             serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
@@ -231,6 +233,46 @@ def test_a_peer_that_does_not_read_is_not_read_from(peer: Peer) -> None:
 
     peer.connection.resume_writing()
     assert (peer.transport.is_reading_paused, len(peer.parked)) == (False, 1)
+
+
+def test_a_connection_that_is_held_back_is_read_again_when_its_requests_have_been_handled(peer: Peer) -> None:
+    """What waits behind an earlier answer is read beside otherwise."""
+    peer.connection.data_received(encode_request(JOIN_GROUP, 3, 1, "client", JoinGroupRequest("group", 1, 1)))
+    peer.send(2)
+    before = (peer.connection.has_waiting, peer.transport.is_reading_paused)
+    peer.connection.hold_back()
+    held = (len(peer.parked), peer.transport.is_reading_paused)
+    peer.parked[0].complete(JoinGroupResponse())
+    peer.turn()
+
+    assert (before, held) == ((True, False), (1, True))
+    assert (len(peer.parked), peer.transport.is_reading_paused) == (2, False)
+
+
+def test_a_connection_without_waiting_requests_is_not_held_back(peer: Peer) -> None:
+    """Nothing would let it go."""
+    peer.connection.hold_back()
+
+    assert not peer.transport.is_reading_paused
+
+
+def test_only_who_is_authenticated_and_reads_its_answers_is_owed_something(peer: Peer) -> None:
+    """While a request waits, and while nothing is read."""
+    peer.send(*range(1, 9))
+    found = [peer.connection.is_owed]
+    peer.connection.principal = "User:alice"
+    found.append(peer.connection.is_owed)
+    peer.connection.pause_writing()
+    found.append(peer.connection.is_owed)
+    peer.connection.resume_writing()
+    for reply in peer.parked[:]:
+        reply.complete(HeartbeatResponse())
+    peer.turn()
+    found.append(peer.connection.is_owed)
+    peer.connection.mute()
+    found.append(peer.connection.is_owed)
+
+    assert found == [False, True, False, False, True]
 
 
 def test_a_server_that_stops_reads_no_more_and_still_answers_what_it_has_read(peer: Peer) -> None:

@@ -268,6 +268,22 @@ def test_large_requests_in_pieces_are_bounded_in_all() -> None:
     assert place.listener.incidents.counts == {"request-shed": 1}
 
 
+def test_those_that_do_not_log_in_have_a_part_of_the_bound() -> None:
+    """Of which the largest login always fits."""
+    config = Config(queued_max_request_bytes=80_000, socket_request_max_bytes=80_000, sasl_server_max_receive_size=1000)
+    place = Place(config, Limits())
+    opened = [place.opened() for _ in range(3)]
+    for connection, _ in opened[1:]:
+        connection.login = connection.dispatch
+    frame = (70_000).to_bytes(4) + bytes(70_000)
+    for (connection, _), size in zip(opened, (60_000, 6_000, 6_000), strict=True):
+        connection.data_received(frame[:size])
+    place.loop.close()
+
+    assert [transport.is_closed for _, transport in opened] == [False, True, False]
+    assert place.listener.incidents.counts == {"login-shed": 1}
+
+
 def test_what_goes_on_takes_a_line_a_minute(place: Place) -> None:
     """Also when no connection is left to be looked at."""
     with capture_logs() as lines:

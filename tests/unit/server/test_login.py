@@ -411,6 +411,22 @@ def test_nobody_becomes_another_user(peer: Peer) -> None:
     assert peer.contexts == []
 
 
+def test_a_client_is_a_stranger_until_it_is_known_for_the_first_time(peer: Peer) -> None:
+    """What it sends later, also to prove again who it is, is not a stranger's."""
+    found = [peer.connection.is_stranger]
+    peer.shake("SHORT")
+    found.append(peer.connection.is_stranger)
+    peer.say(b"alice")
+    found.append(peer.connection.is_stranger)
+    peer.clock.advance(SESSION_MS)
+    peer.queue.run(peer.clock.now_ms())
+    found.append(peer.connection.is_stranger)
+    peer.shake("SHORT")
+    found.append(peer.connection.is_stranger)
+
+    assert found == [True, True, False, False, False]
+
+
 def test_a_mechanism_is_not_changed(peer: Peer) -> None:
     peer.shake("SHORT")
     peer.say(b"alice")

@@ -6,17 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.receiving import RECOUNT_BYTES, Receiving
+from coordinator_server.server.receiving import RECOUNT_BYTES, Bounds, Receiving
 from tests.support.clock import ManualClock
 
 STALLED_SWEEPS = 3
+# The bytes of those whose login is not done.
+STRANGERS = 400
 
 
 class Peer:
-    """A connection that sends large requests."""
+    """A connection that sends large requests: of a client of a listener without login, of one that logs in, or that has logged in."""
 
-    def __init__(self, receiving: Receiving) -> None:
+    def __init__(self, receiving: Receiving, *, is_stranger: bool = False, is_known: bool = False) -> None:
         self.peer = "192.0.2.1:5000"
+        self.is_stranger = is_stranger
+        self.is_known = is_known
         self.is_reading = True
         self.partial = 0
         self.waiting = 0
@@ -31,8 +35,15 @@ class Peer:
     def has_waiting(self) -> bool:
         return self.waiting > 0
 
+    @property
+    def is_owed(self) -> bool:
+        return self.is_known and (self.has_waiting or not self.is_reading)
+
     def unhandled_bytes(self) -> int:
         return self.partial + self.waiting
+
+    def hold_back(self) -> None:
+        self.is_reading = False
 
     def abort(self) -> None:
         self.is_aborted = True
@@ -54,7 +65,7 @@ class Peer:
 
 def made(max_bytes: int | None) -> tuple[Receiving, Incidents]:
     incidents = Incidents(ManualClock().now_ms)
-    return Receiving(max_bytes, STALLED_SWEEPS, incidents), incidents
+    return Receiving(None if max_bytes is None else Bounds(max_bytes, STRANGERS), STALLED_SWEEPS, incidents), incidents
 
 
 def test_a_request_that_is_handled_at_once_is_no_longer_counted() -> None:
@@ -68,28 +79,117 @@ def test_a_request_that_is_handled_at_once_is_no_longer_counted() -> None:
     assert receiving.bytes == 0
 
 
-def test_beyond_the_bound_the_connection_without_progress_for_the_longest_time_is_closed() -> None:
+def test_beyond_the_bound_the_connection_with_the_most_bytes_is_closed() -> None:
     receiving, incidents = made(1000)
     first, second, third = (Peer(receiving) for _ in range(3))
-    for peer in (first, second, third):
-        peer.read(300)
-    first.read(10)
-    third.read(200)
+    for peer, size in ((first, 300), (second, 400), (third, 300), (first, 1)):
+        peer.read(size)
 
     assert [peer.is_aborted for peer in (first, second, third)] == [False, True, False]
-    assert receiving.bytes == 810
+    assert receiving.bytes == 601
     assert incidents.counts == {"request-shed": 1}
 
 
-def test_connections_that_hold_little_are_not_closed_for_those_that_hold_much() -> None:
+def test_of_those_with_as_many_bytes_the_one_without_progress_for_the_longest_time_is_closed() -> None:
+    receiving, _ = made(1000)
+    first, second, third = (Peer(receiving) for _ in range(3))
+    for peer, size in ((first, 300), (second, 400), (first, 100), (third, 400)):
+        peer.read(size)
+
+    assert [peer.is_aborted for peer in (first, second, third)] == [False, True, False]
+
+
+def test_while_there_is_room_a_connection_may_hold_all_of_it() -> None:
     receiving, incidents = made(1000)
-    small, first, second = Peer(receiving), Peer(receiving), Peer(receiving)
-    small.read(10)
-    first.read(500)
-    second.read(500)
+    peer, stranger = Peer(receiving), Peer(receiving, is_stranger=True)
+    stranger.read(STRANGERS)
+    peer.read(1000 - STRANGERS)
 
-    assert [peer.is_aborted for peer in (small, first, second)] == [False, True, False]
+    assert not peer.is_aborted
+    assert not stranger.is_aborted
+    assert incidents.counts == {}
+
+
+def test_those_that_do_not_log_in_have_a_part_for_themselves() -> None:
+    """Many of them, a byte at a time, close nobody else's request."""
+    receiving, incidents = made(1000)
+    client = Peer(receiving, is_known=True)
+    client.read(590)
+    strangers = [Peer(receiving, is_stranger=True) for _ in range(30)]
+    for _ in range(20):
+        for stranger in strangers:
+            if not stranger.is_aborted:
+                stranger.read(1)
+    client.read(10)
+
+    assert not client.is_aborted
+    assert sum(stranger.is_aborted for stranger in strangers) > 5
+    assert receiving.bytes_of_strangers <= STRANGERS
+    assert incidents.counts.keys() == {"login-shed"}
+
+
+def test_a_small_login_goes_on_beside_large_ones() -> None:
+    """Those with the most bytes are closed, down to a part of the bound."""
+    receiving, incidents = made(1000)
+    small = Peer(receiving, is_stranger=True)
+    small.read(20)
+    large = [Peer(receiving, is_stranger=True) for _ in range(4)]
+    for stranger in large:
+        stranger.read(100)
+
+    assert [stranger.is_aborted for stranger in (small, *large)] == [False, True, True, False, False]
+    assert receiving.bytes_of_strangers == 220
+    assert incidents.counts == {"login-shed": 2}
+
+
+def test_when_all_is_full_those_that_do_not_log_in_go_first() -> None:
+    """Though others hold more."""
+    receiving, incidents = made(1000)
+    stranger, known, other = Peer(receiving, is_stranger=True), Peer(receiving, is_known=True), Peer(receiving)
+    for peer, size in ((stranger, 100), (known, 500), (other, 401)):
+        peer.read(size)
+
+    assert [peer.is_aborted for peer in (stranger, known, other)] == [True, False, False]
+    assert incidents.counts == {"login-shed": 1}
+
+
+def test_a_login_that_is_done_frees_the_part_of_logins() -> None:
+    receiving, _ = made(1000)
+    client, stranger = Peer(receiving, is_stranger=True), Peer(receiving, is_stranger=True)
+    client.read(STRANGERS)
+    client.is_stranger, client.is_known = False, True
+    stranger.read(STRANGERS)
+
+    assert not client.is_aborted
+    assert not stranger.is_aborted
+    assert (receiving.bytes, receiving.bytes_of_strangers) == (2 * STRANGERS, STRANGERS)
+
+
+def test_an_authenticated_client_that_waits_for_the_server_is_not_closed() -> None:
+    """Its request has arrived and waits, or the server does not read it. Who sends less is closed in its place."""
+    receiving, incidents = made(1000)
+    waiting, unread, other = (Peer(receiving, is_known=True) for _ in range(3))
+    waiting.read(500)
+    waiting.complete(waits=True)
+    unread.read(450)
+    unread.is_reading = False
+    other.read(60)
+
+    assert [peer.is_aborted for peer in (waiting, unread, other)] == [False, False, True]
     assert incidents.counts == {"request-shed": 1}
+
+
+def test_if_all_wait_for_the_server_nobody_is_closed_and_nothing_is_read() -> None:
+    receiving, incidents = made(1000)
+    clients = [Peer(receiving, is_known=True) for _ in range(2)]
+    for client in clients:
+        client.read(450)
+        client.complete(waits=True)
+    before = [client.is_reading for client in clients]
+    clients[0].read(200)
+
+    assert incidents.counts == {}
+    assert (before, [client.is_reading for client in clients]) == ([True, True], [False, False])
 
 
 def test_one_connection_beyond_the_bound_is_closed_itself() -> None:
@@ -195,33 +295,47 @@ def test_a_request_that_goes_on_when_its_connection_has_ended_counts_until_it_is
     assert receiving.bytes == 1
 
 
-ACTIONS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["read", "wait", "run", "handle", "end"]), st.integers(1, 700)))
+ACTIONS = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from(["read", "wait", "run", "handle", "login", "end"]), st.integers(1, 700))
+)
 
 
 @given(ACTIONS)
 def test_the_bound_holds_whatever_peers_do(actions: list[tuple[int, str, int]]) -> None:
-    """What is counted is never less than what connections hold, and nothing stays counted when all have ended."""
+    """What is counted is never less than what connections hold, and nothing stays counted when all have ended.
+
+    Only those that wait for the server exceed it, by one read of each: then they are not read.
+    """
     receiving, _ = made(1000)
-    peers = [Peer(receiving) for _ in range(6)]
+
+    def new(place: int) -> Peer:
+        return Peer(receiving, is_stranger=place % 3 == 0, is_known=place % 3 == 1)
+
+    peers = [new(place) for place in range(6)]
     for place, action, size in actions:
         peer = peers[place]
         if peer.is_aborted:
-            peer = peers[place] = Peer(receiving)
+            peer = peers[place] = new(place)
         match action:
-            case "read":
+            case "read" if peer.is_reading:
                 peer.read(size)
-            case "wait" | "run" if peer.partial:
+            case "wait" | "run" if peer.partial and peer.is_reading:
                 peer.complete(waits=action == "wait")
             case "handle":
-                peer.waiting = 0
+                peer.waiting, peer.is_reading = 0, True
+            case "login" if peer.is_stranger:
+                peer.is_stranger, peer.is_known = False, True
             case "end":
                 peer.end()
-                peers[place] = Peer(receiving)
+                peers[place] = new(place)
             case _:
                 receiving.sweep()
 
-        assert sum(each.unhandled_bytes() for each in peers if not each.is_aborted) <= receiving.bytes <= 1000
+        alive = [each for each in peers if not each.is_aborted]
+        owed = sum(each.unhandled_bytes() for each in alive if each.is_owed)
+        assert sum(each.unhandled_bytes() for each in alive) <= receiving.bytes <= max(1000, owed + 700)
+        assert receiving.bytes_of_strangers <= STRANGERS
     for peer in peers:
         peer.end()
 
-    assert receiving.bytes == 0
+    assert (receiving.bytes, receiving.bytes_of_strangers) == (0, 0)
