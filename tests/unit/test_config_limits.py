@@ -115,6 +115,7 @@ DIFFERENT: dict[str, object] = {
 }
 OURS: dict[str, object] = {
     "acls.max": 100_000,
+    "metrics.allowed.hosts": "",
     "metrics.commit.age.groups.max": 100,
     "metrics.listener": "",
     "auto.create.topics.max": 10_000,
@@ -138,6 +139,7 @@ OURS: dict[str, object] = {
     "offsets.commit.coalesce": False,
     "sasl.login.timeout.ms": 10_000,
     "scram.credentials.max": 100_000,
+    "scram.unknown.user.iterations": "4096",
     "socket.request.stalled.after.ms": 30_000,
     "stop.timeout.ms": 5000,
     "share.sessions.max.partitions": 1_000_000,
