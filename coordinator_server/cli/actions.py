@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from coordinator_server.cli.engines import add_log_argument
-from coordinator_server.pipeline.locations import parse_location
+from coordinator_server.cli.local_dir import location
 
 
 def add_actions(parser: argparse.ArgumentParser) -> Any:
@@ -35,7 +35,7 @@ def add_common(*parsers: argparse.ArgumentParser, asks_server: bool = False, req
         if asks_server:
             each.add_argument(
                 "--data-dir",
-                type=parse_location,
+                type=location,
                 required=required,
                 metavar="DIR",
                 help="the data directory of the running server",

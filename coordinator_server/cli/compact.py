@@ -15,13 +15,14 @@ from functools import partial
 
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
+from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.input.sealing import check_data_dir, seal
-from coordinator_server.pipeline.locations import local_directory, parse_location
+from coordinator_server.pipeline.locations import local_directory
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.report import Counts
 
@@ -38,7 +39,7 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. The e
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=parse_location, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--data-dir", type=location, required=True, metavar="DIR", help="the server's data directory")
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="slower, and needs no Spark and no Java", workers_see="DIR")
     add_own_arguments(parser)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import note
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.retries import ONCE, RETRY_S, Retries
-from coordinator_server.pipeline.locations import parse_location
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,7 @@ def add_log_argument(parser: argparse.ArgumentParser, *, required: bool = True) 
     """Declare the directory to read: the server's, or a copy."""
     parser.add_argument(
         "--data-dir",
-        type=parse_location,
+        type=location,
         required=required,
         metavar="DIR",
         help="the server's data directory, or the URL of a copy: s3://backup/data",

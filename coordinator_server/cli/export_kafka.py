@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say, say_json
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument(
         "--to",
-        type=Path,
+        type=local_dir,
         required=True,
         metavar="KAFKA_LOG_DIR",
         help="the stopped broker's log.dirs, with __consumer_offsets-0 in it",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
+from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.cli.unknown import tell_unknown
@@ -25,7 +26,7 @@ from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
 from coordinator_server.pipeline.input.sealing import check_data_dir
-from coordinator_server.pipeline.locations import Url, local_copy, parse_location
+from coordinator_server.pipeline.locations import Url, local_copy
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.report import Counts
 
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_log_argument(parser, required=False)
     parser.add_argument(
         "--out",
-        type=parse_location,
+        type=location,
         required=True,
         metavar="DIR",
         help="directory or URL of the tables; created if it does not exist",

@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verify.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
-    verify.add_argument("--salvage", type=Path, metavar="OUT", help="write all that is not damaged to the new data directory OUT")
+    verify.add_argument(
+        "--salvage", type=local_dir, metavar="OUT", help="write all that is not damaged to the new data directory OUT"
+    )
     verify.add_argument("--json", action="store_true", help="print the result as JSON")
 
 

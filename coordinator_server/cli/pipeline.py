@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Final
 
 from coordinator_server.cli import compact, history, verify
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.jobs import Job, run_job
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.schedule import run_on_schedule
 from coordinator_server.cli.times import duration_ms
@@ -38,8 +38,8 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history or verify")
-    parser.add_argument("--data-dir", type=Path, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="directory of the history's tables; required for history")
+    parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
+    parser.add_argument("--out", type=local_dir, metavar="DIR", help="directory of the history's tables; required for history")
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     compact.add_own_arguments(parser)

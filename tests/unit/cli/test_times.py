@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli import main
+from coordinator_server.cli.local_dir import local_dir, location
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import moment_ms, shown
 
@@ -47,6 +49,52 @@ def test_a_path_is_a_local_directory(text: str) -> None:
 def test_a_url_is_not(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is a URL: a local directory is required"):
         local_dir(text)
+
+
+@pytest.mark.parametrize("parse", [local_dir, location])
+def test_what_is_no_directory_is_refused(parse: Callable[[str], object], tmp_path: Path) -> None:
+    """A file, what would be below one, and a link to nothing: before anything is done, and in a line."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    (tmp_path / "there").symlink_to(tmp_path)
+
+    for name, problem in {"file": "file is not a directory", "file/x/y": "file is not", "link": "is a link to nothing"}.items():
+        with pytest.raises(argparse.ArgumentTypeError, match=problem):
+            parse(str(tmp_path / name))
+    for name in ("new", "there", "there/new/er"):
+        assert parse(str(tmp_path / name)) == tmp_path / name
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "--data-dir"],
+        ["serve", "--override", "listeners=PLAINTEXT://127.0.0.1:0", "--data-dir"],
+        ["log", "verify", "--data-dir", "DIR", "--salvage"],
+        ["backup", "--data-dir", "DIR", "--to"],
+        ["restore", "--from", "DIR", "--data-dir"],
+        ["history", "--data-dir", "DIR", "--out"],
+        ["compact", "--data-dir"],
+        ["replay", "--data-dir"],
+        ["pipeline", "compact", "--data-dir", "DIR", "--out"],
+        ["export", "--data-dir", "DIR", "--to"],
+        ["import", "--from", "DIR", "--data-dir"],
+        ["groups", "why", "g", "--data-dir"],
+        ["users", "list", "--data-dir"],
+        ["doctor", "--data-dir"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_refuses_a_file_for_a_directory(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(SystemExit) as ended:
+        main([*(word.replace("DIR", str(tmp_path)) for word in words), str(tmp_path / "file")])
+
+    assert ended.value.code == 2
+    assert "file is not a directory: name a directory that exists or can be made" in capsys.readouterr().err
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:

@@ -174,7 +174,12 @@ def test_a_job_of_spark_submit_runs_on_its_jvm(monkeypatch: pytest.MonkeyPatch) 
 
     spark: Any
     with contextlib.suppress(KeyError), session._submitted({"spark.x": "1"}) as spark:
-        assert spark.conf.values == {"spark.app.name": "theirs", "spark.x": "1", "spark.executorEnv.PYTHONPATH": session._root()}
+        assert spark.conf.values == {
+            "spark.app.name": "theirs",
+            "spark.x": "1",
+            "spark.executorEnv.PYTHONSAFEPATH": "1",
+            "spark.executorEnv.PYTHONPATH": session._root(),
+        }
         assert os.environ["PYSPARK_PYTHON"] == "theirs"
         assert not spark.is_stopped
         raise KeyError("of the job")
