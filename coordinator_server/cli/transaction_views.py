@@ -12,7 +12,7 @@ from coordinator_server.cli.cluster_command import ClusterAction, run_on_cluster
 from coordinator_server.cli.times import shown
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.transactions import (
-    ONGOING,
+    OPEN,
     DescribedTransaction,
     describe_transactions,
     fence_producers,
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _list(cluster: Cluster, options: argparse.Namespace) -> Answer:
-    listed = await list_transactions(cluster, [ONGOING] if options.open else [])
+    listed = await list_transactions(cluster, OPEN if options.open else [])
     rows = [
         {
             "transactional_id": each.transactional_id,

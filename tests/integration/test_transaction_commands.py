@@ -92,6 +92,21 @@ def test_an_administrator_without_the_directory(server: Server, capsys: pytest.C
     assert command("transactions", "describe", "nobody").code == 1
 
 
+def test_a_transaction_that_has_ended_is_not_open(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kafka's answer says of it when it began; no command calls it open for that."""
+    with Producer(server.address, "tx") as producer:
+        assert producer.init().error == ErrorCode.NONE
+        assert producer.commit("g", "t", {0: 5}) == {ErrorCode.NONE}
+        assert producer.end().error == ErrorCode.NONE
+    command = Command(server.bootstrap, capsys)
+    eventually(lambda: command.rows("transactions", "list")[0]["state"] == "CompleteCommit")
+
+    [described] = command.rows("transactions", "describe", "tx")
+    assert (described["state"], described["open_since"], described["open_for_ms"]) == ("CompleteCommit", None, None)
+    assert command.rows("transactions", "list", "--open") == []
+    assert "no transaction of tx is open: it is CompleteCommit" in command("transactions", "abort", "tx", "--execute").err
+
+
 def test_the_log_of_a_running_server_has_what_the_server_says(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     """Topics, groups, members and offsets: the same columns, and the same values where the log has them."""
     with Client(server.address) as client:

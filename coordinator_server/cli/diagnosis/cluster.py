@@ -12,7 +12,7 @@ from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING,
 from coordinator_server.cli.output import counted
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import CONSUMER, Description, Listed, Member, describe_groups, list_groups
-from coordinator_server.client.admin.transactions import ONGOING, describe_transactions, list_transactions
+from coordinator_server.client.admin.transactions import OPEN, describe_transactions, list_transactions
 from coordinator_server.client.errors import ClientError, UnsupportedVersion, known_code
 from protocol.error_codes import ErrorCode
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -170,7 +170,7 @@ def _difference(first: dict[str, list[int]] | None, second: dict[str, list[int]]
 async def _check_transactions(cluster: Cluster) -> list[Finding]:
     """Find transactions that are open for longer than their producer allowed."""
     try:
-        listed = await list_transactions(cluster, [ONGOING])
+        listed = await list_transactions(cluster, OPEN)
     except UnsupportedVersion:
         return [Finding(NOTE, "transactions", "the server does not list transactions")]
     now_ms = round(time.time() * 1000)

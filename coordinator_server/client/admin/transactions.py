@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from coordinator_server.client.admin.cluster import Cluster, KeyType, check
 from coordinator_server.client.errors import Refused
@@ -13,7 +14,8 @@ from protocol.messages.describe_transactions import DescribeTransactionsRequest,
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
-ONGOING = "Ongoing"
+OPEN: Final = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
+"""The states in which a transaction is open. In others, servers may say when the last one began."""
 FENCING_TIMEOUT_MS = 60_000
 """The transaction timeout of the producer that fences the others."""
 
@@ -77,7 +79,7 @@ async def describe_transactions(cluster: Cluster, ids: Iterable[str]) -> dict[st
                 each.producer_id,
                 each.producer_epoch,
                 each.transaction_timeout_ms,
-                each.transaction_start_time_ms if each.transaction_start_time_ms >= 0 else None,
+                each.transaction_start_time_ms if each.transaction_state in OPEN else None,
                 sorted(TopicPartition(topic.topic, number) for topic in each.topics for number in topic.partitions),
             )
     return dict(sorted(found.items()))
