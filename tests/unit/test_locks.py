@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ ASKED_FOR: dict[str, list[str]] = {
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],
     "mutation": PROJECT["dependencies"] + EXTRAS["mutation"],
 }
-PIN = re.compile(r"([a-z0-9-]+)==(\S+)( ; .*)?")
+PIN = re.compile(r"([a-z0-9-]+)(\[[a-z0-9,-]+\])?==(\S+)( ; .*)?")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 
@@ -32,7 +33,7 @@ def packages(lock: str) -> dict[str, tuple[str, frozenset[str]]]:
     for entry in re.sub(r"^ +#.*\n", "", text, flags=re.MULTILINE).replace(" \\\n", "\n").strip().split("\n"):
         if pin := PIN.fullmatch(entry):
             hashes: set[str] = set()
-            pins[pin[1]] = pin[2], hashes
+            pins[pin[1]] = pin[3], hashes
         else:
             assert HASH.fullmatch(entry.strip()), f"{lock}.lock: {entry}"
             hashes.add(entry.strip())
@@ -55,6 +56,23 @@ def test_a_package_has_one_version_whichever_set_brings_it() -> None:
     for lock in ASKED_FOR:
         for name, pinned in packages(lock).items():
             assert dev.get(name, pinned) == pinned, f"{name} in {lock}.lock and dev.lock"
+
+
+def test_a_pin_names_the_extras_that_other_packages_ask_for() -> None:
+    """pip looks for `coverage[toml]` apart from `coverage`, and takes the newest one, which has no hash, if only the latter is pinned."""
+    text = (ROOT / "requirements" / "dev.lock").read_text()
+    pinned = {pin[1]: set((pin[2] or "[]")[1:-1].split(",")) for pin in re.finditer(f"^{PIN.pattern}", text, re.MULTILINE)}
+    wanted = [
+        (need[1], extra)
+        for name in pinned
+        if (package := next(iter(metadata.distributions(name=name)), None)) is not None
+        for line in package.requires or ()
+        if "extra ==" not in line and (need := re.match(r"([A-Za-z0-9_.-]+)\[([a-z0-9,-]+)\]", line)) and need[1] in pinned
+        for extra in need[2].split(",")
+    ]
+
+    assert ("coverage", "toml") in wanted
+    assert [(name, extra) for name, extra in wanted if extra not in pinned[name]] == []
 
 
 def test_every_lock_is_covered() -> None:
