@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from coordinator_server.cli.times import moment_ms
+from coordinator_server.cli.times import shown as shown_time
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from tests.support.asking import committed, make_topic, must_commit
@@ -141,7 +143,7 @@ def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> Non
     assert (restored["what"], restored["offsets"]) == ("offsets restored", 1)
     assert (last["what"], last["by"]["reasons"][0]["why"]) == ("offsets deleted", "offsets-restored")
     told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout.splitlines()[-2]
-    assert f"1 offset of orders restored: a restore to {moment[:22]}" in told
+    assert f"1 offset of orders restored: a restore to {shown_time(moment_ms(moment))}" in told
 
 
 def test_a_group_with_members_is_not_restored(server: Server) -> None:
