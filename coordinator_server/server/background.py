@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -15,14 +16,18 @@ T = TypeVar("T")
 class Background:
     """Runs functions one after another in a thread. The loop goes on: the interpreter switches between both every few milliseconds."""
 
-    def __init__(self, worker: Worker, post: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(
+        self, worker: Worker, post: Callable[[Callable[[], None]], object], now_ns: Callable[[], int] = time.thread_time_ns
+    ) -> None:
+        """Use ``now_ns`` in the thread for the processor time that it has taken."""
         self._worker = worker
         self._post = post
+        self._now_ns = now_ns
         self.calls = 0
         """The functions that wait, run, or have run and not been told to the loop."""
 
-    def run(self, function: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
-        """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception.
+    def run(self, function: Callable[[], T], done: Callable[[T | Exception, int], None]) -> None:
+        """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception, and its processor time in ns.
 
         The function must not use anything that the loop may change meanwhile.
         """
@@ -33,8 +38,9 @@ class Background:
         """Drop the functions that wait."""
         self._worker.close()
 
-    def _call(self, function: Callable[[], T], done: Callable[[T | Exception], None]) -> None:
+    def _call(self, function: Callable[[], T], done: Callable[[T | Exception, int], None]) -> None:
         result: T | Exception
+        began_ns = self._now_ns()
         try:
             result = function()
         except ProtocolError as error:
@@ -42,8 +48,8 @@ class Background:
             result = error.with_traceback(None)
         except Exception as error:  # noqa: BLE001 - it is the result
             result = error
-        self._post(partial(self._tell, done, result))
+        self._post(partial(self._tell, done, result, self._now_ns() - began_ns))
 
-    def _tell(self, done: Callable[[T | Exception], None], result: T | Exception) -> None:
+    def _tell(self, done: Callable[[T | Exception, int], None], result: T | Exception, took_ns: int) -> None:
         self.calls -= 1
-        done(result)
+        done(result, took_ns)

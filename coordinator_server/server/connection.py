@@ -279,7 +279,10 @@ class Connection(asyncio.Protocol):
         """Write the answer that ``encode`` returns, which is called in the thread. Then call ``done``, always."""
         self._background.run(encode, partial(self._encoded_beside, reply, done))
 
-    def _encoded_beside(self, reply: UnansweredRequest, done: Callable[[], None], frame: bytearray | Exception) -> None:
+    def _encoded_beside(
+        self, reply: UnansweredRequest, done: Callable[[], None], frame: bytearray | Exception, took_ns: int
+    ) -> None:
+        reply.worked(took_ns)
         if isinstance(frame, Exception):
             self._not_encodable(reply, frame)
         elif not self.is_closed:

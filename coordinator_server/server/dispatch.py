@@ -140,8 +140,9 @@ class Dispatcher:
         def decode_frame() -> Any:
             return decode(frames.pop(), known.position)[0]
 
-        def decoded(result: Any) -> None:
+        def decoded(result: Any, took_ns: int) -> None:
             connection.unpark(reply)
+            reply.worked(took_ns)
             if isinstance(result, Exception):
                 if not connection.is_closed:
                     connection.refuse(result)

@@ -50,31 +50,27 @@ class Metering:
 class _Measured:
     """The time of one request, and for how long its client has to wait."""
 
-    __slots__ = ("is_timed", "metering", "started", "throttle_ms", "work_ns")
+    __slots__ = ("is_exempt", "is_timed", "metering", "started", "throttle_ms")
 
     def __init__(self, metering: Metering, reply: PendingReply[Any]) -> None:
         self.metering = metering
-        self.work_ns = 0
         self.throttle_ms = _NOT_SETTLED
+        self.is_exempt = reply.api.name in EXEMPT
         tally = reply.api.tallies[reply.context.api_version]
         self.is_timed = not tally.requests & tally.unmeasured
         self.started = time.monotonic() if self.is_timed or metering.logs_requests else 0.0
         metering.meter.began(reply)
 
     def worked(self, reply: PendingReply[Any], ns: int) -> None:
-        """Count time. What comes after the answer counts for the next one."""
-        if self.throttle_ms == _NOT_SETTLED:
-            self.work_ns += ns
-        else:
+        """Count time at once: the request may never be answered. What comes after the answer makes later ones wait."""
+        if not self.is_exempt:
             self.metering.meter.quotas.record(reply.context, ns)
 
     def settle(self, reply: PendingReply[Any]) -> None:
         """Decide for how long the client has to wait, and begin to let it wait."""
         if self.throttle_ms == _NOT_SETTLED:
             meter = self.metering.meter
-            work_ns = self.work_ns + meter.lap_ns(reply)
-            is_exempt = reply.api.name in EXEMPT
-            self.throttle_ms = 0 if is_exempt else meter.settle(reply.connection, reply.context, work_ns)
+            self.throttle_ms = 0 if self.is_exempt else meter.settle(reply.connection, reply.context, meter.lap_ns(reply))
 
     def field(self, reply: PendingReply[Any]) -> int:
         """Return where the answer says how long the client has to wait, from the start of the frame on."""
@@ -106,7 +102,7 @@ class MeteredReply(PendingReply[Any]):
         self._measured = _Measured(metering, self)
 
     def worked(self, ns: int) -> None:
-        """Count time of the loop that the request took beside its dispatch."""
+        """Count time of the loop or the thread that the request took beside its dispatch."""
         self._measured.worked(self, ns)
 
     def settle(self) -> None:
@@ -141,7 +137,7 @@ class MeteredLargeReply(LargeReply[Any]):
         self._measured = _Measured(metering, self)
 
     def worked(self, ns: int) -> None:
-        """Count time of the loop that the request took beside its dispatch."""
+        """Count time of the loop or the thread that the request took beside its dispatch."""
         self._measured.worked(self, ns)
 
     def settle(self) -> None:

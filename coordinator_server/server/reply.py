@@ -49,9 +49,6 @@ class PendingReply(UnansweredRequest, Generic[R]):
         """Answer the request with an error, in the form of its API."""
         self.connection.answer(self, self.refusal(error, message))
 
-    def worked(self, ns: int) -> None:
-        """Count time of the loop that the request took beside its dispatch. Do nothing: there is no quota."""
-
     def settle(self) -> None:
         """Decide what the answer says besides its response. Called in the loop, before ``encoded`` is called in the thread."""
 

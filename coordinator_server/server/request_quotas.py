@@ -1,9 +1,9 @@
 """Request-time quotas (``request_percentage``): how much of a loop's time a client may take, and for how long it has to wait.
 
-A quota is a percentage of the time of this loop, which is a broker for its clients. The time is that of the loop: decoding and
-handling a request, and what it does in steps; not that of the log, of other loops, or of the thread for large messages. A client that
-exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and its connection is not read for as long
-(KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``.
+A quota is a percentage of the time of this loop, which is a broker for its clients. What counts is the time of the loop for decoding
+and handling a request, and for its steps, and the processor time of the thread for large messages; not that of the log or of other
+loops. A client that exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and its connection is
+not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``.
 
 As long as there is no quota, connections have the ordinary dispatcher, and nothing of this runs.
 """
@@ -48,7 +48,7 @@ class MeteredRequest(Protocol):
     """A request that is measured."""
 
     def worked(self, ns: int, /) -> None:
-        """Count time of the loop that the request took."""
+        """Count time of the loop or the thread that the request took."""
 
 
 class Meter:
@@ -87,7 +87,7 @@ class Meter:
             self._current = None
 
     def settle(self, connection: Connection, context: RequestContext, work_ns: int) -> int:
-        """Count the time of a request that is answered now. Return the time for which its client has to wait, from now on."""
+        """Count the rest of the time of a request that is answered now. Return the time for which its client has to wait, from now on."""
         wait_ms = self.quotas.record(context, work_ns)
         if wait_ms and not connection.is_closed:
             self.mute(connection, wait_ms)

@@ -39,6 +39,9 @@ class UnansweredRequest:
         """Return the response for an error, in the form of the API. May be called in a thread."""
         return self.api.refuse(self.context, self.request, error, message)
 
+    def worked(self, ns: int) -> None:
+        """Count time of the loop or the thread that the request took beside its dispatch. Do nothing: there is no quota."""
+
     def encoded(self, response: Any) -> bytearray:
         """Return the response's frame. May be called in a thread."""
         frame = bytearray()

@@ -22,7 +22,9 @@ class ManualLoop:
         self.closed: list[Connection] = []
         self.jobs: deque[Callable[[], None]] = deque()
         self.turns = Turns(self.soon.append)
-        self.background = Background(self, self.soon.append)
+        # The processor time of the thread so far.
+        self.thread_ns = 0
+        self.background = Background(self, self.soon.append, lambda: self.thread_ns)
 
     def run(self, job: Callable[[], None], /, *, delay: float = 0.0) -> None:
         """As a worker: keep the job for ``work``."""

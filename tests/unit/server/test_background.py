@@ -32,9 +32,14 @@ def refused(request: Request) -> None:
 
 def test_what_it_returns_and_raises_comes_to_the_loop_in_order(loop: ManualLoop) -> None:
     told: list[Any] = []
-    background = Background(loop, loop.soon.append)
-    background.run(lambda: 7, told.append)
-    background.run(lambda: 1 // 0, told.append)
+    background = Background(loop, loop.soon.append, iter(range(100, 200, 10)).__next__)
+
+    def tell(result: Any, took_ns: int) -> None:
+        told.append(result)
+        assert took_ns == 10
+
+    background.run(lambda: 7, tell)
+    background.run(lambda: 1 // 0, tell)
     assert (told, background.calls) == ([], 2)
     loop.work()
 
@@ -46,7 +51,7 @@ def test_a_request_that_is_refused_is_not_kept(loop: ManualLoop) -> None:
     """Not even until the collector runs."""
     request = Request()
     alive = weakref.ref(request)
-    loop.background.run(lambda given=request: refused(given), lambda _error: None)  # type: ignore[misc]
+    loop.background.run(lambda given=request: refused(given), lambda _error, _took_ns: None)  # type: ignore[misc]
     del request
     loop.work()
 

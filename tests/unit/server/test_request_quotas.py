@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
@@ -17,6 +19,7 @@ from coordinator_server.server.quota_limits import QuotaLimits
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.request_quotas import Meter, MeteredDispatcher, RequestQuotas
 from coordinator_server.server.sampled_rate import MOST_RATES, Windows
+from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
@@ -51,6 +54,8 @@ class Loop:
         meter = Meter(self.quotas, timers, lambda: self.ns)
         self.ns = 0
         self.work_ms = 0.0
+        # Of the thread: to decode a large request, and to encode its answer.
+        self.decode_ms = self.encode_ms = 0.0
         self.key = key
         self.version = APIS[key].versions[-1]
         self.handled = 0
@@ -58,9 +63,25 @@ class Loop:
         self.is_parking = False
         self.steps = Steps(self.loop.turns)
         replies = Metering(meter, logs_requests=logs_requests).replies
-        dispatcher = Dispatcher([serve_row(ROW_OF[key], self._handle)], self.loop.background, replies=replies)
+        dispatcher = Dispatcher([self._in_thread(serve_row(ROW_OF[key], self._handle))], self.loop.background, replies=replies)
         self.dispatch = MeteredDispatcher(dispatcher, meter)
         self.connection, self.transport = self.loop.connect(self.dispatch, Limits(1 << 24, 100))
+
+    def _in_thread(self, api: ServedApi) -> ServedApi:
+        """Return an API whose codecs take time of the thread."""
+
+        def decode(version: int, buf: bytes, pos: int) -> Any:
+            self.loop.thread_ns += int(self.decode_ms * MS)
+            return api.decode[version](buf, pos)
+
+        def encode(version: int, response: Any, out: bytearray) -> None:
+            self.loop.thread_ns += int(self.encode_ms * MS)
+            api.encode[version](response, out)
+
+        versions = range(len(api.decode))
+        return replace(
+            api, decode=[partial(decode, each) for each in versions], encode=[partial(encode, each) for each in versions]
+        )
 
     def _fire(self, timer: Timer) -> None:
         timer.operation()
@@ -193,11 +214,9 @@ def test_steps_count_too() -> None:
 
 
 def test_a_large_request_is_answered_with_the_time_of_its_handler() -> None:
-    """It is decoded and encoded in the thread; the loop's part counts."""
     loop = Loop((EVERYBODY, 10.0))
-    large = HeartbeatRequest("g" * 30_000, 1, "m" * (LARGE_FRAME_BYTES - 30_000))
     loop.is_parking = True
-    loop.send(0, request=large)
+    loop.send(0, request=LARGE)
     loop.loop.work()
     [reply] = loop.parked
     assert reply.is_large
@@ -205,6 +224,43 @@ def test_a_large_request_is_answered_with_the_time_of_its_handler() -> None:
     reply.fail(ErrorCode.INVALID_GROUP_ID)
 
     assert [(answer.throttle_time_ms, answer.error_code) for answer in loop.answers()] == [(1000, ErrorCode.INVALID_GROUP_ID)]
+
+
+LARGE = HeartbeatRequest("g" * 30_000, 1, "m" * (LARGE_FRAME_BYTES - 30_000))
+
+
+def test_the_thread_that_decodes_a_large_request_counts() -> None:
+    loop = Loop((EVERYBODY, 10.0))
+    loop.decode_ms = 11 * PERCENT_MS
+    loop.send(0, request=LARGE)
+
+    assert [answer.throttle_time_ms for answer in loop.answers()] == [1000]
+    assert not loop.connection.is_reading
+
+
+def test_the_thread_that_encodes_a_large_answer_counts_for_the_next_one() -> None:
+    loop = Loop((EVERYBODY, 10.0))
+    loop.encode_ms = 11 * PERCENT_MS
+    loop.send(0, request=LARGE)
+
+    assert [answer.throttle_time_ms for answer in loop.answers()] == [0]
+    assert loop.throttled(0) == 1000
+
+
+@pytest.mark.parametrize("ending", ["closed", "malformed"])
+def test_the_thread_counts_for_a_large_request_that_gets_no_answer(ending: str) -> None:
+    loop = Loop((EVERYBODY, 10.0))
+    loop.decode_ms = 11 * PERCENT_MS
+    frame = encode_request(loop.key, loop.version, 7, "c", LARGE)
+    if ending == "malformed":
+        frame = frame[:-2] + b"\xff\xff"
+    loop.connection.data_received(frame)
+    if ending == "closed":
+        loop.connection.connection_lost(None)
+    assert loop.answers() == []
+    loop.connection, loop.transport = loop.loop.connect(loop.dispatch, Limits(1 << 24, 100))
+
+    assert loop.throttled(0) == 1000
 
 
 def test_brokers_do_not_wait() -> None:
