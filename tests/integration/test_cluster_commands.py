@@ -187,7 +187,8 @@ def test_the_doctor_explains_a_group_that_is_stuck(ask: Command, client: Client)
     assert (stuck.code, finding["severity"], finding["check"]) == (1, "problem", "groups")
     assert "group stuck does not settle: holder of tests at 127.0.0.1 has not given up orders" in finding["what"]
     assert "groups evict stuck --member ID" in finding["action"]
-    assert (after.code, "ok: groups: " in after.out) == (0, True)
+    assert "1 group not settled: looking again in 0.1 s (--watch)" in stuck.err
+    assert (after.code, "ok: groups: " in after.out, "looking again" in after.err) == (0, True, False)
 
 
 def test_the_doctor_says_that_nobody_answers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
-from coordinator_server.cli.output import counted
+from coordinator_server.cli.output import counted, note
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import CONSUMER, Description, Listed, Member, describe_groups, list_groups
 from coordinator_server.client.admin.transactions import OPEN, describe_transactions, list_transactions
@@ -100,6 +100,7 @@ async def _check_groups(cluster: Cluster, watch_s: float) -> list[Finding]:
     unsettled = [each for each in listed if each.state not in SETTLED]
     if unsettled:
         before = await describe_groups(cluster, [each.group_id for each in unsettled])
+        note(f"{counted(len(unsettled), 'group')} not settled: looking again in {watch_s:g} s (--watch)")
         await asyncio.sleep(watch_s)
         after = await describe_groups(cluster, before)
         stuck = [

@@ -131,9 +131,8 @@ def _check_loop(status: Mapping[str, Any]) -> Iterator[Finding]:
         shards = ", ".join(f"{count} {state}" for state, count in sorted(status["shards"].items()))
         yield Finding(WARNING, "server", f"{name} is loading: shards {shards}", "wait; clients try again by themselves")
     else:
-        groups = sum(status["groups"].values())
-        counts = counted(groups, "group"), counted(status["connections"], "connection")
-        yield Finding(OK, "server", f"{name} serves {counts[0]} over {counts[1]} since {status['uptime_ms'] // 1000:,} s")
+        connections = counted(status["connections"], "connection")
+        yield Finding(OK, "server", f"{name} serves {connections}, and was started {status['uptime_ms'] // 1000:,} s ago")
     for incident, count in sorted(status["incidents"].items()):
         if incident in INCIDENTS:
             text = f"{name} has counted {counted(count, 'case')} of {incident} since its start"

@@ -14,6 +14,8 @@ from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING,
 LITTLE_BYTES: Final = 1 << 30
 LITTLE_PART: Final = 0.05
 TOO_LITTLE_BYTES: Final = 64 << 20
+TOO_LITTLE_PART: Final = 0.2
+"""Of a small disk. There the server reserves less room ahead of its log, in proportion to the disk (server/disk_share.py)."""
 FUTURE_S: Final = 60
 FEW_FILES: Final = 4096
 MOSTLY: Final = 0.8
@@ -27,7 +29,7 @@ def check_disk(data_dir: Path) -> Iterator[Finding]:
     free, size = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
     text = f"{free >> 20:,} MiB of {size >> 20:,} MiB are free"
     more = "free some space or enlarge the file system; 'coordinator-server compact' makes the log smaller"
-    if free < TOO_LITTLE_BYTES:
+    if free < min(TOO_LITTLE_BYTES, size * TOO_LITTLE_PART):
         yield Finding(PROBLEM, "disk", text, more)
     elif free < LITTLE_BYTES and free < size * LITTLE_PART:
         yield Finding(WARNING, "disk", text, more)

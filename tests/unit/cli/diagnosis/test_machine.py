@@ -27,6 +27,9 @@ def severities(findings: Iterable[Finding]) -> list[str]:
         (GIB // 2, 5 * GIB, 10**6, "ok"),
         (GIB // 2, 100 * GIB, 10**6, "warning"),
         (GIB // 100, 100 * GIB, 10**6, "problem"),
+        (10 << 20, 12 << 20, 10**6, "ok"),
+        (2 << 20, 12 << 20, 10**6, "problem"),
+        (60 << 20, 1 << 40, 10**6, "problem"),
         (50 * GIB, 100 * GIB, 10, "warning"),
     ],
 )
