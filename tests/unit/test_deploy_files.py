@@ -124,6 +124,13 @@ def test_the_image_listens_where_its_environment_says() -> None:
     assert parsed(entrypoints()["server"]).listen is None
 
 
+def test_the_commands_in_the_containerfile_name_the_directory_of_the_server() -> None:
+    """All programs of a container work on one log."""
+    named = re.findall(r"^#.*--data-dir (\S+)", CONTAINERFILE, re.MULTILINE)
+
+    assert {Path(each) for each in named} == {parsed(entrypoints()["server"]).data_dir}
+
+
 def test_the_compose_file() -> None:
     """Its stages, commands and files exist; everything is published on loopback; volumes are declared and used."""
     [compose] = documents("compose.yaml")
