@@ -3,6 +3,8 @@
 The loop gives a sign of life ten times per second, and a thread wakes when the next one would be late. If it is, the thread looks at what
 the loop's thread is executing. Neither wakes the other: wake-ups are what an idle server costs. Compiled functions have no frames and
 are not seen.
+
+A thread that was ready and had no core did nothing meanwhile. The kernel counts this time, and it is no part of a turn.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Final, NamedTuple
 
@@ -41,20 +44,23 @@ class Seen(NamedTuple):
 class SlowTurns:
     """The watch over one loop. ``start`` and ``stop`` are called on it.
 
-    ``counts`` has the number of slow turns by the API that was served.
+    ``counts`` has the number of slow turns by the API that was served. ``look`` and ``waited`` are ``look_at`` and ``waited_for_core``.
     """
 
-    def __init__(self, look: Callable[[int], Seen] | None = None) -> None:
+    def __init__(self, look: Callable[[int], Seen] | None = None, waited: Callable[[int], float] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self._look = look or look_at
+        self._waited = waited or waited_for_core
+        self._native_id = 0
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._next_sign: asyncio.TimerHandle | None = None
-        # When the last sign was given. Written by the loop only.
-        self._signed_s = 0.0
+        # Written by the loop only.
+        self._last = _Sign(0.0, 0.0)
 
     def start(self) -> None:
         """Begin to watch the running loop."""
+        self._native_id = threading.get_native_id()
         self._sign(asyncio.get_running_loop())
         self._thread = threading.Thread(target=self._watch, args=(threading.get_ident(),), name="slow-turns", daemon=True)
         self._thread.start()
@@ -68,27 +74,48 @@ class SlowTurns:
             self._thread.join()
 
     def _sign(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._signed_s = time.monotonic()
+        self._last = _Sign(time.monotonic(), self._waited(self._native_id))
         self._next_sign = loop.call_later(SIGN_EVERY_S, self._sign, loop)
 
     def _watch(self, watched: int) -> None:
-        look_s = self._signed_s + LATE_S
+        look_s = self._last.at_s + LATE_S
         while not self._stopping.wait(max(0.0, look_s - time.monotonic())):
-            now_s, signed_s = time.monotonic(), self._signed_s
+            now_s, last = time.monotonic(), self._last
             if now_s > look_s + PAUSED_S:
                 look_s = now_s + SLOW_S
                 continue
-            if now_s >= signed_s + LATE_S:
+            if now_s >= last.at_s + LATE_S:
                 seen = self._look(watched)
-                while self._signed_s == signed_s:
+                while self._last is last:
                     if self._stopping.wait(SLOW_S):
                         return
-                self._count(seen, self._signed_s - signed_s - SIGN_EVERY_S)
-            look_s = self._signed_s + LATE_S
+                self._judge(seen, last, self._last)
+            look_s = self._last.at_s + LATE_S
 
-    def _count(self, seen: Seen, late_s: float) -> None:
+    def _judge(self, seen: Seen, before: _Sign, after: _Sign) -> None:
+        waited_s = after.waited_s - before.waited_s
+        took_s = after.at_s - before.at_s - SIGN_EVERY_S - waited_s
+        if took_s < SLOW_S:
+            return
         self.counts[seen.api] += 1
-        log.warning("slow-turn", api=seen.api, function=seen.function, ms=round(late_s * 1000), count=self.counts[seen.api])
+        fields = {"ms": round(took_s * 1000), "waited_for_core_ms": round(waited_s * 1000), "count": self.counts[seen.api]}
+        log.warning("slow-turn", api=seen.api, function=seen.function, **fields)
+
+
+class _Sign(NamedTuple):
+    """A sign of life: when, and for how long the loop's thread had waited for a core until then."""
+
+    at_s: float
+    waited_s: float
+
+
+def waited_for_core(native_id: int) -> float:
+    """Return for how many seconds a thread of this process has been ready without a core; 0 if the kernel does not say it."""
+    try:
+        # The second number is that time in ns (the kernel's Documentation/scheduler/sched-stats).
+        return int(Path(f"/proc/self/task/{native_id}/schedstat").read_bytes().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def look_at(thread: int) -> Seen:

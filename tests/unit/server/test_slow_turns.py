@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import os
 import threading
 import time
 from itertools import count
@@ -19,7 +21,7 @@ from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at
+from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at, waited_for_core
 from protocol.frames import encode_request
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestTopic
@@ -70,6 +72,53 @@ def test_other_slow_work_has_no_api() -> None:
 
     assert set(slow.counts) == {NO_API}
     assert lines[0]["api"] == NO_API
+
+
+@pytest.mark.parametrize(("worked_s", "counted"), [(0.0, 0), (0.3, 1)])
+def test_a_wait_for_a_core_is_no_part_of_a_turn(worked_s: float, counted: int) -> None:
+    """A busy machine makes a loop late that has nothing to do. A turn that worked for long is still slow."""
+    waited = [0.0]
+    slow = SlowTurns(look=lambda _thread: Seen("Heartbeat", ""), waited=lambda _id: waited[0])
+
+    async def play() -> None:
+        slow.start()
+        await asyncio.sleep(0.05)
+        began_s = time.monotonic()
+        time.sleep(SLOW_S + worked_s)  # noqa: ASYNC251 - the loop is blocked on purpose
+        waited[0] += time.monotonic() - began_s - worked_s
+        await asyncio.sleep(0.2)
+        slow.stop()
+
+    with capture_logs() as lines:
+        for _ in range(50):
+            asyncio.run(play())
+            if slow.counts["Heartbeat"] >= counted:
+                break
+            slow = SlowTurns(look=lambda _thread: Seen("Heartbeat", ""), waited=lambda _id: waited[0])
+
+    assert [line["event"] for line in lines] == ["slow-turn"] * counted
+    assert all(100 <= line["ms"] < 1000 * SLOW_S and line["waited_for_core_ms"] >= 100 for line in lines)
+
+
+def test_the_kernel_says_how_long_a_thread_had_no_core() -> None:
+    """Many threads that want one core wait for it."""
+    waits: list[float] = []
+
+    def spin() -> None:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        before, until_s = waited_for_core(threading.get_native_id()), time.monotonic() + 0.2
+        while time.monotonic() < until_s:
+            hashlib.sha256(b"x" * 1_000_000)
+        waits.append(waited_for_core(threading.get_native_id()) - before)
+
+    threads = [threading.Thread(target=spin) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert max(waits) > 0.05
+    assert waited_for_core(1 << 30) == 0.0
 
 
 def test_quick_turns_are_not_counted() -> None:
