@@ -62,6 +62,7 @@ from coordinator_server.server.control_operations import control_operations, sea
 from coordinator_server.server.described_loops import OnlyLoop
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
+from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.family_news import FamilyNews
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.group_counts import GroupCounts
@@ -188,7 +189,8 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
     runtimes: dict[str, CoordinatorRuntime[Any]] = {}
     courier = _courier(site, store, runtimes, builders)
     services, executor = _services(site, store, courier)
-    incidents, audit = Incidents(services.clock.now_ms), Audit(services.clock.now_ms)
+    episodes = Episodes(services.clock.now_ms)
+    incidents, audit = Incidents(episodes), Audit(services.clock.now_ms, episodes)
     producer_ids = ProducerIds(
         site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms, loop.call_later
     )
@@ -530,8 +532,11 @@ def _logs_requests() -> bool:
 
 
 def _say_removed(removed: Removed) -> None:
-    if removed.layers or removed.segments:
+    # Layers alone are copies of what a newer layer has: no history has gone.
+    if removed.segments:
         log.info("history-removed", shard=str(removed.shard), layers=removed.layers, segments=removed.segments)
+    elif removed.layers:
+        log.info("replaced-layers-removed", shard=str(removed.shard), layers=removed.layers)
     if removed.damage is not None:
         log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))
 

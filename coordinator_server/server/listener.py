@@ -276,9 +276,9 @@ class Listener:
         """Close the connections that are idle, or stalled in the middle of a request."""
         self._sweep += 1
         self._receiving.sweep()
-        self.incidents.review()
+        self.incidents.episodes.review()
         self._look_at(list(self._connections))
-        if self._connections or self.incidents.has_open:
+        if self._connections or self.incidents.episodes:
             self._sweep_later()
         return CoordinatorResult(None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from structlog.testing import capture_logs
 
 from coordinator_server.server.address_rates import AddressRates
+from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.sampled_rate import MOST_RATES, Windows
 from protocol.messages.cluster_metadata import ClientQuotaRecord, EntityData
@@ -18,7 +19,7 @@ class Rates(AddressRates):
 
     def __init__(self, quotas: dict[str | None, float]) -> None:
         self.clock = ManualClock()
-        self.incidents = Incidents(self.clock.now_ms)
+        self.incidents = Incidents(Episodes(self.clock.now_ms))
         super().__init__(Windows(11, 1000), self.incidents, self.clock.now_ms)
         self.use([ClientQuotaRecord([EntityData("ip", name)], "connection_creation_rate", rate) for name, rate in quotas.items()])
 

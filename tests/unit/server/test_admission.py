@@ -9,6 +9,7 @@ from coordinator_server.config import Config, ConfigError
 from coordinator_server.config_values import load
 from coordinator_server.properties import UNLIMITED
 from coordinator_server.server.admission import LONGEST_DELAY_MS, Admission, Limits, connection_limits, limits_of_listener
+from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 from tests.support.clock import ManualClock
@@ -16,7 +17,7 @@ from tests.support.clock import ManualClock
 
 def admission(limits: Limits, clock: ManualClock | None = None) -> Admission:
     clock = clock or ManualClock()
-    return Admission(limits, Incidents(clock.now_ms), clock.now_ms)
+    return Admission(limits, Incidents(Episodes(clock.now_ms)), clock.now_ms)
 
 
 def test_at_the_limit_connections_are_refused_until_one_ends() -> None:

@@ -16,12 +16,13 @@ from coordinator_server.catalog.alter_configs import ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow, serve_row
-from coordinator_server.server.audit import REFUSALS_PER_SECOND, RESOURCES_PER_LINE, Audit
+from coordinator_server.server.audit import MOST_EPISODES, REFUSALS_PER_SECOND, RESOURCES_PER_LINE, Audit
 from coordinator_server.server.audit_line import LONGEST_TEXT
 from coordinator_server.server.audited_apis import NAMED, NOT_AUDITED, audited
 from coordinator_server.server.connection import Connection, Limits
 from coordinator_server.server.control import READING, ControlSocket
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.episodes import EPISODE_MS, Episodes
 from coordinator_server.server.table import ROWS
 from protocol.acl_codes import Operation
 from protocol.api import APIS
@@ -53,12 +54,16 @@ TWO = CreateTopicsRequest(topics=[CreatableTopic("orders"), CreatableTopic("bad 
 ROW_OF = {row.request.kafka.key: row for row in ROWS}
 
 
+def audit_of(clock: ManualClock) -> Audit:
+    return Audit(clock.now_ms, Episodes(clock.now_ms))
+
+
 class Peer:
     """A client of one audited API. ``handle`` is the handler, without a node."""
 
     def __init__(self, key: int, handle: Any) -> None:
         loop = ManualLoop()
-        apis = audited([serve_row(ROW_OF[key], handle)], Audit(ManualClock().now_ms))
+        apis = audited([serve_row(ROW_OF[key], handle)], audit_of(ManualClock()))
         self._loop = loop
         self._key = key
         self.connection, self.transport = loop.connect(Dispatcher(apis, loop.background), Limits(1 << 24, 1000))
@@ -232,7 +237,7 @@ def test_a_denied_request_has_a_line_at_every_log_level() -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     try:
         with capture_logs() as lines:
-            Audit(ManualClock().now_ms).denied(ANN, "Create", ["Cluster:kafka-cluster"])
+            audit_of(ManualClock()).denied(ANN, "Create", ["Cluster:kafka-cluster"])
             structlog.get_logger().error("lost")
     finally:
         structlog.configure(**before)
@@ -243,18 +248,65 @@ def test_a_denied_request_has_a_line_at_every_log_level() -> None:
 
 
 def test_a_flood_of_refusals_is_counted() -> None:
+    """Of many different ones, some in each second have a line. One that had none begins no episode."""
     clock = ManualClock()
-    audit = Audit(clock.now_ms)
+    audit = audit_of(clock)
+
+    def fail(user: str) -> None:
+        audit.authentication_failed("192.0.2.7", listener="SASL", mechanism="PLAIN", user=user, why="wrong password")
+
     with capture_logs() as lines:
-        for _ in range(REFUSALS_PER_SECOND + 7):
-            audit.authentication_failed("192.0.2.7", listener="SASL", mechanism="PLAIN", user="u" * 1000, why="wrong password")
+        for number in range(REFUSALS_PER_SECOND + 7):
+            fail(str(number).ljust(1000, "u"))
         clock.advance(1000)
-        audit.denied(ANN, "Create", ["Cluster:kafka-cluster"])
+        fail(str(REFUSALS_PER_SECOND).ljust(1000, "u"))
 
     assert len(lines) == REFUSALS_PER_SECOND + 1
     assert len(lines[0]["user"]) == LONGEST_TEXT + 1
     assert [line.get("left_out_before") for line in lines[-2:]] == [None, 7]
-    assert audit.counts == {"authentication-failed": REFUSALS_PER_SECOND + 7, "request-denied": 1}
+    assert audit.counts == {"authentication-failed": REFUSALS_PER_SECOND + 8}
+
+
+def test_a_client_that_tries_again_has_a_line_a_minute() -> None:
+    """It says how many there were. What differs in more than the client id has a line of its own."""
+    clock = ManualClock()
+    episodes = Episodes(clock.now_ms)
+    audit = Audit(clock.now_ms, episodes)
+    other = RequestContext("tool-2", "192.0.2.7", 19, 7, "User:ann")
+
+    with capture_logs() as lines:
+        for _ in range(EPISODE_MS // 1000):
+            audit.denied(ANN, "Create", ["Topic:a"])
+            clock.advance(1000)
+        audit.denied(other, "Create", ["Topic:a"])
+        audit.denied(ANN, "Create", ["Topic:b"])
+        episodes.review()
+        clock.advance(EPISODE_MS)
+        episodes.review()
+
+    assert [(line["resources"], line["client_id"], line.get("more")) for line in lines] == [
+        (["Topic:a"], "tool", None),
+        (["Topic:b"], "tool", None),
+        (["Topic:a"], "tool-2", EPISODE_MS // 1000),
+    ]
+    assert not episodes
+    assert audit.counts == {"request-denied": EPISODE_MS // 1000 + 2}
+
+
+def test_many_open_episodes_take_no_more_memory() -> None:
+    """Then each refusal has a line again, as far as the lines of a second go."""
+    clock = ManualClock()
+    episodes = Episodes(clock.now_ms)
+    audit = Audit(clock.now_ms, episodes)
+
+    with capture_logs() as lines:
+        for number in range(MOST_EPISODES + 5):
+            clock.advance(10)
+            audit.denied(ANN, "Create", [f"Topic:{number}"])
+        audit.denied(ANN, "Create", [f"Topic:{MOST_EPISODES + 1}"])
+
+    assert len(episodes) == MOST_EPISODES
+    assert len(lines) == MOST_EPISODES + 6
 
 
 async def test_an_operation_of_the_control_socket_that_changes_something_has_a_line(tmp_path: Path) -> None:

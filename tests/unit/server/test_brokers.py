@@ -14,6 +14,7 @@ from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.apis.brokers import API_VERSIONS_API, FIND_COORDINATOR_API, METADATA_API
 from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.episodes import Episodes
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -65,7 +66,7 @@ class Site:
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         return next((topic for topic in self.topics.values() if topic.topic_id == topic_id), None)
 
-    audit = Audit(ManualClock().now_ms)
+    audit = Audit(ManualClock().now_ms, Episodes(ManualClock().now_ms))
 
     def all_topics(self) -> list[Topic]:
         return list(self.topics.values())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -10,15 +12,20 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.server import composition
 
 
-@pytest.mark.parametrize(("layers", "segments"), [([10], []), ([], [0, 5]), ([10], [0])])
-def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[int]) -> None:
-    """Looks that removed nothing are not."""
+@pytest.mark.parametrize(
+    ("layers", "segments", "line"),
+    [
+        ([10], [], {"event": "replaced-layers-removed", "layers": [10]}),
+        ([], [0, 5], {"event": "history-removed", "layers": [], "segments": [0, 5]}),
+        ([10], [0], {"event": "history-removed", "layers": [10], "segments": [0]}),
+    ],
+)
+def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[int], line: dict[str, Any]) -> None:
+    """History is gone only with a segment. Looks that removed nothing are not logged."""
     shard = ShardId("__consumer_offsets", 3)
 
     with capture_logs() as lines:
         composition._say_removed(Removed(shard, [], []))
         composition._say_removed(Removed(shard, layers, segments))
 
-    assert [(line["event"], line["shard"], line["layers"], line["segments"]) for line in lines] == [
-        ("history-removed", "__consumer_offsets-3", layers, segments)
-    ]
+    assert lines == [{**line, "shard": "__consumer_offsets-3", "log_level": "info"}]

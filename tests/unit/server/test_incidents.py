@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from structlog.testing import capture_logs
 
-from coordinator_server.server.incidents import EPISODE_MS, Incidents
+from coordinator_server.server.episodes import EPISODE_MS, Episodes
+from coordinator_server.server.incidents import Incidents
 from tests.support.clock import ManualClock
 
 
 def test_many_cases_are_counted_and_take_one_line_a_minute() -> None:
     clock = ManualClock()
-    incidents = Incidents(clock.now_ms)
+    incidents = Incidents(Episodes(clock.now_ms))
     with capture_logs() as lines:
         for n in range(1000):
             incidents.report("refused", peer=n)
-        incidents.review()
+        incidents.episodes.review()
         clock.advance(EPISODE_MS)
-        incidents.review()
-        incidents.review()
+        incidents.episodes.review()
+        incidents.episodes.review()
 
     assert [(line["event"], line["peer"], line.get("more"), line.get("in_all")) for line in lines] == [
         ("refused", 0, None, None),
@@ -28,20 +29,20 @@ def test_many_cases_are_counted_and_take_one_line_a_minute() -> None:
 
 def test_an_episode_ends_with_a_minute_without_a_case() -> None:
     clock = ManualClock()
-    incidents = Incidents(clock.now_ms)
+    incidents = Incidents(Episodes(clock.now_ms))
     with capture_logs() as lines:
         incidents.report("refused")
-        was_open = incidents.has_open
+        was_open = bool(incidents.episodes)
         clock.advance(EPISODE_MS)
-        incidents.review()
-        is_open = incidents.has_open
+        incidents.episodes.review()
+        is_open = bool(incidents.episodes)
         incidents.report("refused")
 
     assert (was_open, is_open, len(lines)) == (True, False, 2)
 
 
 def test_names_have_episodes_of_their_own_and_normal_cases_have_none() -> None:
-    incidents = Incidents(ManualClock().now_ms)
+    incidents = Incidents(Episodes(ManualClock().now_ms))
     with capture_logs() as lines:
         incidents.report("refused")
         incidents.report("shed")

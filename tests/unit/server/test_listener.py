@@ -20,7 +20,8 @@ from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.incidents import EPISODE_MS, Incidents
+from coordinator_server.server.episodes import EPISODE_MS, Episodes
+from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.listener import CONNECTIONS_PER_STEP, LONGEST_SWEEP_MS, Listener, ListenerServices
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
@@ -62,7 +63,7 @@ class Place:
         self.loop = asyncio.new_event_loop()
         background, turns = Background(ThreadWorker(lambda: None), self._run_now), Turns(self._run_now)
         timers = ShardTimers(self.queue, self.clock, self._fire)
-        services = ListenerServices(self.clock, timers, SocketAcceptor, limits, Incidents(self.clock.now_ms))
+        services = ListenerServices(self.clock, timers, SocketAcceptor, limits, Incidents(Episodes(self.clock.now_ms)))
         apis = [serve_row(HEARTBEAT_API, self._park), serve_row(JOIN_GROUP_API, self._park)]
         dispatch = Dispatcher(apis, background)
         self.listener = Listener(self.loop, config, dispatch, turns, background, services)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.receiving import RECOUNT_BYTES, Bounds, Receiving
 from tests.support.clock import ManualClock
@@ -64,7 +65,7 @@ class Peer:
 
 
 def made(max_bytes: int | None) -> tuple[Receiving, Incidents]:
-    incidents = Incidents(ManualClock().now_ms)
+    incidents = Incidents(Episodes(ManualClock().now_ms))
     return Receiving(None if max_bytes is None else Bounds(max_bytes, STRANGERS), STALLED_SWEEPS, incidents), incidents
 
 

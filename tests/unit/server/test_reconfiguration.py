@@ -10,6 +10,7 @@ from coordinator_server.config import Config
 from coordinator_server.config_values import load
 from coordinator_server.log.layers.retention import History
 from coordinator_server.server.admission import Admission, Limits
+from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.reconfiguration import Reconfiguration
@@ -99,7 +100,7 @@ def test_limits_that_cannot_be_used_leave_the_old_ones() -> None:
 def test_other_limits_count_for_connections_from_then_on() -> None:
     """Those that are open stay."""
     clock = ManualClock()
-    admission = Admission(Limits(2), Incidents(clock.now_ms), clock.now_ms)
+    admission = Admission(Limits(2), Incidents(Episodes(clock.now_ms)), clock.now_ms)
     assert [admission.admit("a") for _ in range(3)] == [True, True, False]
 
     admission.limit(Limits(3))
