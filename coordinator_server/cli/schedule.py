@@ -53,6 +53,7 @@ class Rounds:
         self._schedule = Schedule(options.every, Rule(options.min_bytes, options.longest), _steady_ms())
         self._session = WarmSession(options)
         self._report = ScheduleReport(os.getpid(), options.engine, options.every, _now_ms())
+        self._report.jobs = {name: JobTotals() for name in options.jobs}
         self._is_first = True
 
     def run(self) -> int:
@@ -80,7 +81,7 @@ class Rounds:
         self._report.rounds += 1
         for name, job in self._jobs:
             run, is_final = self._run(name, job)
-            self._report.jobs.setdefault(name, JobTotals()).add(run)
+            self._report.jobs[name].add(run)
             self._report.running = ""
             self._print(run)
             if is_final:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 # The report's place among those of the server.
 SCHEDULE: Final = "schedule"
@@ -47,9 +47,9 @@ class JobRun(Struct, frozen=True):
 
 
 class JobTotals(Struct):
-    """All runs of a job: their number by outcome, and the sums of what they did."""
+    """All runs of a job: their number by outcome, from 0 on, and the sums of what they did."""
 
-    runs: dict[str, int] = {}
+    runs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(map(str, Outcome), 0))
     seconds: float = 0.0
     records_in: int = 0
     bytes_in: int = 0
@@ -58,7 +58,7 @@ class JobTotals(Struct):
 
     def add(self, run: JobRun) -> None:
         """Count a run."""
-        self.runs[run.outcome] = self.runs.get(run.outcome, 0) + 1
+        self.runs[run.outcome] += 1
         self.seconds += run.seconds
         self.records_in += run.counts.records_in
         self.bytes_in += run.counts.bytes_in

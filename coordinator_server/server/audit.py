@@ -24,6 +24,7 @@ from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 
 RESOURCES_PER_LINE: Final = 20
+REFUSALS: Final = ("request-denied", "authentication-failed")
 REFUSALS_PER_SECOND: Final = 100
 MOST_EPISODES: Final = 1000
 """While so many are open, each further refusal has its line."""

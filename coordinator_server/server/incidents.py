@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from coordinator_server.server.episodes import Episodes
 
 log = structlog.get_logger(__name__)
+
+NAMES: Final = (
+    "authentication-failed",
+    "catalog-full",
+    "client-quotas-full",
+    "connection-idle",
+    "connection-limit-reached",
+    "connection-quota-exceeded",
+    "connection-rate-reached",
+    "connection-refused",
+    "connections-not-accepted",
+    "group-full",
+    "group-record-too-large",
+    "group-setting-out-of-bounds",
+    "login-shed",
+    "login-timed-out",
+    "member-refused",
+    "members-full",
+    "request-shed",
+    "request-stalled",
+    "share-state-refused",
+    "target-refused",
+    "tls-handshake-failed",
+    "user-removed",
+)
+"""All cases that are reported or counted. Their metrics are 0 before the first case."""
 
 
 class Incidents:

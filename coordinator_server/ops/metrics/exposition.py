@@ -15,6 +15,7 @@ from coordinator_server.ops.metrics.families import (
     COMPACTIONS,
     CPU,
     DISK_FREE,
+    DISK_SIZE,
     JOB_DONE,
     JOB_RECORDS,
     JOB_TIME,
@@ -32,7 +33,7 @@ from coordinator_server.ops.metrics.families import (
     Family,
     Kind,
 )
-from coordinator_server.ops.metrics.processes import disk_free, log_bytes, process_numbers
+from coordinator_server.ops.metrics.processes import disk_room, log_bytes, process_numbers
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Found
 
@@ -71,9 +72,10 @@ def _of_loops(found: Found) -> Iterator[Metric]:
 
 def _of_disk(found: Found) -> Iterator[Metric]:
     yield _metric(LOG_BYTES, [[topic, size] for topic, size in log_bytes(found.data_dir).items()])
-    free = disk_free(found.data_dir)
-    if free is not None:
-        yield _metric(DISK_FREE, [[free]])
+    room = disk_room(found.data_dir)
+    if room is not None:
+        for family, size in zip((DISK_FREE, DISK_SIZE), room, strict=True):
+            yield _metric(family, [[size]])
 
 
 def _of_jobs(reports: Mapping[str, Mapping[str, Any]]) -> Iterator[Metric]:

@@ -1,6 +1,7 @@
 """Every metric: its name, kind, labels and meaning, and what it is called in Kafka's JMX. docs/metrics.md is made of this table.
 
-A name has the prefix ``coordinator_``; a counter's ends in ``_total``. ``key`` is its name in the answers of ``control.sock``. Metrics of
+A name has the prefix ``coordinator_``; a counter's ends in ``_total``. No label is ``job`` or ``instance``: Prometheus adds these, and
+renames one of ours. ``key`` is its name in the answers of ``control.sock``. Metrics of
 a loop have the label ``loop`` before the others.
 """
 
@@ -213,6 +214,7 @@ LOG_BYTES: Final = Family(
     is_of_loop=False,
 )
 DISK_FREE: Final = Family("disk_free_bytes", Kind.GAUGE, "Room on the disk of the data directory.", is_of_loop=False)
+DISK_SIZE: Final = Family("disk_size_bytes", Kind.GAUGE, "Size of the disk of the data directory.", is_of_loop=False)
 COMPACTIONS: Final = Family(
     "compactions",
     Kind.COUNTER,
@@ -226,19 +228,19 @@ COMPACTED: Final = Family(
 )
 COMPACTION_TIME: Final = Family("compaction_seconds", Kind.COUNTER, "Time of all runs of the cleaner.", is_of_loop=False)
 JOBS: Final = Family(
-    "job_runs", Kind.COUNTER, "Runs of scheduled jobs by outcome.", ("schedule", "job", "outcome"), is_of_loop=False
+    "job_runs", Kind.COUNTER, "Runs of scheduled jobs by outcome.", ("schedule", "job_name", "outcome"), is_of_loop=False
 )
 JOB_TIME: Final = Family(
-    "job_seconds", Kind.COUNTER, "Time of all runs of a scheduled job.", ("schedule", "job"), is_of_loop=False
+    "job_seconds", Kind.COUNTER, "Time of all runs of a scheduled job.", ("schedule", "job_name"), is_of_loop=False
 )
 JOB_RECORDS: Final = Family(
-    "job_records", Kind.COUNTER, "Records that a scheduled job has read.", ("schedule", "job"), is_of_loop=False
+    "job_records", Kind.COUNTER, "Records that a scheduled job has read.", ("schedule", "job_name"), is_of_loop=False
 )
 JOB_DONE: Final = Family(
     "job_last_success_timestamp_seconds",
     Kind.GAUGE,
     "When a scheduled job was last done, in seconds since 1970.",
-    ("schedule", "job"),
+    ("schedule", "job_name"),
     is_of_loop=False,
 )
 SCRAPE_TIME: Final = Family("scrape_duration_seconds", Kind.GAUGE, "How long it took to ask the server.", is_of_loop=False)
@@ -254,6 +256,7 @@ OF_PROCESS: Final = (
     BUILD,
     LOG_BYTES,
     DISK_FREE,
+    DISK_SIZE,
     COMPACTIONS,
     COMPACTED,
     COMPACTION_TIME,

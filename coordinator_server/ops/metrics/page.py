@@ -26,8 +26,10 @@ Nothing is encrypted and everybody who reaches the address can read it: ids of g
 `coordinator_group_commit_age_seconds` (`metrics.commit.age.groups.max=0` leaves them out).
 
 A metric of a loop has the label `loop`. Of a loop that does not answer within two seconds only
-`coordinator_loop_up` is there. Counters begin with the loop's process. `deploy/` has a dashboard for
-Grafana and alert rules.
+`coordinator_loop_up` is there. Counters begin with the loop's process, at 0: Prometheus sees no increase in
+a series that begins with 1. Two kinds begin later: errors other than UNKNOWN_SERVER_ERROR with the first
+one, times of requests with the first request of their API. What happens before the first scrape of a
+process is in no rate. `deploy/` has a dashboard for Grafana and alert rules; tests run every query of them.
 
 This page is made of `coordinator_server/ops/metrics/families.py`; `make generate` writes it. The
 last column is what Kafka calls the same or the nearest thing.

@@ -62,10 +62,10 @@ def log_bytes(data_dir: Path) -> dict[str, int]:
     return dict(sizes)
 
 
-def disk_free(data_dir: Path) -> int | None:
-    """Return the bytes that the server may still write to the disk of a directory."""
+def disk_room(data_dir: Path) -> tuple[int, int] | None:
+    """Return the bytes that the server may still write to the disk of a directory, and the size of that disk."""
     try:
         found = os.statvfs(data_dir)
     except OSError:
         return None
-    return found.f_bavail * found.f_frsize
+    return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize

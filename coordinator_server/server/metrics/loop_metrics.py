@@ -4,7 +4,8 @@
 {"ok": true, "metrics": [{"node_id": 1, "pid": 4711, "samples": {"requests": [["Heartbeat", "4", 12], …], …}}], "health": […]}
 
 A sample is the values of the family's labels, but for the loop, and then the number; for a histogram, the number of observations in
-each class and their sum. ``health`` is what the operation ``health`` answers. Times of requests are measured from the first request
+each class and their sum. Counters are there from the start, with 0: Prometheus sees no increase in a series that begins with 1. Of the
+errors only UNKNOWN_SERVER_ERROR is, and times are there from an API's first request on. ``health`` is what the operation ``health`` answers. Times of requests are measured from the first request
 on, or from the start if the property ``metrics.listener`` is set.
 """
 
@@ -12,22 +13,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.machine.shard import Clock
-from coordinator_server.server.audit import Audit
+from coordinator_server.server.audit import REFUSALS, Audit
 from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.control import Operation
-from coordinator_server.server.group_counts import GroupCounts
+from coordinator_server.server.group_counts import REASONS, GroupCounts
 from coordinator_server.server.hosted import Hosted
-from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.incidents import NAMES, Incidents
 from coordinator_server.server.listener import Listener
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
 from coordinator_server.server.node import Node
 from coordinator_server.server.served_api import ServedApi
+from coordinator_server.server.slow_turns import NO_API
 from protocol.error_codes import ErrorCode
 
 Samples = dict[str, list[list[Any]]]
@@ -96,10 +98,10 @@ class LoopMetrics:
         errors: list[list[Any]] = []
         times: list[list[Any]] = []
         for api in self._of.apis:
-            of_api: Counter[int] = Counter()
+            of_api = Counter({int(ErrorCode.UNKNOWN_SERVER_ERROR): 0})
             classes, seconds = [0] * len(api.tallies[0].times), 0.0
             for version, tally in enumerate(api.tallies):
-                if not tally.requests:
+                if not api.min_version <= version <= api.max_version:
                     continue
                 requests.append([api.name, str(version), tally.requests])
                 of_api.update(tally.errors)
@@ -109,7 +111,7 @@ class LoopMetrics:
             if any(classes):
                 times.append([api.name, classes, seconds])
         samples |= {"requests": requests, "request_errors": errors, "request_duration_seconds": times}
-        samples["slow_turns"] = [[api, count] for api, count in self.slow_turns.items()]
+        samples["slow_turns"] = _from_zero([NO_API, *(api.name for api in self._of.apis)], self.slow_turns)
 
     def _add_log(self, samples: Samples) -> None:
         counts = self._of.store.submits
@@ -128,9 +130,9 @@ class LoopMetrics:
         samples["connections"] = [[connections]]
         samples["parked_answers"] = [[parked]]
         samples["waiting_connections"] = [[waiting]]
-        samples["incidents"] = [[name, count] for name, count in self._of.incidents.counts.items()]
-        samples["access_refusals"] = [[event, count] for event, count in self._of.audit.counts.items()]
-        samples["rebalances"] = [[reason, count] for reason, count in self._of.group_counts.reasons.items()]
+        samples["incidents"] = _from_zero(NAMES, self._of.incidents.counts)
+        samples["access_refusals"] = _from_zero(REFUSALS, self._of.audit.counts)
+        samples["rebalances"] = _from_zero(REASONS, self._of.group_counts.reasons)
         samples["sessions_expired"] = [[self._of.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
         if self._node.nodes.loop == 0:
@@ -149,6 +151,11 @@ class LoopMetrics:
         samples["group_commit_age_seconds"] = [
             [group_id, max(now_ms - at_ms, 0) / 1000] for group_id, at_ms in counts.oldest_commits.items()
         ]
+
+
+def _from_zero(names: Iterable[str], counts: Mapping[str, int]) -> list[list[Any]]:
+    """Return the samples of all names; 0 for those without a count."""
+    return [[name, count] for name, count in {**dict.fromkeys(names, 0), **counts}.items()]
 
 
 def _error_name(code: int) -> str:

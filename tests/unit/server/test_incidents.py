@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from structlog.testing import capture_logs
 
 from coordinator_server.server.episodes import EPISODE_MS, Episodes
-from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.incidents import NAMES, Incidents
 from tests.support.clock import ManualClock
 
 
@@ -50,3 +53,14 @@ def test_names_have_episodes_of_their_own_and_normal_cases_have_none() -> None:
 
     assert [line["event"] for line in lines] == ["refused", "shed"]
     assert incidents.counts == {"refused": 1, "shed": 1, "idle": 1}
+
+
+def test_every_case_in_the_sources_has_its_name_in_the_table() -> None:
+    """And no other: metrics begin with these."""
+    sources = Path(__file__).parents[3] / "coordinator_server"
+    text = "".join(
+        path.read_text() for part in ("server", "group", "catalog", "share") for path in (sources / part).rglob("*.py")
+    )
+
+    assert set(re.findall(r'(?:\breport|_report|incidents\.count)\(\s*"([a-z-]+)"', text)) == set(NAMES)
+    assert list(NAMES) == sorted(NAMES)

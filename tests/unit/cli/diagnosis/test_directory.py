@@ -14,6 +14,7 @@ from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_director
 from coordinator_server.log.file_locks import Holder, LocalLock
 from coordinator_server.log.file_names import LOCK
 from coordinator_server.pipeline.errors import CannotSeal
+from coordinator_server.server.incidents import NAMES
 from protocol.record_batch import Record
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_meta, write_segments
 
@@ -207,3 +208,8 @@ def test_the_worst_comes_first_and_makes_the_exit_code(data: Path, capsys: pytes
     assert shown[-1].startswith("0 problems, ")
     assert [each["severity"] for each in rows] == ["problem"]
     assert "ok: damage: none" in capsys.readouterr().out
+
+
+def test_what_to_do_is_said_of_cases_that_a_server_counts() -> None:
+    """By their names."""
+    assert INCIDENTS.keys() <= set(NAMES)

@@ -54,12 +54,15 @@ def queries() -> Iterator[tuple[str, str]]:
 def test_a_query_asks_for_what_there_is(query: str, shown: str) -> None:
     """Names, the labels that select and group, and those of legends and texts."""
     names = set(re.findall(r"coordinator_\w+", query))
-    labels = set.intersection(*(known()[name] for name in names)) if names else OF_PROMETHEUS
-    asked = {label for part in re.findall(r"by \(([^)]*)\)", query) for label in re.split(r",\s*", part)}
-    asked |= {label for part in re.findall(r"\{([^}]*)\}", query) for label in re.findall(r"(\w+)(?:=~|!~|!=|=)", part)}
-    asked |= set(re.findall(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}", shown))
+    labels = set.union(*(known()[name] for name in names)) if names else OF_PROMETHEUS
+    grouped = {label for part in re.findall(r"by \(([^)]*)\)", query) for label in re.split(r",\s*", part)} - {"le"}
+    matched = {label for part in re.findall(r"on \(([^)]*)\)", query) for label in re.split(r",\s*", part)}
+    shows = set(re.findall(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}", shown))
 
-    assert asked - labels == set()
+    for name, part in re.findall(r"(\w+)\{([^}]*)\}", query):
+        assert set(re.findall(r"(\w+)(?:=~|!~|!=|=)", part)) <= known().get(name, OF_PROMETHEUS)
+    assert grouped | matched <= labels
+    assert shows <= (grouped or labels)
     assert query.count("(") == query.count(")")
 
 

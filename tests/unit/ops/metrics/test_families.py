@@ -21,6 +21,11 @@ def test_names_follow_the_rules_of_prometheus() -> None:
     assert [each.name for each in families() if not re.fullmatch(r"[A-Z].*\.", each.help)] == []
 
 
+def test_no_label_is_one_that_prometheus_adds() -> None:
+    """It would be renamed: ``job`` to ``exported_job``."""
+    assert [each.name for each in families() if {"job", "instance", "le"} & set(each.labels)] == []
+
+
 def test_histograms_have_ascending_bounds() -> None:
     for each in families():
         assert (each.kind is Kind.HISTOGRAM) == bool(each.bounds)
