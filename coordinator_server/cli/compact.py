@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 def job(options: argparse.Namespace) -> JobDone:
     """Compact. Raises PipelineError, LogError and OSError."""
-    data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename")
+    data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename").absolute()
     check_data_dir(data_dir)
     tell_unknown(data_dir)
     started_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""The actions of ``groups`` that answer from the log of the group's shard: why, at, restore and expiring."""
+"""The actions of ``groups`` on a data directory: why, at and restore read the log of the group's shard, expiring asks the server."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import hashlib
 
 from coordinator_server.client import GroupSettings, Membership
@@ -60,4 +61,6 @@ def score(address: str, key: str) -> bytes:
     return hashlib.sha256(f"{address} {key}".encode()).digest()
 
 
-asyncio.run(main())
+# ctrl-C ends main, which leaves the group.
+with contextlib.suppress(KeyboardInterrupt):
+    asyncio.run(main())

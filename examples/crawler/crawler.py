@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 
 from coordinator_server.client import GroupSettings, MembershipLost, RetriableError, WorkSharing
 
@@ -41,4 +42,6 @@ async def crawl(work: WorkSharing, name: str, site: str, page: int) -> None:
         page += 1
 
 
-asyncio.run(main())
+# ctrl-C ends main, which leaves the group.
+with contextlib.suppress(KeyboardInterrupt):
+    asyncio.run(main())

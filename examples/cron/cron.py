@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 
 from coordinator_server.client import Election, ElectionSettings, MembershipLost, Term
 
@@ -36,4 +37,6 @@ async def run_schedule(term: Term, name: str, every_s: float) -> None:
         await asyncio.sleep(every_s)
 
 
-asyncio.run(main())
+# ctrl-C ends main, which leaves the group.
+with contextlib.suppress(KeyboardInterrupt):
+    asyncio.run(main())

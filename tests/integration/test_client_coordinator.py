@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
+import signal
 import socket
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -170,21 +173,25 @@ PRINTED = (
 async def test_the_examples_of_the_documentation(
     address: Address, fresh_name: str, tmp_path: Path, example: str, printed: str
 ) -> None:
-    """Each prints what it should, alone in its group."""
+    """Each prints what it should, alone in its group, and leaves it at ctrl-C without a word."""
     program = tmp_path / "example.py"
     program.write_text(re.sub(r'"127.0.0.1:9092", "[\w-]+"', f'"{address[0]}:{address[1]}", "{fresh_name}"', example))
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(program), cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=asyncio.subprocess.PIPE
+        sys.executable, str(program), cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=PIPE, stderr=PIPE
     )
     assert process.stdout is not None
     try:
         async with asyncio.timeout(60):
             line = await process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            _, said = await process.communicate()
     finally:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
         await process.wait()
 
     assert line.decode().startswith(printed)
+    assert (process.returncode, said.decode()) == (0, "")
 
 
 async def create_topic(address: Address, name: str) -> None:

@@ -125,7 +125,7 @@ def test_replay_prints_what_the_server_answers(server: Server) -> None:
     [member] = form_group(server.address, "workers", 1)
     rewrite(server, range(2))
 
-    groups = {group["group_id"]: group for shard in run("replay", server, "--seal") for group in shard["groups"]}
+    groups = {group["group"]: group for shard in run("replay", server, "--seal") for group in shard["groups"]}
 
     replayed = {name: {(one["topic"], one["partition"]): one["offset"] for one in groups[name]["offsets"]} for name in GROUPS}
     assert replayed == read_all(server)

@@ -50,7 +50,7 @@ def run(server: Server, command: str, *options: str) -> Any:
 def replayed(server: Server) -> Digests:
     """By its directory."""
     return {
-        state["shard"]: (state["seen_to"], state["digest"], {group["group_id"]: group["digest"] for group in state["groups"]})
+        state["shard"]: (state["seen_to"], state["digest"], {group["group"]: group["digest"] for group in state["groups"]})
         for state in run(server, "replay", "--digest")
     }
 

@@ -186,7 +186,7 @@ def test_what_is_shown_can_be_recognised(server: Server, capsys: pytest.CaptureF
     """The text has the whole id with escapes, and JSON the id itself."""
     shown_text = run("replay", "--data-dir", str(server.data_dir), "--seal", capsys=capsys)
     states = json.loads(run("replay", "--data-dir", str(server.data_dir), "--seal", "--json", capsys=capsys))
-    groups = {group["group_id"]: group for state in states for group in state["groups"]}
+    groups = {group["group"]: group for state in states for group in state["groups"]}
 
     assert "\\x1b[2J\\x1b]0;owned\\x07\\x0d\\x0aforged line\\x00\\x08\\x7f\\x9b31m\\x85\\u200e\\u202e\\u2028" in shown_text
     assert groups.keys() == {GROUP, SIMPLE}

@@ -133,7 +133,7 @@ def test_verify_proves_imported_groups(server: Server) -> None:
     shown = command("replay", "--json", "--seal", "--data-dir", data_dir)
 
     assert (verified.returncode, "and the server agree on" in verified.stdout) == (0, True), verified.stdout + verified.stderr
-    groups = {group["group_id"]: group for state in json.loads(shown.stdout) for group in state["groups"]}
+    groups = {group["group"]: group for state in json.loads(shown.stdout) for group in state["groups"]}
     assert {name: groups[name]["type"] for name in UNSERVED} == {name: kind for name, (kind, _) in UNSERVED.items()}
     assert all(groups[name]["records"] and int(groups[name]["digest"], 16) for name in UNSERVED)
     assert (groups["consumer-left"]["type"], groups["consumer-left"]["records"]) == ("classic", {})

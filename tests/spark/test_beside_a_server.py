@@ -31,7 +31,7 @@ def run(server: Server, command: str, *options: str) -> Any:
 
 def replayed(states: Any) -> dict[str, dict[tuple[str, int], int]]:
     groups = [group for state in states for group in state["groups"]]
-    return {group["group_id"]: {(at["topic"], at["partition"]): at["offset"] for at in group["offsets"]} for group in groups}
+    return {group["group"]: {(at["topic"], at["partition"]): at["offset"] for at in group["offsets"]} for group in groups}
 
 
 def test_compaction_changes_no_answer(jobs: SparkDriver, tmp_path: Path) -> None:

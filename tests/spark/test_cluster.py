@@ -77,8 +77,11 @@ def plain(sealed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_spark_submit(cluster: SparkCluster, data: Path, plain: Path) -> None:
-    """A job is a plain PySpark application: spark-submit's master, properties and JVM, and workers that share the installation."""
-    said = submit(cluster, "compact", "--data-dir", data, "--json")
+    """A job is a plain PySpark application: spark-submit's master, properties and JVM, and workers that share the installation.
+
+    The path of the directory is the driver's: workers run elsewhere.
+    """
+    said = submit(cluster, "compact", "--data-dir", data.relative_to("/"), "--json")
 
     assert len(json.loads(said)["layers"]) == SHARDS
     assert layers(data) == layers(plain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from coordinator_server.pipeline.states.changes import Change
 
@@ -52,7 +52,8 @@ class Group(Struct):
     A consumer group (KIP-848) or share group (KIP-932) has epochs instead, and a state.
     """
 
-    group_id: str
+    # In JSON it has the name that all commands give it.
+    group_id: str = field(name="group")
     type: str = "classic"
     generation: int | None = None
     protocol_type: str | None = None

@@ -108,9 +108,9 @@ def test_digests_are_those_of_the_state(data: Path, capsys: pytest.CaptureFixtur
     assert shown(data, capsys, "--digest") == [
         f"{topics['digest']}  __cluster_metadata-0, before offset 3",
         f"{groups['digest']}  __consumer_offsets-7, before offset 4",
-        *(f"{group['digest']}    group {group['group_id']}" for group in groups["groups"]),
+        *(f"{group['digest']}    group {group['group']}" for group in groups["groups"]),
     ]
-    assert [group["group_id"] for group in groups["groups"]] == ["alone", "readers"]
+    assert [group["group"] for group in groups["groups"]] == ["alone", "readers"]
 
 
 def test_a_member_without_partitions_and_one_of_another_protocol(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
