@@ -18,8 +18,7 @@ from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.cli.times import shown
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.log.meta import read_meta
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.backup.cut import sealed_cut
 from coordinator_server.pipeline.backup.take import Moment, take_backup
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         tell_unknown(data_dir)
         taken_ms = time.time_ns() // 1_000_000
         moment = Moment(sealed_cut(data_dir, retries_of(options)), taken_ms, __version__)
-        meta = read_meta(LocalStorage(), str(data_dir))
+        meta = identity_of(data_dir)
         taken = take_backup(data_dir, target, meta, moment, with_history=not options.state_only)
     except CannotRun as error:
         return complain(error, 2)

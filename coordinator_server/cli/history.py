@@ -21,8 +21,7 @@ from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.log.meta import read_meta
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
 from coordinator_server.pipeline.input.sealing import check_data_dir
@@ -99,7 +98,7 @@ def _run(options: argparse.Namespace, data_dir: Path) -> JobDone:
         from coordinator_server.pipeline.history.run import run_here, write_history
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
-    meta = read_meta(LocalStorage(), str(data_dir))
+    meta = identity_of(data_dir)
     with open_tables(options.out, meta.cluster_id) as output:
         found = new_records(data_dir, sealed_in_order(data_dir, output.positions, retries_of(options)), output.positions)
         size = sum(Path(part.file.path).stat().st_size for each in found for part in each.parts)

@@ -38,9 +38,9 @@ from coordinator_server.config import Config, ConfigError
 from coordinator_server.config_sources import Sources
 from coordinator_server.config_values import load, loop_count, parse_overrides, with_loops
 from coordinator_server.listeners import bracketed, is_loopback, listener_specs
-from coordinator_server.log.directory import JOBS_S, await_jobs
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.file_locks import Holder
+from coordinator_server.log.jobs import Holder
+from coordinator_server.log.opening import JOBS_S, await_jobs
 from coordinator_server.ops.logging import LEVELS, configure
 from coordinator_server.server.certificates import read_certificates
 from coordinator_server.server.errors import StartError
@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     configuration.warn_of_unknown(settings)
     _warn_of_plaintext(config)
     # Before the signal handlers are set: SIGTERM ends a server that waits.
-    await_jobs(str(options.data_dir), _say_who_is_awaited)
+    await_jobs(options.data_dir, _say_who_is_awaited)
     service = ServiceManager(os.environ)
     if loop_count(config) == 1:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
@@ -234,14 +234,14 @@ def _told(service: ServiceManager, reload: Callable[[], None]) -> Callable[[], N
 
 def _bound(config: Config, data_dir: Path, inherited: Sequence[socket.socket]) -> list[list[socket.socket]]:
     """Bind before the data directory is made: a port that is taken leaves nothing behind. Raises StartError, LockedLog."""
-    from coordinator_server.log.directory import check_free
+    from coordinator_server.log.opening import check_free
     from coordinator_server.server.ports import bind_listeners
 
     try:
         return [sockets for [sockets] in bind_listeners(listener_specs(config), 1, inherited)]
     except StartError:
         # Perhaps the server that has the port has the directory, too: its process says more.
-        check_free(str(data_dir))
+        check_free(data_dir)
         raise
 
 

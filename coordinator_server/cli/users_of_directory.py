@@ -23,8 +23,7 @@ from coordinator_server.client.errors import ClientError
 from coordinator_server.config import Config
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.meta import NAME, check_unused
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.opening import check_unused, is_log
 from coordinator_server.ops.logging import configure
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.retries import Retries
@@ -44,7 +43,7 @@ def on_directory(options: argparse.Namespace, act: Act) -> int:
     """Run an action on the users of a directory, print its answer, and return the exit code."""
     try:
         with ExitStack() as stack:
-            if options.action == "add" and not (options.data_dir / NAME).is_file():
+            if options.action == "add" and not is_log(options.data_dir):
                 answer = asyncio.run(_acted_in_new(options, act, stack))
             else:
                 check_data_dir(options.data_dir)
@@ -69,7 +68,7 @@ async def _acted(options: argparse.Namespace, act: Act, stack: ExitStack) -> Ans
 async def _acted_in_new(options: argparse.Namespace, act: Act, stack: ExitStack) -> Answer:
     """Add a user to a directory that is made for it, with the properties that the server will have. Raises ConfigError."""
     config = configuration.sources_of(options).read().config
-    check_unused(LocalStorage(), str(options.data_dir))
+    check_unused(options.data_dir)
     names = ("node.id", *(kind.partitions for kind in KINDS.values() if isinstance(kind.partitions, str)))
     made_with = ", ".join(f"{name}={getattr(config, name.replace('.', '_'))}" for name in names)
     if not options.execute:

@@ -1,7 +1,15 @@
 """The append-only log: one journal per loop, segments per shard, compaction layers. The only writer of files.
 
-    local.py        LocalLogStore: the log of this machine, put together from the rooms below
-    store.py        the interface that the runtime knows
+What lies outside knows these modules alone; the contract "the seam" in pyproject.toml checks it:
+
+    store.py        the interfaces to the log of a loop, by use
+    jobs.py         what other processes find, read and write of a log
+    opening.py      opens logs, and chooses how they are kept
+    errors.py, shards.py
+
+A log in a directory of this machine:
+
+    local.py        LocalLogStore: put together from the rooms below
     directory.py    lock a data directory, and recover it for several loops
 
     repair/         a start after a crash, ``log verify``, salvage
@@ -9,7 +17,7 @@
     layers/         what compaction has made, and what may be removed
     write/          the journal and the segments
 
-    meta.py, storage.py, file_names.py, errors.py, shards.py        what all rooms share
+    meta.py, storage.py, file_names.py        what all rooms share
 
-Imports go down this list. The contract "the rooms of the log" in pyproject.toml checks it.
+Imports go down this list, and every room knows the interfaces. The contract "the rooms of the log" checks it.
 """

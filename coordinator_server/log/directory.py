@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable
-from coordinator_server.log.file_locks import Holder, holder
+from coordinator_server.log.file_locks import holder
 from coordinator_server.log.file_names import LOCK, journal_dir
-from coordinator_server.log.meta import Meta, check_unused, open_meta
+from coordinator_server.log.jobs import Holder
+from coordinator_server.log.meta import check_unused, open_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import InheritedLock, LocalStorage, Lock, Storage, make_dir_durably
+from coordinator_server.log.store import Meta
 from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 

@@ -5,19 +5,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from typing import NamedTuple
 
 from coordinator_server.log.errors import LockedLog
-
-
-class Holder(NamedTuple):
-    """The process that has a lock file: None if its pid is unknown. ``job`` is empty for a server."""
-
-    pid: int | None
-    job: str = ""
-
-    def __str__(self) -> str:
-        return f"process {self.pid or 'unknown'}" + (f", a job ({self.job})" if self.job else "")
+from coordinator_server.log.jobs import Holder
 
 
 class LocalLock:

@@ -17,7 +17,6 @@ from coordinator_server.log.storage import LOCAL, Storage
 JOURNALS: Final = "journal"
 LOCK: Final = ".lock"
 COMPACTION_LOCK: Final = ".compact.lock"
-CONTROL_SOCKET: Final = "control.sock"
 SEGMENT_SUFFIX: Final = ".log"
 MARKS_SUFFIX: Final = ".marks"
 JOURNAL_SUFFIX: Final = ".journal"

@@ -23,34 +23,38 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, release
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.file_names import journal_dir
-from coordinator_server.log.layers.checkpoint import Checkpoint
+from coordinator_server.log.file_names import journal_dir, shards_of
 from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.layers.retention import Retention
 from coordinator_server.log.login_key import open_login_key
-from coordinator_server.log.meta import Meta, read_meta
-from coordinator_server.log.read.range_reader import Batches, RangeReader, ReadRange
-from coordinator_server.log.read.shard_reader import (
-    Check,
-    TimedOffset,
-    latest_time,
-    no_check,
-    offset_for_time,
-    open_checkpoint,
-    read_from,
-)
+from coordinator_server.log.meta import read_meta
+from coordinator_server.log.read.range_reader import RangeReader
+from coordinator_server.log.read.shard_reader import latest_time, no_check, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import Append, LoopShards, ShardId
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
+from coordinator_server.log.store import (
+    Batches,
+    Check,
+    Checkpoint,
+    Done,
+    History,
+    Meta,
+    OnSealed,
+    ReadRange,
+    RetentionRule,
+    TimedOffset,
+)
+from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
-from coordinator_server.log.write.journal_writer import Done, Post, Sync, Writer, make_writer
-from coordinator_server.log.write.maintenance import Maintenance, OnSealed
+from coordinator_server.log.write.journal_writer import Sync, Writer, make_writer
+from coordinator_server.log.write.maintenance import Maintenance
 from coordinator_server.log.write.segments import RESERVE_BYTES, ROLL_MS, SEGMENT_BYTES, Limits, ShardLog
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
 from coordinator_server.log.write.submit import Submitter
-from coordinator_server.log.write.submit_counts import SubmitCounts
-from coordinator_server.log.write.worker import ThreadWorker, Worker
+from coordinator_server.worker import Post, ThreadWorker, Worker
 
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
 
@@ -178,8 +182,6 @@ class LocalLogStore:
         log = self._logs.by_shard.get(shard)
         return log.end if log is not None else 0
 
-    # What a local log can do beyond LogStore.
-
     def login_key(self) -> bytes:
         """Return the secret that logins use. It is made at its first use; with several loops, by their supervisor. Raises LogError."""
         return open_login_key(self._storage, self._data_dir)
@@ -203,8 +205,16 @@ class LocalLogStore:
         self._health.when_failed(on_failure)
 
     def shards(self) -> list[ShardId]:
-        """Return every shard that has a directory."""
+        """Return every shard of this loop that has a directory."""
         return sorted(self._logs.by_shard)
+
+    def topics(self) -> set[str]:
+        """Return the topics of which a shard has a directory, of shards of other loops, too."""
+        return {shard.topic for shard in shards_of(self._storage, self._data_dir)}
+
+    def retention(self, history: History, rule: RetentionRule, /) -> Retention:
+        """Return the job that removes history. It is not started."""
+        return Retention(self, history, rule, self._storage)
 
     def logs(self) -> list[ShardLog]:
         """Return the segments of every shard, for retention (layers/retention.py)."""

@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from crc32c import crc32c
-from msgspec import Struct
 
 from coordinator_server.kinds import KINDS, kind_of
 from coordinator_server.log.errors import LogError, WrongDirectory
 from coordinator_server.log.storage import Storage, read_file, replace_file, sync_dir
+from coordinator_server.log.store import Meta
 from protocol.fields import uuid_text
 
 FORMAT: Final = 2
@@ -38,24 +38,6 @@ _CHECKSUM: Final = "checksum"
 # What may be in a directory that becomes a data directory: the root of a file system, our own lock, hidden files.
 _LOST_AND_FOUND: Final = "lost+found"
 _OF_BROKER_LOGS: Final = re.compile(r".+-\d+|.*-checkpoint|bootstrap\.checkpoint")
-
-
-class Meta(Struct, frozen=True):
-    """The identity of a data directory. ``partitions`` is by topic, without kinds that are newer than the directory."""
-
-    cluster_id: str
-    node_id: int
-    partitions: dict[str, int]
-
-    def partition_count(self, topic: str) -> int:
-        """Return the number of partitions of a topic.
-
-        LogError if it is missing: no server that knows the topic has opened the directory.
-        """
-        count = self.partitions.get(topic)
-        if count is None:
-            raise LogError(f"{NAME} does not say how many partitions {topic} has: start the server on the directory once")
-        return count
 
 
 def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapping[str, int]) -> Meta:

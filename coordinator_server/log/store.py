@@ -1,46 +1,246 @@
-"""The interface to storage: what the runtime knows of a log.
+"""The interfaces to the log of a loop, by use. Everything above ``log/`` knows the log by these and by ``jobs.py``.
 
-Duties of the caller:
+    AppendingLog    the runtime makes batches durable
+    LoadingLog      the runtime replays a shard
+    FetchedLog      Fetch and ListOffsets read ranges of a shard
+    MaintainedLog   sealing, and the removal of what layers replace
+    InspectedLog    sizes, counts and failures
+    LogStore        all of them: what ``opening.py`` opens
+
+Duties of the caller of ``submit``:
 
 1. ``submit`` one list of appends at a time per store, the next one after ``done`` was called.
 2. ``expected_offset`` is the shard's end offset as the caller knows it; the data is whole RecordBatches that start there.
 3. After an error the caller reverts each shard of the list to its ``expected_offset``, and may go on.
-
-``done(None)`` means that every batch of the list is durable. ``done`` is called on the caller's
-loop. If the outcome is known before ``submit`` returns, because the write was done on the loop,
-``done`` is called before that, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
-from coordinator_server.log.errors import LogError
-from coordinator_server.log.layers.checkpoint import Checkpoint
+from msgspec import Struct
+
+from coordinator_server.log.errors import DamagedLog, LogError, OutcomeUnknown
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.submit_counts import SubmitCounts
+from coordinator_server.worker import Worker
+
+FOREVER: Final = -1
+
+Done = Callable[[LogError | None], None]
+OnSealed = Callable[[Mapping[ShardId, int] | LogError], None]
+Check = Callable[[], None]
+"""Called before each batch of a search. An exception ends the search."""
 
 
-class LogStore(Protocol):
-    """Storage of shards' logs. The implementation is a local directory (log/local.py)."""
+class Meta(Struct, frozen=True):
+    """The identity of a log. ``partitions`` is by topic, without kinds that are newer than the log."""
 
-    def submit(self, appends: Sequence[Append], done: Callable[[LogError | None], None], /) -> None:
-        """Make the batches durable, all or none."""
+    cluster_id: str
+    node_id: int
+    partitions: dict[str, int]
+
+    def partition_count(self, topic: str) -> int:
+        """Return the number of partitions of a topic.
+
+        LogError if it is missing: no server that knows the topic has opened the log.
+        """
+        count = self.partitions.get(topic)
+        if count is None:
+            raise LogError(f"the log does not say how many partitions {topic} has: start the server on it once")
+        return count
+
+
+class AppendingLog(Protocol):
+    """Makes the batches of shards durable."""
+
+    def submit(self, appends: Sequence[Append], done: Done, /) -> None:
+        """Make the batches durable, all or none. ``done(None)`` means that all are.
+
+        ``done`` is called on the caller's loop. If the outcome is known before ``submit`` returns, because the write was done on
+        the loop, ``done`` is called before that, too.
+        """
+
+
+class BlockSummary(NamedTuple):
+    """What the index of a checkpoint states of a block."""
+
+    rows: int
+    bounds: tuple[int, int]
+
+
+class Checkpoint(Protocol):
+    """The state of a shard by key, which replaces the replay of all records before ``to_offset``."""
+
+    @property
+    def to_offset(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    def __contains__(self, key: str, /) -> bool: ...
+
+    def keys(self) -> Iterator[str]:
+        """Yield every key."""
+
+    def summary(self, key: str, /) -> BlockSummary:
+        """Return what the index states of a key that it has."""
+
+    def block(self, key: str, /) -> bytes:
+        """Return the block of a key that the index has. DamagedLog if it differs from what the index states."""
+
+    def other_batches(self) -> Iterator[bytes]:
+        """Yield the batches to replay besides the blocks. The markers come first, the others in offset order."""
+
+    def all_batches(self) -> Iterator[bytes]:
+        """Yield the batches that the blocks were made from, in offset order. DamagedLog, before the first one, if any differs."""
+
+    def close(self) -> None:
+        """Let the log remove the checkpoint. A second call does nothing."""
+
+
+class LoadingLog(Protocol):
+    """Reads shards from a position to their ends."""
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         """Return the durable record batches in offset order, one ``bytes`` each, from the one that holds ``from_offset``.
 
-        The newest layer comes first, then the segments after it.
+        The newest layer comes first, then the segments after it. Any thread may call this.
         """
 
     def compacted_to(self, shard: ShardId, /) -> int:
         """Return the end of the newest layer: before it, ``read`` returns only what compaction has kept. 0 without a layer."""
 
     def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
-        """Return the newest layer's checkpoint, which replaces the replay of all records before its ``to_offset``; None without one.
-
-        Raise DamagedLog if it is damaged.
-        """
+        """Return the newest layer's checkpoint; None without one. Raise DamagedLog if it is damaged."""
 
     def end_offset(self, shard: ShardId, /) -> int:
         """Return the offset of the next record: one after the last durable record."""
+
+
+class TimedOffset(NamedTuple):
+    """A record: its offset, and its timestamp in ms since 1970."""
+
+    offset: int
+    timestamp_ms: int
+
+
+class ReadRange(NamedTuple):
+    """A range of a shard: batches from the one that holds ``from_offset``, or the next one, that end before ``upto``.
+
+    They have at most ``max_bytes``, but with ``must_have_one`` the first batch is read even if it is larger.
+    """
+
+    from_offset: int
+    max_bytes: int
+    upto: int
+    must_have_one: bool = True
+
+
+class Batches(NamedTuple):
+    """Whole batches as one ``bytes``, and the offset after the last of them."""
+
+    data: bytes
+    next_offset: int
+
+
+class FetchedLog(Protocol):
+    """Reads ranges and searches by time, as Fetch and ListOffsets do. The last three read: not for the loop."""
+
+    def end_offset(self, shard: ShardId, /) -> int:
+        """Return the offset of the next record: one after the last durable record."""
+
+    def durable_bytes(self, shard: ShardId, /) -> int:
+        """Return how many durable bytes the shard was given since it was opened: callers compare two values."""
+
+    def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
+        """Return a range of the durable log, which may be shorter than what was asked for. For one thread at a time."""
+
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Check, /) -> TimedOffset | None:
+        """Return the first durable record with this timestamp (ms since 1970) or a later one."""
+
+    def latest_time(self, shard: ShardId, check: Check, /) -> TimedOffset | None:
+        """Return the first durable record with the largest timestamp."""
+
+
+class History(NamedTuple):
+    """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit."""
+
+    history_ms: int
+    history_bytes: int = FOREVER
+
+
+class Removed(NamedTuple):
+    """What was removed from a shard: layers by their end, segments by their base. ``damage`` is why the rest was kept."""
+
+    shard: ShardId
+    layers: list[int]
+    segments: list[int]
+    damage: DamagedLog | None = None
+
+
+class RetentionRule(NamedTuple):
+    """How often retention looks, and what it calls. ``worker`` and ``now_ms`` are its thread and its clock.
+
+    ``on_removed`` is called in that thread for every shard that lost something or is damaged.
+    """
+
+    check_ms: int
+    on_removed: Callable[[Removed], None]
+    now_ms: Callable[[], int]
+    worker: Worker | None = None
+
+
+class Retention(Protocol):
+    """The removal of history that is old enough, from ``start`` to ``close``."""
+
+    def keep(self, history: History) -> None:
+        """Keep so much history from the next check on."""
+
+    def start(self) -> None:
+        """Check from time to time, the first time after one interval."""
+
+    def close(self) -> None:
+        """Stop. Return when the running check is done."""
+
+
+class MaintainedLog(Protocol):
+    """What is done to the log beside appends."""
+
+    def seal(self, done: OnSealed, /) -> None:
+        """Make everything that is durable immutable; ``done`` gets the offset up to which that is so, by shard."""
+
+    def retention(self, history: History, rule: RetentionRule, /) -> Retention:
+        """Return the job that removes history. It is not started."""
+
+
+class InspectedLog(Protocol):
+    """What there is to say of the log."""
+
+    @property
+    def failure(self) -> OutcomeUnknown | None:
+        """The failure for which every submit is refused; None if there is none."""
+
+    @property
+    def submits(self) -> SubmitCounts:
+        """The counts of what was written."""
+
+    def topics(self) -> set[str]:
+        """Return the topics that have records, of shards of other loops, too."""
+
+
+class LogStore(AppendingLog, LoadingLog, FetchedLog, MaintainedLog, InspectedLog, Protocol):
+    """The log of one loop: all its shards."""
+
+    @property
+    def meta(self) -> Meta:
+        """The identity of the log."""
+
+    def login_key(self) -> bytes:
+        """Return the secret that logins use. Raises LogError."""
+
+    def when_failed(self, on_failure: Callable[[OutcomeUnknown], None], /) -> None:
+        """Set what is called on the loop after a failure that no submit waits for."""
+
+    def close(self) -> None:
+        """Take no more submits, and let others have the log. Raise LogError if that fails; nothing is lost then."""

@@ -18,7 +18,7 @@ import structlog
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown
 from coordinator_server.log.shards import Append, ShardId
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import AppendingLog
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.deferred import DeferredEvent
@@ -40,7 +40,7 @@ class Flusher:
     requests are not answered then, and the process must end.
     """
 
-    def __init__(self, store: LogStore, soon: Soon, fatal: Callable[[LogError], None]) -> None:
+    def __init__(self, store: AppendingLog, soon: Soon, fatal: Callable[[LogError], None]) -> None:
         self._store = store
         self._soon = soon
         self._fatal = fatal

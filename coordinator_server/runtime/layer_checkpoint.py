@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import structlog
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.checkpoint import Checkpoint
+from coordinator_server.log.store import Checkpoint
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.record_batch import NO_PRODUCER_ID, iter_records, read_header
 
@@ -60,9 +60,7 @@ class LayerCheckpoint:
 
         Raises DamagedLog if they are damaged too.
         """
-        layer = self._checkpoint.layer
-        layer.verify()
-        for batch in layer.read():
+        for batch in self._checkpoint.all_batches():
             header = read_header(batch)
             if header.producer_id != NO_PRODUCER_ID:
                 continue

@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.context import ShardContext
@@ -32,7 +32,7 @@ _RESULTS = {COMMIT: TransactionResult.COMMIT, ABORT: TransactionResult.ABORT}
 class ShardLoader:
     """One load of one shard. Records of unknown types are skipped: a newer version wrote them."""
 
-    def __init__(self, store: LogStore, context: ShardContext[Any]) -> None:
+    def __init__(self, store: LoadingLog, context: ShardContext[Any]) -> None:
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None

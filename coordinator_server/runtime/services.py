@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.outbox import Outbox
 from coordinator_server.machine.provenance import SHARD_ORIGIN, TASK_ORIGIN, Origin
@@ -39,7 +39,7 @@ class BuildShard(Protocol[S_co]):
 class LoopServices(NamedTuple):
     """The services that a loop shares between its runtimes. Without both queues its shards have no outbox and no executor."""
 
-    store: LogStore
+    store: LoadingLog
     flusher: Flusher
     timers: TimerQueue
     clock: Clock

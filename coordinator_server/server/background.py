@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from coordinator_server.log.write.worker import Worker
+from coordinator_server.worker import Worker
 from protocol.errors import ProtocolError
 
 T = TypeVar("T")

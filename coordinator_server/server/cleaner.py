@@ -23,7 +23,8 @@ from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.layers.cleanable import Cleanable, cleanable
+from coordinator_server.log.jobs import Cleanable
+from coordinator_server.log.opening import cleanable
 from coordinator_server.machine.shard import Clock
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.runtime.clock import SystemClock

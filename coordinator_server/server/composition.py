@@ -23,9 +23,7 @@ from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroup
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.layers.retention import Removed, Retention
-from coordinator_server.log.local import LocalLogStore
-from coordinator_server.log.write.worker import ThreadWorker, Worker
+from coordinator_server.log.store import LogStore, Removed, Retention, RetentionRule
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, Reply, RequestContext, report_nothing
 from coordinator_server.machine.steady_clock import SteadyClock
@@ -91,6 +89,7 @@ from coordinator_server.server.timers import LoopTimers
 from coordinator_server.server.topic_deletions import TopicDeletions
 from coordinator_server.server.topic_image import LoopTopics
 from coordinator_server.server.turns import Turns
+from coordinator_server.worker import ThreadWorker, Worker
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ class Parts(NamedTuple):
     A server with one loop has ``control.sock`` and the cleaner. With several loops the supervisor has both.
     """
 
-    store: LocalLogStore
+    store: LogStore
     flusher: Flusher
     executor: ExecutorQueue
     retention: Retention
@@ -182,7 +181,7 @@ class Parts(NamedTuple):
     cleaner: Cleaner | None
 
 
-def compose(site: Site, store: LocalLogStore) -> Parts:
+def compose(site: Site, store: LogStore) -> Parts:
     """Create the objects of a server on an open log."""
     loop, config = asyncio.get_running_loop(), site.config
     builders = {topic: BUILDERS[topic] for topic in KINDS}
@@ -286,7 +285,7 @@ def compose(site: Site, store: LocalLogStore) -> Parts:
 
 
 def _tools(
-    site: Site, store: LocalLogStore, operations: dict[str, Operation], only: OnlyLoop
+    site: Site, store: LogStore, operations: dict[str, Operation], only: OnlyLoop
 ) -> tuple[ControlSocket | None, Cleaner | None]:
     """Return what a server with one loop has beside it."""
     if site.place is not None or not site.environment.has_tools:
@@ -313,7 +312,7 @@ def _follow_quotas(
     family_news.follow(CLIENT_QUOTAS, ClientQuotas(node.catalog, listener, metering, dispatcher).changed)
 
 
-def _services(site: Site, store: LocalLogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
+def _services(site: Site, store: LogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
     soon, clock, timers = asyncio.get_running_loop().call_soon, site.environment.clock, TimerQueue()
     flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
     outbox = OutboxQueue(courier, soon, timers, clock)
@@ -338,7 +337,7 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
 
 
 def _courier(
-    site: Site, store: LocalLogStore, runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder]
+    site: Site, store: LogStore, runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder]
 ) -> Courier:
     rows = {topic: {row.effect.name: row for row in builder.asked} for topic, builder in builders.items()}
     context = RequestContext("", "", -1, 0, origin=SHARD_ORIGIN if site.config.log_provenance else None)
@@ -422,7 +421,7 @@ def _catalog(
 
 def _node(
     site: Site,
-    store: LocalLogStore,
+    store: LogStore,
     services: LoopServices,
     hosted: Hosted,
     catalog: OwnCatalog | CatalogReplica,
@@ -464,7 +463,7 @@ def _node(
 def _listener_services(
     site: Site,
     services: LoopServices,
-    store: LocalLogStore,
+    store: LogStore,
     incidents: Incidents,
     entrances: Sequence[EntranceServices],
 ) -> ListenerServices:
@@ -478,22 +477,16 @@ def _listener_services(
     )
 
 
-def _connection_limits(site: Site, store: LocalLogStore) -> ConnectionLimits:
+def _connection_limits(site: Site, store: LogStore) -> ConnectionLimits:
     shards = sum(store.meta.partition_count(topic) for topic in KINDS)
     return connection_limits(site.config, site.environment.open_files(), -(-shards // site.loops))
 
 
-def _retention(site: Site, store: LocalLogStore) -> Retention:
+def _retention(site: Site, store: LogStore) -> Retention:
     config, environment = site.config, site.environment
-    return Retention(
-        store,
-        kept_history(config),
-        _say_removed,
-        check_ms=config.log_retention_check_interval_ms,
-        storage=environment.storage,
-        worker=environment.make_worker() if environment.make_worker else None,
-        now_ms=SteadyClock(environment.clock).now_ms,
-    )
+    worker = environment.make_worker() if environment.make_worker else None
+    rule = RetentionRule(config.log_retention_check_interval_ms, _say_removed, SteadyClock(environment.clock).now_ms, worker)
+    return store.retention(kept_history(config), rule)
 
 
 def _thread(site: Site, event: str) -> Worker:

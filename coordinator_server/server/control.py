@@ -20,7 +20,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from coordinator_server.log.file_names import CONTROL_SOCKET
+from coordinator_server.log.jobs import CONTROL_SOCKET
 from coordinator_server.server.audit_line import write_line
 from coordinator_server.server.json_pieces import json_pieces
 from coordinator_server.server.unix import Peer, admit_peer, place_for_socket

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import MaintainedLog
 from coordinator_server.server.builders import Builder
 from coordinator_server.server.control import Operation, Refusal
 from coordinator_server.server.cut import Cut
@@ -23,7 +23,7 @@ from coordinator_server.server.status import Status
 
 
 def control_operations(
-    hosted: Hosted, store: LocalLogStore, node: Node, status: Status, builders: Mapping[str, Builder]
+    hosted: Hosted, store: MaintainedLog, node: Node, status: Status, builders: Mapping[str, Builder]
 ) -> dict[str, Operation]:
     """Return the operations of one loop, by name. With several loops the supervisor listens and calls each loop."""
     of_the_log: dict[str, Operation] = {
@@ -38,14 +38,14 @@ def control_operations(
     return {"shards": partial(_answer_shards, hosted), "status": status.answer, **whole}
 
 
-async def seal(store: LocalLogStore) -> Mapping[str, int]:
+async def seal(store: MaintainedLog) -> Mapping[str, int]:
     """Close every active segment, so that all durable records can be compacted. Return each shard's sealed end offset.
 
     Raises LogError.
     """
     sealed: asyncio.Future[dict[str, int]] = asyncio.get_running_loop().create_future()
 
-    def done(outcome: dict[ShardId, int] | LogError) -> None:
+    def done(outcome: Mapping[ShardId, int] | LogError) -> None:
         if isinstance(outcome, LogError):
             sealed.set_exception(outcome)
         else:
@@ -55,7 +55,7 @@ async def seal(store: LocalLogStore) -> Mapping[str, int]:
     return await sealed
 
 
-async def _answer_seal(store: LocalLogStore, request: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _answer_seal(store: MaintainedLog, request: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"shards": await seal(store)}
 
 

@@ -23,14 +23,10 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.config_changes import adopt
 from coordinator_server.config_values import declared_topics
-from coordinator_server.kinds import CATALOG, KINDS, partition_counts
+from coordinator_server.kinds import CATALOG, KINDS
 from coordinator_server.listeners import listener_specs
-from coordinator_server.log.file_names import shards_of
-from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.opening import Machine, open_log
 from coordinator_server.log.shards import LoopShards
-from coordinator_server.log.storage import LocalStorage
-from coordinator_server.log.write.journal_writer import Post, Sync
-from coordinator_server.log.write.segments import RESERVE_BYTES
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
@@ -39,10 +35,10 @@ from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
 from coordinator_server.server.control import Operation
-from coordinator_server.server.disk_share import DiskShare, disk_share
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.ports import listen_problem
+from coordinator_server.worker import Post
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
@@ -219,24 +215,9 @@ class Daemon:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
         config, data_dir, place, environment, fatal = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
-        # Storage of tests has no disk.
-        share = DiskShare(config.log_journal_bytes, RESERVE_BYTES) if environment.storage else disk_share(config, data_dir)
-        options = LogOptions(
-            segment_bytes=config.offsets_topic_segment_bytes,
-            roll_ms=config.log_roll_ms,
-            journal_bytes=share.journal_bytes,
-            reserve_bytes=share.reserve_bytes,
-            sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
-            storage=environment.storage,
-            worker=environment.make_worker() if environment.make_worker else None,
-            make_writer=environment.make_writer,
-        )
-        if place is not None:
-            part = LoopShards(place.loop, self._site.nodes.owns)
-            store = LocalLogStore.open_part(data_dir, part, post=post, options=options)
-        else:
-            counts = partition_counts(config)
-            store = LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
+        part = None if place is None else LoopShards(place.loop, self._site.nodes.owns)
+        worker = environment.make_worker() if environment.make_worker else None
+        store = open_log(data_dir, config, post, part, Machine(environment.storage, worker, environment.make_writer))
         store.when_failed(fatal)
         self._parts = parts = compose(self._site, store)
         parts.metrics.slow_turns = self._slow_turns
@@ -282,9 +263,8 @@ class Daemon:
             log.error("topics-not-declared", why=str(refused), action="the topics stay as they are")
 
     async def _declare_kinds_in_use(self) -> None:
-        """Create the topics of kinds that have a directory but are not in the catalog: an import created the directory."""
-        node, storage = self.parts.node, self._site.environment.storage or LocalStorage()
-        there = {shard.topic for shard in shards_of(storage, str(self._site.data_dir))}
+        """Create the topics of kinds that have records but are not in the catalog: an import wrote them."""
+        node, there = self.parts.node, self.parts.store.topics()
         for topic in node.internal.on_demand():
             if topic.name in there and node.topic(topic.name) is None:
                 await self._write(CREATE_INTERNAL_TOPIC, TopicRecord(topic.name, topic.topic_id))

@@ -8,9 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from coordinator_server.log.storage import Storage
-from coordinator_server.log.write.journal_writer import Post, Sync, Writer, make_writer
-from coordinator_server.log.write.worker import Worker
+from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
 from coordinator_server.machine.shard import Clock
 from coordinator_server.properties import UNLIMITED
 from coordinator_server.runtime.clock import SystemClock
@@ -19,6 +17,7 @@ from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
 from coordinator_server.server.executor import start_executor
 from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.unix import Sockets, UnixSockets
+from coordinator_server.worker import Post, Worker
 
 
 def make_loop_writer(sync: Sync, post: Post) -> Writer:

@@ -21,13 +21,12 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 import structlog
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.read.range_reader import Batches, ReadRange
-from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.write.worker import Worker
+from coordinator_server.log.store import Batches, FetchedLog, ReadRange, TimedOffset
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.reply import PendingReply
+from coordinator_server.worker import Worker
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
 from protocol.messages.list_offsets import ListOffsetsResponse
@@ -40,20 +39,6 @@ OnFound = Callable[[list[TimedOffset | ErrorCode | None]], None]
 
 # Interval of the checks whether a client has read its last answer.
 RETRY_MS: Final = 50
-
-
-class ReadableLog(Protocol):
-    """The part of the log that fetches need."""
-
-    def end_offset(self, shard: ShardId, /) -> int: ...
-
-    def durable_bytes(self, shard: ShardId, /) -> int: ...
-
-    def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches: ...
-
-    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Callable[[], None], /) -> TimedOffset | None: ...
-
-    def latest_time(self, shard: ShardId, check: Callable[[], None], /) -> TimedOffset | None: ...
 
 
 class Durable(Protocol):
@@ -136,7 +121,7 @@ class Fetches:
 
     def __init__(
         self,
-        store: ReadableLog,
+        store: FetchedLog,
         durable: Durable,
         timer: CoordinatorTimer,
         worker: Worker,

@@ -13,7 +13,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import LogStore
 from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.clock import SystemClock
@@ -42,7 +42,7 @@ class Refused(Exception):
 class OfflineCatalog:
     """Reads and writes of the catalog. ``run_until`` runs callbacks of the log until a condition holds."""
 
-    def __init__(self, store: LocalLogStore, run_until: RunUntil) -> None:
+    def __init__(self, store: LogStore, run_until: RunUntil) -> None:
         self._run_until = run_until
         self._soon: deque[Callable[[], None]] = deque()
         self._failure: LogError | None = None

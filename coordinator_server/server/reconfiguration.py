@@ -9,7 +9,7 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.config_changes import adopt
-from coordinator_server.log.layers.retention import History, Retention
+from coordinator_server.log.store import History, Retention
 from coordinator_server.server.admission import Limits
 from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.errors import StartError

@@ -15,7 +15,7 @@ from typing import Any
 
 from coordinator_server import __version__
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.server.certificates import Certificates
@@ -28,7 +28,7 @@ from coordinator_server.server.node import Node
 class Status:
     """What there is to say of one loop."""
 
-    def __init__(self, node: Node, hosted: Hosted, store: LocalLogStore, incidents: Incidents, clock: Clock) -> None:
+    def __init__(self, node: Node, hosted: Hosted, store: InspectedLog, incidents: Incidents, clock: Clock) -> None:
         self.listener: Listener | None = None
         self.certificates: Certificates | None = None
         self._node = node

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from random import Random
@@ -150,7 +150,7 @@ class Life:
     def seal(self) -> None:
         self.log.store.seal(self.sealed)
 
-    def sealed(self, ends: dict[ShardId, int] | LogError) -> None:
+    def sealed(self, ends: Mapping[ShardId, int] | LogError) -> None:
         for each in ends if isinstance(ends, dict) else ():
             names = [path for path in self.log.disk.files(f"{DATA}/{each}") if path.endswith(".log")]
             self.history.sealed.update({path: self.log.disk.content(path) for path in names[:-1]})

@@ -17,9 +17,10 @@ import pytest
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.log.directory import lock_directory
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.meta import NAME, Meta, open_meta, read_meta, write_meta
+from coordinator_server.log.meta import NAME, open_meta, read_meta, write_meta
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.store import Meta
 from tests.property.test_log_syscalls import KILLED, ROOT
 from tests.support.log import COUNTS, DATA
 from tests.support.storage import PowerCut, SimulatedDisk

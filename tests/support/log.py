@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from coordinator_server.config import Config
@@ -74,8 +74,8 @@ class OpenLog:
         assert len(outcome) == 1
         return outcome[0]
 
-    def seal(self) -> dict[ShardId, int] | LogError:
-        outcome: list[dict[ShardId, int] | LogError] = []
+    def seal(self) -> Mapping[ShardId, int] | LogError:
+        outcome: list[Mapping[ShardId, int] | LogError] = []
         self.store.seal(outcome.append)
         self.run()
         return outcome[0]

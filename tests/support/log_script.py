@@ -15,11 +15,11 @@ from random import Random
 from typing import NamedTuple
 
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.retention import History, Retention
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import History, RetentionRule
 from coordinator_server.log.write.journal_writer import Sync
-from coordinator_server.log.write.worker import Job
+from coordinator_server.worker import Job
 from protocol.record_batch import read_header
 from tests.support.log_writer import SHARDS, append_values
 
@@ -85,9 +85,7 @@ class Script:
 
     def _remove_history(self) -> None:
         jobs: list[Job] = []
-        retention = Retention(
-            self._store, History(0), lambda _removed: None, check_ms=1, worker=_Collect(jobs), now_ms=lambda: 1 << 62
-        )
+        retention = self._store.retention(History(0), RetentionRule(1, lambda _removed: None, lambda: 1 << 62, _Collect(jobs)))
         retention.start()
         jobs[0]()
 

@@ -14,14 +14,15 @@ from coordinator_server.log.file_names import journal_dir, layer_offsets, layer_
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, clean_attempts, publish
 from coordinator_server.log.layers.checkpoint import NAMES, Block, write_checkpoint
 from coordinator_server.log.layers.layer import open_layer
-from coordinator_server.log.layers.retention import History, Retention
-from coordinator_server.log.meta import Meta, open_meta, read_meta
+from coordinator_server.log.meta import open_meta, read_meta
 from coordinator_server.log.repair.journal_reader import read_journal
 from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import remove_tree, write_all
-from coordinator_server.log.write.journal_writer import AdaptiveWriter, Post, Sync, ThreadWriter, Writer, make_writer
+from coordinator_server.log.store import History, Meta, RetentionRule
+from coordinator_server.log.write.journal_writer import AdaptiveWriter, Sync, ThreadWriter, Writer, make_writer
 from coordinator_server.log.write.segments import Segments
+from coordinator_server.worker import Post
 from tests.support.log import COUNTS, DATA, ManualWorker, OpenLog, append, batch, shard, values
 from tests.support.storage import PowerCut, SimulatedDisk
 
@@ -169,9 +170,7 @@ class Retain:
     def do(self, disk: SimulatedDisk) -> None:
         log = OpenLog(disk, journal_bytes=4096)
         worker = ManualWorker()
-        job = Retention(
-            log.store, History(0), lambda _removed: None, check_ms=1, storage=disk, worker=worker, now_ms=lambda: 1 << 50
-        )
+        job = log.store.retention(History(0), RetentionRule(1, lambda _removed: None, lambda: 1 << 50, worker))
         job.start()
         worker.pass_time()
         worker.step()

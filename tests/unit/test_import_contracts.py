@@ -53,11 +53,12 @@ def named(contract: str, field: str) -> set[str]:
 
 
 def test_every_package_has_its_layer() -> None:
-    """But for the log, whose place another contract tells, and the tables that everybody may read."""
+    """But for the log, whose place another contract tells, the thread that everybody may run, and the tables that everybody may read."""
     assert PACKAGES - named("the layers of the server", "layers") == {
         "__init__",
         *TABLES,
         "log",
+        "worker",
     }
 
 

@@ -12,9 +12,8 @@ from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, ch
 from coordinator_server.cli.output import counted
 from coordinator_server.listeners import bracketed
 from coordinator_server.log.errors import WrongDirectory
-from coordinator_server.log.file_locks import Holder, holder
-from coordinator_server.log.file_names import LOCK
-from coordinator_server.log.meta import NAME
+from coordinator_server.log.jobs import Holder
+from coordinator_server.log.opening import holder_of, is_log
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Progress
 from coordinator_server.pipeline.errors import PipelineError
@@ -42,13 +41,13 @@ INCIDENTS: Final[Mapping[str, str]] = {
 
 def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:
     """Check a directory and the server that runs on it."""
-    if not (data_dir / NAME).is_file():
+    if not is_log(data_dir):
         yield Finding(PROBLEM, "directory", f"{data_dir} is no data directory of coordinator-server", "check --data-dir")
         return
     yield from _check_permissions(data_dir)
     yield from check_disk(data_dir)
     yield from check_clock(data_dir)
-    yield from _check_server(data_dir, holder(f"{data_dir}/{LOCK}"))
+    yield from _check_server(data_dir, holder_of(data_dir))
     yield from _check_damage(data_dir, is_full=is_full, progress=progress)
 
 

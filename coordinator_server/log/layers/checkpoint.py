@@ -33,6 +33,7 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt
 from coordinator_server.log.layers.layer import Layer
 from coordinator_server.log.storage import File, Lock, read_file
+from coordinator_server.log.store import BlockSummary
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_batches
 
@@ -52,13 +53,6 @@ class Block(NamedTuple):
 
     key: str
     data: bytes
-    rows: int
-    bounds: tuple[int, int]
-
-
-class BlockSummary(NamedTuple):
-    """What the index states of a block."""
-
     rows: int
     bounds: tuple[int, int]
 
@@ -172,6 +166,11 @@ class Checkpoint:
                 yield data[position : position + header.size]
         except DecodeError as error:
             raise DamagedLog(str(self.layer.path / REST), position, str(error)) from error
+
+    def all_batches(self) -> Iterator[bytes]:
+        """Yield the layer's batches, which the blocks were made from. DamagedLog, before the first one, if any differs."""
+        self.layer.verify()
+        return self.layer.read()
 
     def _find(self, key: str) -> int:
         raw = key.encode()

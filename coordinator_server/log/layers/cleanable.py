@@ -6,23 +6,11 @@ Reads file names and sizes only.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 from coordinator_server.kinds import kind_of
 from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path
+from coordinator_server.log.jobs import Cleanable
 from coordinator_server.log.layers.checkpoint import INDEX
-
-
-class Cleanable(NamedTuple):
-    """The bytes of a shard after its newest layer (dirty), and the bytes of records in that layer (clean)."""
-
-    dirty: int
-    clean: int
-
-    @property
-    def ratio(self) -> float:
-        """The dirty part of all bytes, as Kafka's log cleaner computes it."""
-        return self.dirty / (self.dirty + self.clean) if self.dirty else 0.0
 
 
 def cleanable(data_dir: Path) -> dict[str, Cleanable]:

@@ -25,7 +25,7 @@ clock, so that a jump removes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
@@ -34,19 +34,12 @@ from coordinator_server.log.errors import DamagedLog, OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets, layer_path, marks_path, segment_path
 from coordinator_server.log.layers.layer import MANIFEST, Layer, open_layer
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LocalStorage, Storage, remove_tree, sync_dir
+from coordinator_server.log.storage import LOCAL, Storage, remove_tree, sync_dir
+from coordinator_server.log.store import FOREVER, History, Removed, RetentionRule
 from coordinator_server.log.write.segments import ShardLog
-from coordinator_server.log.write.worker import ThreadWorker, Worker
+from coordinator_server.worker import ThreadWorker
 
-FOREVER: Final = -1
 _GONE: Final = ".layer-gone-"
-
-
-class History(NamedTuple):
-    """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit."""
-
-    history_ms: int
-    history_bytes: int = FOREVER
 
 
 class SealedSegment(NamedTuple):
@@ -64,15 +57,6 @@ class Removable(NamedTuple):
     layers: list[int]
     segments: list[int]
     replaced_by: list[int]
-
-
-class Removed(NamedTuple):
-    """What was removed from a shard: layers by their end, segments by their base. ``damage`` is why the rest was kept."""
-
-    shard: ShardId
-    layers: list[int]
-    segments: list[int]
-    damage: DamagedLog | None = None
 
 
 def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegment], now_ms: int, history: History) -> Removable:
@@ -113,30 +97,17 @@ class RetainedLog(Protocol):
 
 
 class Retention:
-    """The job, from ``start`` to ``close``.
+    """The job, from ``start`` to ``close``."""
 
-    ``on_removed`` is called in the job's thread for every shard that lost something or is damaged.
-    """
-
-    def __init__(  # noqa: PLR0913 - settings with names
-        self,
-        store: RetainedLog,
-        history: History,
-        on_removed: Callable[[Removed], None],
-        *,
-        check_ms: int,
-        storage: Storage | None = None,
-        worker: Worker | None = None,
-        now_ms: Callable[[], int],
-    ) -> None:
+    def __init__(self, store: RetainedLog, history: History, rule: RetentionRule, storage: Storage = LOCAL) -> None:
         self._store = store
         self._history = history
-        self._on_removed = on_removed
-        self._check_s = check_ms / 1000
-        self._storage = storage or LocalStorage()
-        self._now_ms = now_ms
+        self._on_removed = rule.on_removed
+        self._check_s = rule.check_ms / 1000
+        self._storage = storage
+        self._now_ms = rule.now_ms
         self._sealed: dict[ShardId, dict[int, SealedSegment]] = {}
-        self._worker = worker or ThreadWorker(self._on_death)
+        self._worker = rule.worker or ThreadWorker(self._on_death)
 
     def keep(self, history: History) -> None:
         """Keep so much history from the next check on."""

@@ -20,6 +20,7 @@ from coordinator_server.log.file_names import segment_path
 from coordinator_server.log.read.shard_reader import layer_from
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import File, Storage
+from coordinator_server.log.store import Batches, ReadRange
 from coordinator_server.log.write.segments import Segments, ShardLog
 from protocol.record_batch import HEADER_OFFSETS, HEADER_SIZE, LENGTH_END
 
@@ -34,25 +35,6 @@ class FilePosition(NamedTuple):
     path: str
     position: int
     begin: int = 0
-
-
-class ReadRange(NamedTuple):
-    """A range of a shard: batches from the one that holds ``from_offset``, or the next one, that end before ``upto``.
-
-    They have at most ``max_bytes``, but with ``must_have_one`` the first batch is read even if it is larger.
-    """
-
-    from_offset: int
-    max_bytes: int
-    upto: int
-    must_have_one: bool = True
-
-
-class Batches(NamedTuple):
-    """Whole batches as one ``bytes``, and the offset after the last of them."""
-
-    data: bytes
-    next_offset: int
 
 
 class RangeReader:

@@ -7,10 +7,9 @@ one that is held, so it leaves all that the reader needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from coordinator_server.log.errors import DamagedLog, Unavailable
 from coordinator_server.log.file_names import segment_path
@@ -18,23 +17,14 @@ from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import MANIFEST, Layer, layer_to_load, layer_with_checkpoint, newest_valid_layer
 from coordinator_server.log.read.segment_reader import Span, read_spans
 from coordinator_server.log.storage import Lock, Storage
+from coordinator_server.log.store import Check, TimedOffset
 from coordinator_server.log.write.segment_index import NO_TIME
 from coordinator_server.log.write.segments import Segments, ShardLog
 from protocol.record_batch import iter_records, read_header
 
-Check = Callable[[], None]
-"""Called before each batch of a search. An exception ends the search."""
-
 
 def no_check() -> None:
     """Let a search go on to its end."""
-
-
-class TimedOffset(NamedTuple):
-    """A record: its offset, and its timestamp in ms since 1970."""
-
-    offset: int
-    timestamp_ms: int
 
 
 def read_from(storage: Storage, log: ShardLog, from_offset: int) -> Iterator[bytes]:

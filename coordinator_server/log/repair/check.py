@@ -35,7 +35,7 @@ from coordinator_server.log.file_names import (
 )
 from coordinator_server.log.login_key import NAME as LOGIN_KEY
 from coordinator_server.log.login_key import read_login_key
-from coordinator_server.log.meta import IMPORTED, Meta, check_counted, check_not_a_brokers, read_meta
+from coordinator_server.log.meta import IMPORTED, check_counted, check_not_a_brokers, read_meta
 from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.repair.batch_scan import DamagedBytes, scan_batches
 from coordinator_server.log.repair.check_shard import ShardCheck
@@ -46,6 +46,7 @@ from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.repair.trial_start import shards_that_do_not_load
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LocalStorage, Storage
+from coordinator_server.log.store import Meta
 from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches

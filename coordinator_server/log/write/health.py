@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.write.journal_writer import Post
+from coordinator_server.worker import Post
 
 T = TypeVar("T")
 

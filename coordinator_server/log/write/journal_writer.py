@@ -25,9 +25,9 @@ from typing import Final, Protocol, assert_never
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.storage import File, LocalFile, write_all
 from coordinator_server.log.write.kernel_sync import KernelSync
+from coordinator_server.worker import Post
 
 Done = Callable[[LogError | None], None]
-Post = Callable[[Callable[[], None]], object]
 
 SLOW_S: Final = 0.002
 FIRST_HOLD: Final = 64

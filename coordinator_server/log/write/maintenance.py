@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import OnSealed
 from coordinator_server.log.write.health import Health
-from coordinator_server.log.write.journal_writer import Post
 from coordinator_server.log.write.segments import ShardLog
 from coordinator_server.log.write.shard_logs import ShardLogs
-from coordinator_server.log.write.worker import Worker
+from coordinator_server.worker import Post, Worker
 
 WRITE_DELAY_S: Final = 1.0
-
-OnSealed = Callable[[dict[ShardId, int] | LogError], None]
 
 
 class Maintenance:

@@ -9,9 +9,8 @@ from typing import Final
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import Journal, JournalFile
-from coordinator_server.log.write.journal_writer import Post
 from coordinator_server.log.write.shard_logs import ShardLogs
-from coordinator_server.log.write.worker import Worker
+from coordinator_server.worker import Post, Worker
 
 RETRY_DELAY_S: Final = 1.0
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import Append
+from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.log.write.frames import entry_header
 from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import Journal
@@ -23,7 +24,6 @@ from coordinator_server.log.write.maintenance import Maintenance
 from coordinator_server.log.write.segments import Segments, ShardLog, end_of_batches
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
-from coordinator_server.log.write.submit_counts import SubmitCounts
 
 MAX_SUBMIT_BYTES: Final = 256 * 1024 * 1024
 

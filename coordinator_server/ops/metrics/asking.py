@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.log.file_names import CONTROL_SOCKET
+from coordinator_server.log.jobs import CONTROL_SOCKET
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 

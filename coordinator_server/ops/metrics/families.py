@@ -15,7 +15,7 @@ from msgspec import Struct
 
 PREFIX: Final = "coordinator_"
 
-# The classes of times and sizes, as server/tally.py and log/write/submit_counts.py count them.
+# The classes of times and sizes, as server/tally.py and log/submit_counts.py count them.
 REQUEST_BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SYNC_BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 SIZE_BOUNDS: Final = (256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)

@@ -24,8 +24,9 @@ from coordinator_server.kinds import kind_of
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import MANIFEST as LAYER_MANIFEST
 from coordinator_server.log.layers.layer import Layer
-from coordinator_server.log.meta import IMPORTED, NAME, Meta
+from coordinator_server.log.meta import IMPORTED, NAME
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, write_all
+from coordinator_server.log.store import Meta
 from coordinator_server.pipeline.backup.contents import (
     MANIFEST,
     Backup,

@@ -17,14 +17,11 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.config import Config
-from coordinator_server.kinds import partition_counts
 from coordinator_server.log.errors import LockedLog, LogError
-from coordinator_server.log.file_locks import Holder, holder
-from coordinator_server.log.file_names import CONTROL_SOCKET, LOCK
-from coordinator_server.log.local import LocalLogStore, LogOptions
-from coordinator_server.log.meta import NAME, read_meta
+from coordinator_server.log.jobs import CONTROL_SOCKET, Holder
+from coordinator_server.log.opening import IDENTITY, holder_of, is_log, open_for_job
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 
@@ -34,8 +31,8 @@ SEAL_TIMEOUT_S: Final = 120.0
 
 def check_data_dir(data_dir: Path) -> None:
     """Raise CannotRun for a directory that is no data directory, so that nothing is created there by mistake."""
-    if not (data_dir / NAME).is_file():
-        raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {NAME} in it): check --data-dir")
+    if not is_log(data_dir):
+        raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {IDENTITY} in it): check --data-dir")
 
 
 def seal(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
@@ -49,7 +46,7 @@ def _seal(data_dir: Path) -> dict[str, int]:
             return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
     with ExitStack() as stack:
         store, run_until = enter_offline_store(stack, data_dir, "seal")
-        answers: list[dict[ShardId, int] | LogError] = []
+        answers: list[Mapping[ShardId, int] | LogError] = []
         store.seal(answers.append)
         run_until(lambda: bool(answers))
     answer = answers[0]
@@ -69,7 +66,7 @@ def ask_server_if_any(data_dir: Path, request: Mapping[str, object], retries: Re
 
     def attempt() -> dict[str, Any] | None:
         answer = ask_server(data_dir, request)
-        found = holder(f"{data_dir}/{LOCK}") if answer is None else None
+        found = holder_of(data_dir) if answer is None else None
         if found is not None and not found.job:
             raise _does_not_listen(data_dir, found)
         return answer
@@ -83,7 +80,7 @@ def is_served(data_dir: Path) -> bool:
         return connection is not None
 
 
-def open_unless_served(stack: ExitStack, data_dir: Path, job: str) -> LocalLogStore | None:
+def open_unless_served(stack: ExitStack, data_dir: Path, job: str) -> LogStore | None:
     """Recover the log under the server's lock, until the stack is closed; None if a server listens. Raises NotReady."""
     return None if is_served(data_dir) else enter_offline_store(stack, data_dir, job)[0]
 
@@ -92,19 +89,13 @@ RunUntil = Callable[[Callable[[], bool]], None]
 
 
 @contextmanager
-def offline_store(data_dir: Path, job: str, made_with: Config | None = None) -> Iterator[tuple[LocalLogStore, RunUntil]]:
+def offline_store(data_dir: Path, job: str, made_with: Config | None = None) -> Iterator[tuple[LogStore, RunUntil]]:
     """Recover the log under the server's lock. Return it with a function that runs its callbacks until a condition holds.
 
     ``job`` tells others who has the lock. A directory that does not exist is made if ``made_with`` is given. Raises LockedLog.
     """
     calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
-    if made_with is None:
-        meta = read_meta(LocalStorage(), str(data_dir))
-        node_id, partitions = meta.node_id, meta.partitions
-    else:
-        node_id, partitions = made_with.node_id, partition_counts(made_with)
-    options = LogOptions(job=job)
-    store = LocalLogStore.open(str(data_dir), post=calls.put, node_id=node_id, partitions=partitions, options=options)
+    store = open_for_job(data_dir, job, calls.put, made_with)
 
     def run_until(is_done: Callable[[], bool]) -> None:
         while not is_done():
@@ -116,9 +107,7 @@ def offline_store(data_dir: Path, job: str, made_with: Config | None = None) -> 
         store.close()
 
 
-def enter_offline_store(
-    stack: ExitStack, data_dir: Path, job: str, made_with: Config | None = None
-) -> tuple[LocalLogStore, RunUntil]:
+def enter_offline_store(stack: ExitStack, data_dir: Path, job: str, made_with: Config | None = None) -> tuple[LogStore, RunUntil]:
     """Do the same as ``offline_store`` until the stack is closed. Raises NotReady where that raises LockedLog."""
     try:
         return stack.enter_context(offline_store(data_dir, job, made_with))

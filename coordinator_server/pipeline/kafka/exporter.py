@@ -19,9 +19,9 @@ from msgspec import Struct
 
 from coordinator_server.kinds import Kind
 from coordinator_server.log.file_names import segment_name
-from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LOCAL, Storage, replace_file, sync_dir
+from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import offline_store
 from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, broker_lock
@@ -62,7 +62,7 @@ def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportRes
 
 
 def replace_partitions(
-    storage: Storage, store: LocalLogStore, targets: Mapping[ShardId, str], log_dir: str, progress: Progress
+    storage: Storage, store: LogStore, targets: Mapping[ShardId, str], log_dir: str, progress: Progress
 ) -> ExportResult:
     """Write each shard to the directory that the locked broker has for it."""
     result = ExportResult(to=log_dir, partitions=len(targets))
@@ -78,9 +78,9 @@ def replace_partitions(
     return result
 
 
-def _exported(store: LocalLogStore) -> list[Kind]:
+def _exported(store: LogStore) -> list[Kind]:
     """Return the kinds that have a log, and those that always exist."""
-    used = {shard.topic for shard in store.shards()}
+    used = store.topics()
     return [rule.kind for rule in RULES.values() if rule.is_exported and (rule.kind.is_permanent or rule.kind.topic in used)]
 
 

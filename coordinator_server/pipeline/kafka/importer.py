@@ -26,8 +26,9 @@ from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import LOCK, segment_path
 from coordinator_server.log.layers.layer import FileEntry, file_entry
-from coordinator_server.log.meta import IMPORTED, NAME, Meta, begin_meta, begun_in, write_meta
+from coordinator_server.log.meta import IMPORTED, NAME, begin_meta, begun_in, write_meta
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, sync_dir
+from coordinator_server.log.store import Meta
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
 from coordinator_server.pipeline.kafka.folded import read_folded

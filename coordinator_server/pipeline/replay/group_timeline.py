@@ -15,8 +15,7 @@ from coordinator_server.group.why import Why
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import Layer
-from coordinator_server.log.meta import read_meta
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.opening import identity_of
 from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import (
@@ -89,7 +88,7 @@ class GroupAt(Struct):
 
 def shard_of(data_dir: Path, group_id: str) -> Path:
     """Return the directory of the shard that owns a group."""
-    partitions = read_meta(LocalStorage(), str(data_dir)).partition_count(GROUPS.topic)
+    partitions = identity_of(data_dir).partition_count(GROUPS.topic)
     return data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}"
 
 

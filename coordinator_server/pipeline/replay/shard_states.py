@@ -17,8 +17,8 @@ from msgspec import Struct
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import newest_valid_layer
-from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.files import InputFile, compacted_input, offset_at, read_batches
 from coordinator_server.pipeline.input.retries import ONCE, Retries
@@ -92,7 +92,7 @@ def _offset(shard_dir: Path, at: int | Moment, upto: int) -> int:
     return offset_at(shard_dir, at.ms, upto) if isinstance(at, Moment) else at
 
 
-def _replay_all(store: LocalLogStore, shard_dir: Path, at: int | Moment | None, using: _Using) -> ShardState:
+def _replay_all(store: LogStore, shard_dir: Path, at: int | Moment | None, using: _Using) -> ShardState:
     shard = _shard_id(shard_dir)
     end = store.end_offset(shard)
     upto = end if at is None else min(_offset(shard_dir, at, end), end)

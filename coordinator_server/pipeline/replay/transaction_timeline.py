@@ -12,8 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
-from coordinator_server.log.meta import read_meta
-from coordinator_server.log.storage import LocalStorage
+from coordinator_server.log.opening import identity_of
 from coordinator_server.machine.shard import Producer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.errors import PipelineError
@@ -92,7 +91,7 @@ class Hanging(Struct):
 
 def shard_of(data_dir: Path, transactional_id: str) -> Path:
     """Return the directory of the shard that owns a transactional id."""
-    partitions = read_meta(LocalStorage(), str(data_dir)).partition_count(TRANSACTIONS.topic)
+    partitions = identity_of(data_dir).partition_count(TRANSACTIONS.topic)
     return data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}"
 
 
@@ -211,7 +210,7 @@ def _why(reason: EndReason | None, before: Transaction | None) -> str:
 
 
 def _shards(data_dir: Path, topic: str) -> Iterator[Path]:
-    for partition in range(read_meta(LocalStorage(), str(data_dir)).partition_count(topic)):
+    for partition in range(identity_of(data_dir).partition_count(topic)):
         shard = data_dir / f"{topic}-{partition}"
         if shard.is_dir():
             yield shard

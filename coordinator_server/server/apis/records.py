@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow

@@ -25,7 +25,7 @@ from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.callback_reply import CallbackReply
@@ -111,7 +111,7 @@ class OwnCatalog:
     def __init__(
         self,
         runtime: CoordinatorRuntime[CatalogShard],
-        store: LogStore,
+        store: LoadingLog,
         call_later: CallLater,
         expected: Collection[int] = (),
     ) -> None:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import InspectedLog
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.hosted import Hosted
@@ -26,7 +26,7 @@ REFUSED_S: Final = 60.0
 class Health:
     """The state of one loop. ``stage`` is ``loading`` or ``serving``; ``refuses`` says why commits fail at the moment, or is None."""
 
-    def __init__(self, nodes: Nodes, hosted: Hosted, store: LocalLogStore) -> None:
+    def __init__(self, nodes: Nodes, hosted: Hosted, store: InspectedLog) -> None:
         self._nodes = nodes
         self._hosted = hosted
         self._store = store

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from coordinator_server.log.local import LocalLogStore
+from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
 from coordinator_server.server.audit import REFUSALS, Audit
 from coordinator_server.server.certificates import Certificates
@@ -39,7 +39,7 @@ class Observed(NamedTuple):
     """The parts of a loop that have numbers."""
 
     hosted: Hosted
-    store: LocalLogStore
+    store: InspectedLog
     apis: Sequence[ServedApi]
     incidents: Incidents
     listener: Listener

@@ -30,12 +30,9 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.config_changes import adopt
-from coordinator_server.kinds import partition_counts
 from coordinator_server.listeners import listener_specs
-from coordinator_server.log.directory import await_orphans, lock_directory, recover_all_loops
-from coordinator_server.log.login_key import open_login_key
-from coordinator_server.log.meta import Meta
-from coordinator_server.log.storage import InheritedLock, LocalStorage
+from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
+from coordinator_server.log.store import Meta
 from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from coordinator_server.server.control import ControlSocket, Operation, Refusal
@@ -94,20 +91,15 @@ class Supervisor:
 
     async def start(self) -> Meta:
         """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
-        storage, directory = LocalStorage(), str(self._data_dir)
         try:
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         except StartError:
             # Loops may still have the ports whose supervisor was killed as it started them.
-            await_orphans(directory)
+            await_orphans(self._data_dir)
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
-        self._lock, meta = lock_directory(
-            storage, directory, node_id=self._config.node_id, partitions=partition_counts(self._config)
-        )
-        if any(each.protocol.has_sasl for each in self.listeners):
-            # Before the loops, each of which reads it.
-            open_login_key(storage, directory)
-        recover_all_loops(storage, directory, self._loops, partial(loop_of, loops=self._loops))
+        has_logins = any(each.protocol.has_sasl for each in self.listeners)
+        owner = partial(loop_of, loops=self._loops)
+        self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, owner, has_logins=has_logins)
         for loop in range(self._loops):
             await self._start(loop)
         return meta

@@ -17,7 +17,7 @@ import pytest
 from coordinator_server.log import directory
 from coordinator_server.log.directory import await_jobs, lock_directory, recover_all_loops
 from coordinator_server.log.errors import LockedLog, LogError, Unavailable, WrongDirectory
-from coordinator_server.log.file_locks import Holder
+from coordinator_server.log.jobs import Holder
 from coordinator_server.log.storage import LocalStorage
 from tests.support.log import COUNTS, DATA, OpenLog, append, part_of, shard, values
 from tests.support.storage import SimulatedDisk

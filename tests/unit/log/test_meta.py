@@ -9,7 +9,8 @@ import pytest
 from coordinator_server.config import Config
 from coordinator_server.kinds import GROUPS, KINDS, SHARE_STATE, TRANSACTIONS, Kind, partition_counts
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.meta import Meta, open_meta, read_meta, write_meta
+from coordinator_server.log.meta import open_meta, read_meta, write_meta
+from coordinator_server.log.store import Meta
 from protocol.coordinator_records import GROUP_SERDE
 from tests.support.storage import SimulatedDisk
 

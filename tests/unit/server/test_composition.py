@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.log.layers.retention import Removed
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Removed
 from coordinator_server.server import composition
 
 

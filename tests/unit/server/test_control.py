@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coordinator_server.log.file_names import CONTROL_SOCKET
+from coordinator_server.log.jobs import CONTROL_SOCKET
 from coordinator_server.server.control import MAX_LINE_BYTES, ControlSocket
 
 

@@ -10,9 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.read.range_reader import Batches, ReadRange
-from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Batches, ReadRange, TimedOffset
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.api_row import serve_row

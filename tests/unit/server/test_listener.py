@@ -10,7 +10,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
-from coordinator_server.log.write.worker import ThreadWorker
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.acceptor import SocketAcceptor
@@ -25,6 +24,7 @@ from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.listener import CONNECTIONS_PER_STEP, LONGEST_SWEEP_MS, Listener, ListenerServices
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
+from coordinator_server.worker import ThreadWorker
 from protocol.frames import encode_request
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest

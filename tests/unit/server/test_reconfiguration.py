@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
 from coordinator_server.config_values import load
-from coordinator_server.log.layers.retention import History
+from coordinator_server.log.store import History
 from coordinator_server.server.admission import Admission, Limits
 from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.errors import StartError

@@ -8,8 +8,8 @@ import pytest
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
-from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
 from coordinator_server.server.cluster.nodes import Endpoint

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct, inspect
 from msgspec.structs import fields
 
-from coordinator_server.log.write.submit_counts import SIZE_BOUNDS, SYNC_BOUNDS_S, SubmitCounts
+from coordinator_server.log.submit_counts import SIZE_BOUNDS, SYNC_BOUNDS_S, SubmitCounts
 from coordinator_server.ops.metrics import families
 from coordinator_server.server.error_counts import error_counter, lists_of_structs
 from coordinator_server.server.table import ROWS

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.file_names import CONTROL_SOCKET
+from coordinator_server.log.jobs import CONTROL_SOCKET
 from coordinator_server.server import unix
 from coordinator_server.server.control import ControlSocket
 from coordinator_server.server.unix import Peer, UnixSockets, peer_of

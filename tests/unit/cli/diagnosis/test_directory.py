@@ -11,8 +11,9 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.cli.diagnosis import directory
 from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_directory, own_listeners
-from coordinator_server.log.file_locks import Holder, LocalLock
+from coordinator_server.log.file_locks import LocalLock
 from coordinator_server.log.file_names import LOCK
+from coordinator_server.log.jobs import Holder
 from coordinator_server.pipeline.errors import CannotSeal
 from coordinator_server.server.incidents import NAMES
 from protocol.record_batch import Record
@@ -98,7 +99,7 @@ def test_a_large_log_is_read_on_demand(data: Path, monkeypatch: pytest.MonkeyPat
 def test_a_server_says_how_it_is(
     data: Path, status: dict[str, Any], findings: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "holder_of", lambda _path: Holder(1))
     answers = {"health": {"health": [{"loop": 0, "stage": "serving"}]}, "status": {"status": [{**STATUS, **status}]}}
     monkeypatch.setattr(directory, "ask_server", lambda _dir, request: answers[request["op"]])
     monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
@@ -112,7 +113,7 @@ def test_a_server_says_how_it_is(
 def test_a_loop_that_does_not_serve_is_a_problem(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not asked anything else: it would not answer."""
     answer = {"health": [{"loop": 0, "stage": "serving"}, {"loop": 1, "stage": "starting"}]}
-    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "holder_of", lambda _path: Holder(1))
     monkeypatch.setattr(directory, "ask_server", lambda _dir, request: {"health": answer}[request["op"]])
 
     assert examined(data)["server"] == [("problem", "loop 1 does not serve: starting")]
@@ -122,7 +123,7 @@ def test_a_loop_that_was_restarted_is_a_warning(data: Path, monkeypatch: pytest.
     """It serves again, and why it died is worth a look."""
     loops = [{"loop": 0, "stage": "serving", "starts": 1}, {"loop": 1, "stage": "serving", "starts": 3}]
     answers = {"health": {"health": loops}, "status": {"status": [STATUS, {**STATUS, "node_id": 2}]}}
-    monkeypatch.setattr(directory, "holder", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "holder_of", lambda _path: Holder(1))
     monkeypatch.setattr(directory, "ask_server", lambda _dir, request: answers[request["op"]])
     monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
 

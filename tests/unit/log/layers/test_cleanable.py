@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coordinator_server.log.layers.cleanable import Cleanable, cleanable
+from coordinator_server.log.jobs import Cleanable
+from coordinator_server.log.layers.cleanable import cleanable
 
 
 def segment(path: Path, size: int) -> None:

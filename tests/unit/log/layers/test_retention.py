@@ -17,10 +17,11 @@ from coordinator_server.config import Config
 from coordinator_server.log.errors import OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.retention import FOREVER, History, Removable, Removed, Retention, SealedSegment, removable
+from coordinator_server.log.layers.retention import Removable, Retention, SealedSegment, removable
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append
-from coordinator_server.log.storage import LocalStorage, Storage
+from coordinator_server.log.storage import LOCAL, LocalStorage, Storage
+from coordinator_server.log.store import FOREVER, History, Removed, RetentionRule
 from coordinator_server.log.write.journal_writer import Sync
 from coordinator_server.server import composition
 from coordinator_server.server.composition import Site
@@ -162,9 +163,8 @@ class Shard:
         self, history: History = KEEP_NOTHING, storage: Storage | None = None, now_ms: Callable[[], int] = lambda: 1000
     ) -> list[Removed]:
         """One round of retention, at the time 1000."""
-        job = Retention(
-            self.store, history, self.told.append, check_ms=300_000, storage=storage, worker=self.worker, now_ms=now_ms
-        )
+        rule = RetentionRule(300_000, self.told.append, now_ms, self.worker)
+        job = Retention(self.store, history, rule, storage or LOCAL)
         if not self.worker.later:
             job.start()
         self.worker.pass_time()
@@ -199,7 +199,7 @@ def test_a_log_that_has_failed_loses_nothing(aged: Shard) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_retention_that_breaks_is_the_end_of_the_log(aged: Shard) -> None:
     """Its thread has ended, and nobody would remove anything any more."""
-    job = Retention(aged.store, KEEP_NOTHING, aged.told.append, check_ms=1, now_ms=lambda: 1 // 0)
+    job = Retention(aged.store, KEEP_NOTHING, RetentionRule(1, aged.told.append, lambda: 1 // 0))
     aged.layer(4)
     job.start()
     while aged.store.failure is None:
@@ -328,9 +328,9 @@ def test_a_clock_that_jumps_removes_nothing(tmp_path: Path) -> None:
     aged = Shard(tmp_path)
     aged.restart()
     aged.layer(6)
-    with patch.object(composition, "Retention") as made:
+    with patch.object(aged.store, "retention") as made:
         composition._retention(site, aged.store)
-    now_ms = made.call_args.kwargs["now_ms"]
+    now_ms = made.call_args.args[1].now_ms
     clock.jump_wall(40 * DAY)
     assert aged.check(History(30 * DAY), now_ms=now_ms) == []
     clock.advance(29 * DAY)

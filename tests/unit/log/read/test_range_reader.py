@@ -13,9 +13,10 @@ from coordinator_server.log.errors import DamagedLog, Unavailable
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.read import range_reader as module
-from coordinator_server.log.read.range_reader import Batches, FilePosition, ReadRange
+from coordinator_server.log.read.range_reader import FilePosition
 from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import Storage
+from coordinator_server.log.store import Batches, ReadRange
 from coordinator_server.log.write.journal_writer import Sync
 from coordinator_server.log.write.segments import Segments, ShardLog
 from protocol.record_batch import iter_batches

@@ -12,9 +12,10 @@ from coordinator_server.log.file_names import layer_path, segment_path
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.layers.checkpoint import Block, write_checkpoint
 from coordinator_server.log.read.segment_reader import Span, read_span
-from coordinator_server.log.read.shard_reader import TimedOffset, latest_time, open_checkpoint, read_from
+from coordinator_server.log.read.shard_reader import latest_time, open_checkpoint, read_from
 from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import remove_tree
+from coordinator_server.log.store import TimedOffset
 from coordinator_server.log.write.segments import Limits, Segments, ShardLog
 from tests.support.log import DATA, OpenLog, batch, shard, values
 from tests.support.storage import SimulatedDisk, SimulatedHold

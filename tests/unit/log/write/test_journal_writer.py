@@ -22,13 +22,13 @@ from coordinator_server.log.write.journal_writer import (
     Done,
     InlineWriter,
     KernelWriter,
-    Post,
     Sync,
     ThreadWriter,
     Writer,
     make_writer,
 )
 from coordinator_server.log.write.kernel_sync import KernelSync
+from coordinator_server.worker import Post
 from tests.support.storage import SimulatedDisk
 
 

@@ -11,9 +11,8 @@ import pytest
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
-from coordinator_server.log.read.range_reader import ReadRange
-from coordinator_server.log.read.shard_reader import TimedOffset
 from coordinator_server.log.shards import Append
+from coordinator_server.log.store import ReadRange, TimedOffset
 from coordinator_server.log.write.journal_writer import Sync
 from coordinator_server.log.write.segment_index import SegmentIndex, decode_index, scan
 from tests.support.log import DATA, OpenLog, append, batch, shard, values

@@ -15,8 +15,9 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, Checkpoint, write_checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer, open_layer
-from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.storage import LOCAL
+from coordinator_server.log.store import LogStore
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
@@ -68,7 +69,7 @@ def compact(shard_dir: Path, engine: Callable[[], Engine] = PythonEngine) -> Pat
     return shard_dir / f"layer-{plan.to_offset:020d}"
 
 
-def loaded(store: LocalLogStore) -> tuple[GroupShard, int]:
+def loaded(store: LogStore) -> tuple[GroupShard, int]:
     """The shard as a start loads it, and how many records that took."""
     context: ShardContext[GroupShard] = ShardContext(SHARD, 1, CLASSIC_GROUP_SERDE)
     context.shard = empty_shard()
@@ -240,9 +241,9 @@ def test_the_layer_is_held_while_a_server_rests_on_it(shard_dir: Path) -> None:
     manifest = str(layer.path / "manifest.json")
     with offline_store(shard_dir.parent, "test") as (store, _):
         shard, _ = loaded(store)
-        assert store._storage.unshared(manifest) is None
+        assert LOCAL.unshared(manifest) is None
         shard.on_unloaded()
-        hold = store._storage.unshared(manifest)
+        hold = LOCAL.unshared(manifest)
         assert hold is not None
         hold.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.server.disk_share import disk_share
+from coordinator_server.log.disk_share import disk_share
 
 KIB, MIB = 1 << 10, 1 << 20
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from coordinator_server.log.write.worker import ThreadWorker
+from coordinator_server.worker import ThreadWorker
 
 
 def test_jobs_run_in_turn_in_one_other_thread() -> None:

@@ -1,4 +1,4 @@
-"""Do slow work beside the caller's loop, in one thread that runs jobs one after another."""
+"""Slow work beside an event loop, in one thread that runs jobs one after another."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from threading import Thread
 from typing import Protocol
 
 Job = Callable[[], None]
+Post = Callable[[Callable[[], None]], object]
+"""Runs a callable on the caller's loop, from any thread."""
 
 
 class Worker(Protocol):

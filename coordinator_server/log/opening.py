@@ -1,0 +1,172 @@
+"""Opens logs: the one module that chooses how a log is kept. Today every log is a directory of this machine (``local.py``).
+
+    open_log         a server's loop
+    take_for_loops   a supervisor, before its loops
+    open_for_job     a job, on a log that no server has
+    the rest         whose log it is, and who has it
+
+What stands for the machine (files, threads, the journal's writer) comes from the caller, so that tests can replace it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
+from coordinator_server.log import directory, meta
+from coordinator_server.log.disk_share import DiskShare, disk_share
+from coordinator_server.log.errors import LogError, Unavailable
+from coordinator_server.log.file_locks import holder
+from coordinator_server.log.file_names import LOCK
+from coordinator_server.log.jobs import Holder
+from coordinator_server.log.layers.cleanable import cleanable
+from coordinator_server.log.local import LocalLogStore, LogOptions
+from coordinator_server.log.login_key import open_login_key
+from coordinator_server.log.shards import LoopShards, ShardId
+from coordinator_server.log.storage import LOCAL, InheritedLock, Storage
+from coordinator_server.log.store import LogStore, Meta
+from coordinator_server.log.write.journal_writer import Sync, Writer, make_writer
+from coordinator_server.log.write.segments import RESERVE_BYTES
+from coordinator_server.worker import Post, Worker
+
+__all__ = [
+    "IDENTITY",
+    "JOBS_S",
+    "InheritedLock",
+    "Machine",
+    "Storage",
+    "Sync",
+    "Taken",
+    "Writer",
+    "await_jobs",
+    "await_orphans",
+    "check_free",
+    "check_unused",
+    "cleanable",
+    "holder_of",
+    "identity_of",
+    "is_log",
+    "make_writer",
+    "open_for_job",
+    "open_log",
+    "take_for_loops",
+]
+
+JOBS_S: Final = directory.JOBS_S
+"""How long a server waits for a job that has the log."""
+IDENTITY: Final = meta.NAME
+"""The file by which a person knows a log."""
+
+
+class Machine(NamedTuple):
+    """What a log uses of the machine. None stands for its files, and for a thread of the log's own."""
+
+    storage: Storage | None = None
+    worker: Worker | None = None
+    make_writer: Callable[[Sync, Post], Writer] = make_writer
+
+
+THIS_MACHINE: Final = Machine()
+
+
+def open_log(
+    data_dir: Path, config: Config, post: Post, part: LoopShards | None = None, machine: Machine = THIS_MACHINE
+) -> LogStore:
+    """Open the log of a server, or ``part`` of it, which ``take_for_loops`` has taken. ``post`` runs callables on the loop.
+
+    Raises LockedLog, DamagedLog, WrongDirectory, Unavailable.
+    """
+    # Storage of tests has no disk.
+    share = DiskShare(config.log_journal_bytes, RESERVE_BYTES) if machine.storage else disk_share(config, data_dir)
+    options = LogOptions(
+        segment_bytes=config.offsets_topic_segment_bytes,
+        roll_ms=config.log_roll_ms,
+        journal_bytes=share.journal_bytes,
+        reserve_bytes=share.reserve_bytes,
+        sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
+        storage=machine.storage,
+        worker=machine.worker,
+        make_writer=machine.make_writer,
+    )
+    if part is not None:
+        return LocalLogStore.open_part(data_dir, part, post=post, options=options)
+    counts = partition_counts(config)
+    return LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
+
+
+class Taken(NamedTuple):
+    """A log that is taken for several loops: the lock, which they inherit, and the log's identity."""
+
+    lock: InheritedLock
+    meta: Meta
+
+
+def take_for_loops(
+    data_dir: Path, config: Config, loops: int, loop_of: Callable[[ShardId], int], *, has_logins: bool = False
+) -> Taken:
+    """Take a log for the ``loops`` that will open parts of it, and recover it. Raises LogError."""
+    place = str(data_dir)
+    locked = directory.lock_directory(LOCAL, place, node_id=config.node_id, partitions=partition_counts(config))
+    try:
+        if has_logins:
+            # Before the loops, each of which reads it.
+            open_login_key(LOCAL, place)
+        directory.recover_all_loops(LOCAL, place, loops, loop_of)
+    except OSError as error:
+        locked.lock.close()
+        raise Unavailable(f"cannot open the log in {place}: {error}") from error
+    except LogError:
+        locked.lock.close()
+        raise
+    return Taken(locked.lock, locked.meta)
+
+
+def open_for_job(data_dir: Path, job: str, post: Post, made_with: Config | None = None) -> LogStore:
+    """Open a log that no server has. ``job`` tells others who has it. One that does not exist is made if ``made_with`` is given.
+
+    Raises LockedLog and other LogErrors.
+    """
+    if made_with is None:
+        identity = identity_of(data_dir)
+        node_id, partitions = identity.node_id, identity.partitions
+    else:
+        node_id, partitions = made_with.node_id, partition_counts(made_with)
+    return LocalLogStore.open(data_dir, post=post, node_id=node_id, partitions=partitions, options=LogOptions(job=job))
+
+
+def is_log(data_dir: Path) -> bool:
+    """Return whether there is a log."""
+    return (data_dir / meta.NAME).is_file()
+
+
+def identity_of(data_dir: Path) -> Meta:
+    """Return the identity of an existing log. Raises LogError, OSError."""
+    return meta.read_meta(LOCAL, str(data_dir))
+
+
+def check_unused(data_dir: Path) -> None:
+    """Raise WrongDirectory if there is no log, and no room for one: the place has files of something else."""
+    meta.check_unused(LOCAL, str(data_dir))
+
+
+def holder_of(data_dir: Path) -> Holder | None:
+    """Return the process that has the log; None if it is free. Nothing is changed."""
+    return holder(f"{data_dir}/{LOCK}")
+
+
+def check_free(data_dir: Path) -> None:
+    """Raise LockedLog if another process has the log."""
+    directory.check_free(str(data_dir))
+
+
+def await_orphans(data_dir: Path) -> None:
+    """Wait for processes that a server has left behind which was killed: they have its log and its ports. Nothing is changed."""
+    directory.await_orphans(str(data_dir))
+
+
+def await_jobs(data_dir: Path, tell: Callable[[Holder], None]) -> None:
+    """Wait up to JOBS_S for the jobs that have the log. ``tell`` gets the first of them. Nothing is changed."""
+    directory.await_jobs(str(data_dir), tell)
