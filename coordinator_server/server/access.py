@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.security.authorizer import ERRORS, Access, Authorizer, Report, Verdicts
@@ -102,6 +103,18 @@ class ApiAccess(Struct, Generic[Q], frozen=True):
     """What the handler checks itself, in its own order: the rest of the request has to be valid first."""
     has_message: bool = True
     """Whether the refusal of a need says why."""
+
+    def unmet(self, authorizer: Authorizer, context: RequestContext, request: Any) -> tuple[Need, str] | None:
+        """Return the first need that is not met, and of what, without a report. None: all are met, or the entries are not known yet."""
+        try:
+            access = authorizer.access(context.principal, context.client_host)
+        except CoordinatorError:
+            return None
+        for need in self.needs:
+            name = need.name_of(request)
+            if name is not None and not access.allows(need.operation, need.resource_type, name):
+                return need, name
+        return None
 
 
 OPEN: Final[ApiAccess[Any]] = ApiAccess()

@@ -7,18 +7,20 @@ handler's request and response, so the type checker rejects a row with inconsist
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
+from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.access import ApiAccess
 from coordinator_server.server.error_counts import error_counter
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Handle, ServedApi, Touched
+from coordinator_server.server.served_api import Denial, Handle, ServedApi, Touched
 from coordinator_server.server.tally import Tally
 from protocol.api import APIS
 from protocol.codec import decoder, encoder
@@ -47,6 +49,15 @@ class ShortWay(NamedTuple, Generic[Q, R]):
     encoder: Callable[[Callable[[Any, bytearray], None]], Callable[[R, bytearray], None]]
 
 
+class Unread(NamedTuple, Generic[R]):
+    """How a large request is denied as a whole without decoding it, from its version, frame, and the position behind the header."""
+
+    names: Callable[[int, bytes, int], Any]
+    """Returns what the row's needs ask about, with the attributes of a request; None if these bytes are no request."""
+    refuse: Callable[[int, ErrorCode, bytes, int], R | None]
+    """Returns the answer that the row's ``refuse`` gives; None if the request must be decoded for that. Called in a thread."""
+
+
 class ApiRow(Struct, Generic[Q, R], frozen=True):
     """A row of the API table. The declarations ``request`` and ``response`` have the API's key, name and versions."""
 
@@ -65,13 +76,14 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     """Names of APIs whose unanswered requests do not delay this one."""
     touches: Callable[[Q], Touched] | None = None
     """Of an API that is ALONE: what a request touches. It does not wait for unanswered ones that touch other things."""
+    unread: Unread[R] | None = None
     access: ApiAccess[Q] | None = None
     """What a principal needs, where an authorizer is configured. Every served API has it: a server with an authorizer does not start with
     a row without one."""
 
 
-def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
-    """Return the API with codecs for all served versions. ``handle`` is the row's handler bound to the node."""
+def serve_row(row: ApiRow[Any, Any], handle: Handle, authorizer: Authorizer | None = None) -> ServedApi:
+    """Return the API with codecs for all served versions. ``handle`` is the row's handler bound to the node, and guarded."""
     api, short = APIS[row.request.kafka.key], row.short_way
     versions = range(api.max_version + 1)
     served = [max(version, api.min_version) for version in versions]
@@ -94,4 +106,24 @@ def serve_row(row: ApiRow[Any, Any], handle: Handle) -> ServedApi:
         error_counter(row.response),
         [Tally() for _ in versions],
         None if short is None else short.reader,
+        None if row.unread is None or authorizer is None else partial(_deny_unread, row, authorizer),
+    )
+
+
+def _deny_unread(
+    row: ApiRow[Any, Any], authorizer: Authorizer, context: RequestContext, frame: bytes, position: int
+) -> Denial | None:
+    """Return how a large request is denied, or None if it is decoded: its needs are met, or its first bytes are no request's."""
+    assert row.unread is not None
+    assert row.access is not None
+    names = row.unread.names(context.api_version, frame, position)
+    if names is None:
+        return None
+    found = row.access.unmet(authorizer, context, names)
+    if found is None:
+        return None
+    unmet, name = found
+    return Denial(
+        partial(row.unread.refuse, context.api_version, unmet.error),
+        partial(authorizer.report, context, unmet.operation, unmet.resource_type, (name,)),
     )

@@ -52,6 +52,12 @@ PLAIN_REPLIES: Final = Replies(PendingReply, TimedReply, LargeReply, keeps_answe
 LOGGED_REPLIES: Final = Replies(LoggedReply, LoggedReply, LoggedLargeReply, keeps_answers=False)
 
 
+class _Denied(NamedTuple):
+    """What the thread returns in place of a request that was denied before it was decoded."""
+
+    answer: Any
+
+
 class Dispatcher:
     """Runs requests by the table of served APIs."""
 
@@ -135,10 +141,15 @@ class Dispatcher:
         if is_read_only:
             connection.park(reply, frames.clear)
         # Not ``known.decode``: it may remember the connection's last request.
-        decode = known.api.decode[known.context.api_version]
+        decode, position = known.api.decode[known.context.api_version], known.position
+        deny = known.api.deny_unread
+        denial = None if deny is None else deny(known.context, frame, position)
 
         def decode_frame() -> Any:
-            return decode(frames.pop(), known.position)[0]
+            frame = frames.pop()
+            if denial is not None and (answer := denial.answer(frame, position)) is not None:
+                return _Denied(answer)
+            return decode(frame, position)[0]
 
         def decoded(result: Any, took_ns: int) -> None:
             connection.unpark(reply)
@@ -146,6 +157,11 @@ class Dispatcher:
             if isinstance(result, Exception):
                 if not connection.is_closed:
                     connection.refuse(result)
+            elif isinstance(result, _Denied):
+                assert denial is not None
+                denial.report()
+                reply.complete(result.answer)
+                connection.decoded()
             elif not (connection.is_closed and is_read_only):
                 reply.request = result
                 began_ns = time.perf_counter_ns()

@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from coordinator_server.server.tally import Tally
+from protocol.refused_commits import EncodedRefusal
 
 _FIELD: Final = "error_code"
 _LIST: Final = re.compile(r"\blist\[(\w+)\]")
@@ -23,7 +24,7 @@ _LIST: Final = re.compile(r"\blist\[(\w+)\]")
 def error_counter(response: type[Struct]) -> Callable[[Any, Tally], None] | None:
     """Return a function that counts the errors of an answer, or None if the type of response has no errors.
 
-    The answers of short ways are of other types, and have none.
+    The answers of short ways are of other types, and have none, but for refusals.
     """
     path = _path_to_errors(response)
     if path is None:
@@ -66,6 +67,8 @@ def _inner_counter(response: type[Any], path: Sequence[str]) -> Callable[[Any, T
             for each in _at(answer, path):
                 if each.error_code:
                     tally.count_error(each.error_code)
+        elif type(answer) is EncodedRefusal:
+            tally.count_error(answer.error_code, answer.parts)
 
     return count
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -30,6 +30,15 @@ class Refuse(Protocol):
     def __call__(self, context: RequestContext, request: Any, error: ErrorCode, message: str | None, /) -> Message: ...
 
 
+class Denial(NamedTuple):
+    """A large request that is denied as a whole before it is decoded."""
+
+    answer: Callable[[bytes, int], Message | None]
+    """Takes the frame and the position behind its header. Returns the answer, or None if the request must be decoded for that. Called in
+    the thread."""
+    report: Callable[[], None]
+
+
 class ServedApi(Struct, frozen=True):
     """A row of the API table as one node serves it. The sequences are indexed by version."""
 
@@ -52,3 +61,5 @@ class ServedApi(Struct, frozen=True):
     tallies: Sequence[Tally] = ()
     # Returns a decoder for one connection's requests of a version. None: always use ``decode``.
     reader: Callable[[int], Callable[[bytes, int], tuple[Any, int]]] | None = None
+    # Takes the frame of a large request and the position behind its header. None: requests are decoded before they are denied.
+    deny_unread: Callable[[RequestContext, bytes, int], Denial | None] | None = None

@@ -105,7 +105,7 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
 
 def served_apis(node: Node) -> list[ServedApi]:
     """Return the dispatcher's table, with each handler bound to this node."""
-    return [serve_row(row, _handle(row, node)) for row in ROWS]
+    return [serve_row(row, _handle(row, node), node.authorizer) for row in ROWS]
 
 
 def _handle(row: ApiRow[Any, Any], node: Node) -> Handle:

@@ -53,9 +53,9 @@ class Tally:
         """Measure requests from now on."""
         self.unmeasured = ONE_IN - 1 if api_name in FREQUENT else 0
 
-    def count_error(self, code: int) -> None:
-        """Count an answer with an error."""
-        self.errors[code] = self.errors.get(code, 0) + 1
+    def count_error(self, code: int, times: int = 1) -> None:
+        """Count answers with an error."""
+        self.errors[code] = self.errors.get(code, 0) + times
 
     def count_time(self, seconds: float) -> None:
         """Count the time from the arrival of a request to its answer."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, ShortWay
+from coordinator_server.server.api_row import ApiRow, ShortWay, Unread
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
@@ -23,6 +24,7 @@ from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
+from protocol.fields import Message
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -33,6 +35,7 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from protocol.plain_commits import AcceptedCommit, PlainCommit, commit_response_encoder
+from protocol.refused_commits import read_names, refusal_encoder, refuse_unread
 
 _TOPIC = attrgetter("name", "topic_id")
 COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
@@ -111,14 +114,20 @@ def refuse_offset_commit(
     return OffsetCommitResponse(topics=[refused_topic(topic, code) for topic in request.topics])
 
 
+def unread_commit(request: type[Message]) -> Unread[Any]:
+    """Return how a large OffsetCommit or TxnOffsetCommit is denied before its topics are read."""
+    return Unread(partial(read_names, request), partial(refuse_unread, request))
+
+
 OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], OffsetCommitResponse | AcceptedCommit] = ApiRow(
     OffsetCommitRequest,
     OffsetCommitResponse,
     offset_commit,
     refuse_offset_commit,
     Order.WRITE,
-    ShortWay(commit_reader, commit_response_encoder),
+    ShortWay(commit_reader, lambda encode: commit_response_encoder(refusal_encoder(encode))),
     units_per_byte=2,
+    unread=unread_commit(OffsetCommitRequest),
     access=OFFSET_COMMIT,
 )
 

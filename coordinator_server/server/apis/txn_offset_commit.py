@@ -20,11 +20,11 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import Producer, RequestContext
 from coordinator_server.runtime.producers import Claim
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.offset_access import TXN_OFFSET_COMMIT
-from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic
+from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic, unread_commit
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
@@ -46,6 +46,7 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from protocol.refused_commits import refusal_encoder
 
 COMMIT: Final = WriteOperation("commit-in-transaction", GroupShard.commit_in_transaction)
 # The first versions whose clients know COORDINATOR_LOAD_IN_PROGRESS, know TRANSACTION_ABORTABLE, and let the request add the group.
@@ -189,6 +190,8 @@ TXN_OFFSET_COMMIT_API = ApiRow(
     txn_offset_commit,
     refuse_txn_offset_commit,
     Order.ALONE,
+    ShortWay(None, refusal_encoder),
+    unread=unread_commit(TxnOffsetCommitRequest),
     touches=lambda request: frozenset((request.transactional_id, request.producer_id, request.group_id)),
     access=TXN_OFFSET_COMMIT,
 )
