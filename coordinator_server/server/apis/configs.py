@@ -69,7 +69,26 @@ US_PER_NAME: Final = 1
 # The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
 # Properties whose text is a list in Kafka.
-_LISTS: Final = {"group.consumer.assignors"}
+# As in Kafka, where values here are texts and whole numbers.
+_LISTS: Final = frozenset(
+    {
+        "advertised.listeners",
+        "group.consumer.assignors",
+        "listeners",
+        "log.dirs",
+        "sasl.enabled.mechanisms",
+        "ssl.cipher.suites",
+        "ssl.enabled.protocols",
+    }
+)
+_LONGS: Final = frozenset(
+    {
+        "connections.max.idle.ms",
+        "connections.max.reauth.ms",
+        "offsets.retention.check.interval.ms",
+        "queued.max.request.bytes",
+    }
+)
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
 
 
@@ -171,8 +190,8 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
     if name in _LISTS:
         kind = SettingType.LIST
-    if kind is SettingType.INT and name.startswith("log."):
-        kind = SettingType.LONG  # as nearly all of these in Kafka
+    if kind is SettingType.INT and (name in _LONGS or name.startswith("log.")):
+        kind = SettingType.LONG  # nearly all of log. are, in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)
 
 

@@ -37,6 +37,7 @@ from protocol.messages.incremental_alter_configs import (
 )
 from protocol.messages.list_config_resources import ListConfigResourcesRequest, ListConfigResourcesResponse
 from tests.support.api_peer import ApiPeer
+from tests.support.oracle import facts
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
@@ -141,6 +142,15 @@ def test_an_internal_topic_is_compacted(site: Site) -> None:
     found = values(describe(site, TOPIC, OFFSETS))
 
     assert (found["cleanup.policy"], found["segment.bytes"]) == (("compact", Source.TOPIC), ("104857600", Source.TOPIC))
+
+
+def test_the_properties_of_a_broker_have_kafkas_types(site: Site) -> None:
+    kafkas = {fact["name"]: fact["type"].upper() for fact in facts("configs.jsonl")}
+    found = {each.name: SettingType(each.config_type).name for each in describe(site, BROKER, "8").configs}
+
+    both = kafkas.keys() & found.keys()
+    assert len(both) > 50
+    assert {name: found[name] for name in both} == {name: kafkas[name] for name in both}
 
 
 def test_the_broker_is_described_by_its_number(site: Site) -> None:
