@@ -14,7 +14,20 @@ from coordinator_server.log.errors import WrongDirectory
 
 # They seal, and recover the log of a server that was killed. Others write to new directories, or to a broker's.
 COMMANDS_OF_OWNER: Final = frozenset(
-    {"backup", "compact", "replay", "verify", "history", "pipeline", "groups", "topics", "transactions", "share", "users"}
+    {
+        "backup",
+        "compact",
+        "replay",
+        "verify",
+        "history",
+        "pipeline",
+        "groups",
+        "topics",
+        "transactions",
+        "share",
+        "users",
+        "quotas",
+    }
 )
 _CACHES: Final = "XDG_CACHE_HOME"
 

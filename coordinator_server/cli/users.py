@@ -87,9 +87,9 @@ def run(options: argparse.Namespace) -> int:
     if options.bootstrap:
         raise ConfigError("--bootstrap and --data-dir exclude each other: a server is asked, or the directory")
     # What opens logs takes longer to import than the rest takes to answer.
-    from coordinator_server.cli.users_of_directory import on_directory
+    from coordinator_server.cli.catalog_of_directory import USERS, on_directory
 
-    return on_directory(options, _answer)
+    return on_directory(options, USERS, _answer)
 
 
 async def _on_cluster(cluster: Cluster, options: argparse.Namespace) -> Answer:

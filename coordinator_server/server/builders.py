@@ -24,6 +24,7 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import ADAPTIVE
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
+from coordinator_server.server.catalog_operations import OPERATIONS
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_restore
 from coordinator_server.server.node import Node
@@ -31,7 +32,6 @@ from coordinator_server.server.share_messages import STATES_DELETED, STATES_INIT
 from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
 from coordinator_server.server.transaction_operations import answer_abort
-from coordinator_server.server.user_operations import answer_alter_users, answer_users
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
 
@@ -183,7 +183,7 @@ def _group_settings(config: Config) -> RuntimeSettings:
 
 
 BUILDERS: Final[dict[str, Builder]] = {
-    CATALOG.topic: Builder(build_catalog, operations={"users": answer_users, "alter-users": answer_alter_users}),
+    CATALOG.topic: Builder(build_catalog, operations=OPERATIONS),
     GROUPS.topic: Builder(
         build_groups,
         _group_settings,

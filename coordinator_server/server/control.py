@@ -33,7 +33,7 @@ MAX_LINE_BYTES = 1 << 23
 
 # Operations that change no state. All others are audited.
 READING: Final = frozenset(
-    {"digest", "expiring", "groups", "health", "loops", "metrics", "pipeline", "seal", "shards", "status", "users"}
+    {"digest", "expiring", "groups", "health", "loops", "metrics", "pipeline", "quotas", "seal", "shards", "status", "users"}
 )
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
 _NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")
@@ -129,7 +129,9 @@ def _audit(request: Mapping[str, Any], answer: Mapping[str, Any], peer: Peer) ->
     group = request.get("group")
     parts = (request, group) if isinstance(group, Mapping) else (request,)
     named: dict[str, Any] = {name: value for part in parts for name in _NAMES if isinstance(value := part.get(name), str)}
-    if "changed" in answer:
-        named["resources"] = answer["changed"]
+    if "checked" in answer:
+        named["validate_only"] = True
+    if resources := answer.get("changed", answer.get("checked")):
+        named["resources"] = resources
     outcome = "done" if answer["ok"] else str(answer["error"])
     write_line("administrative-operation", operation=str(request.get("op")), **named, pid=peer.pid, uid=peer.uid, outcome=outcome)

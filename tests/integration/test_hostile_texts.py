@@ -139,6 +139,8 @@ COMMAND_LINES = [
     "restore --from {data} --data-dir {out}",
     "users list --data-dir {data}",
     "users list --bootstrap {bootstrap}",
+    "quotas list --data-dir {data}",
+    "quotas set request_percentage=1 --user {missing} --bootstrap {bootstrap}",
     "acls list --bootstrap {bootstrap}",
     "import --from {data} --data-dir {out}",
     "export --data-dir {data} --to {out}",
@@ -149,6 +151,7 @@ COMMAND_LINES = [
 FAILING = {
     "acls": 1,
     "clone": 0,
+    "quotas set": 0,
     "{missing}": 1,
     "2001": 1,
     "--execute": 1,
@@ -173,7 +176,7 @@ def test_no_command_prints_a_control_code(
     values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}", "transaction": TRANSACTION}
     words = [word.format(**values) for word in line.split()]
     if as_json:
-        words += ["-o", "json"] if "{bootstrap}" in line or line.startswith("users") else ["--json"]
+        words += ["-o", "json"] if "{bootstrap}" in line or line.startswith(("users", "quotas")) else ["--json"]
     code = next((code for part, code in FAILING.items() if part in line), 0)
     run(*words, capsys=capsys, code=0 if as_json and "2001" in line else code)
 

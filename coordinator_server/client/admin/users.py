@@ -33,7 +33,7 @@ class Mechanism(IntEnum):
         return self.name.replace("_", "-")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Credential:
     """That a user has a password for a mechanism. ``mechanism`` may be a number that is not known here."""
 
@@ -61,7 +61,7 @@ async def describe_users(cluster: Cluster) -> list[Credential]:
     answer = await cluster.ask(DescribeUserScramCredentialsRequest(None), DescribeUserScramCredentialsResponse)
     check("DescribeUserScramCredentials", answer.error_code, answer.error_message)
     found = [Credential(each.user, info.mechanism, info.iterations) for each in answer.results for info in each.credential_infos]
-    return sorted(found, key=lambda each: (each.user, each.mechanism))
+    return sorted(found)
 
 
 async def alter_user(cluster: Cluster, request: AlterUserScramCredentialsRequest) -> ClientError | None:
