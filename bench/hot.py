@@ -33,7 +33,7 @@ import structlog
 import uvloop
 
 from coordinator_server.cli.serve import calm_the_collector
-from coordinator_server.config_values import load, parse_overrides
+from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from protocol.api import APIS

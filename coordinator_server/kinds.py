@@ -1,6 +1,6 @@
 """The kinds of shard: one row per internal topic, with the data that the generic packages need.
 
-Like config.py, every package may import this table, and it imports only ``protocol``. Two other tables have the code of each kind:
+Like config/, every package may import this table, and it imports only ``protocol``. Two other tables have the code of each kind:
 ``server/builders.py`` builds its state machine, ``pipeline/rules.py`` compacts, replays and digests its log. A test checks that both
 have a row for every kind.
 """
@@ -49,7 +49,7 @@ KINDS: Final[dict[str, Kind]] = {kind.topic: kind for kind in (CATALOG, GROUPS, 
 def partition_counts(config: Struct) -> dict[str, int]:
     """Return the number of partitions of every kind, by topic.
 
-    The attributes of ``config`` are the names of properties with underscores in place of dots (config.py).
+    ``config`` has them as properties: attributes with underscores in place of dots (``LogConfig``).
     """
     return {
         topic: kind.partitions if isinstance(kind.partitions, int) else getattr(config, kind.partitions.replace(".", "_"))

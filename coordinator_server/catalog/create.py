@@ -53,7 +53,7 @@ def plan(
     room: Room,
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
     """Return the answer for each topic, and the records of the valid ones. Raises CoordinatorError for the whole request."""
-    default_partitions, broker = config.num_partitions, topic_synonyms(config)
+    default_partitions, broker = config.live.num_partitions, topic_synonyms(config)
     plain = of_new_topic(described(TOPIC_SETTINGS, {}, Source.TOPIC, broker))
     asked = Counter(topic.name for topic in request.topics)
     if sum(_partitions(topic, default_partitions) for topic in request.topics) > MAX_PARTITIONS_PER_REQUEST:

@@ -26,6 +26,7 @@ from coordinator_server.catalog.settings import (
     text_of,
 )
 from coordinator_server.config import Config
+from coordinator_server.config.properties import is_property, value_of
 
 # A non-negative ISO 8601 duration in the format of java.time.Duration.
 _DURATION: Final = re.compile(r"by_duration:\+?(?i:P(?=.)(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?)", re.ASCII)
@@ -199,32 +200,32 @@ def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
     """Return the least and the greatest value that a group may set, by the setting's name, in the order of Kafka's checks."""
     own = {
         "consumer.heartbeat.interval.ms": (
-            config.group_consumer_min_heartbeat_interval_ms,
-            config.group_consumer_max_heartbeat_interval_ms,
+            config.consumer.group_consumer_min_heartbeat_interval_ms,
+            config.consumer.group_consumer_max_heartbeat_interval_ms,
         ),
         "consumer.session.timeout.ms": (
-            config.group_consumer_min_session_timeout_ms,
-            config.group_consumer_max_session_timeout_ms,
+            config.consumer.group_consumer_min_session_timeout_ms,
+            config.consumer.group_consumer_max_session_timeout_ms,
         ),
         "consumer.assignment.interval.ms": (
-            config.group_consumer_min_assignment_interval_ms,
-            config.group_consumer_max_assignment_interval_ms,
+            config.consumer.group_consumer_min_assignment_interval_ms,
+            config.consumer.group_consumer_max_assignment_interval_ms,
         ),
         "share.heartbeat.interval.ms": (
-            config.group_share_min_heartbeat_interval_ms,
-            config.group_share_max_heartbeat_interval_ms,
+            config.share.group_share_min_heartbeat_interval_ms,
+            config.share.group_share_max_heartbeat_interval_ms,
         ),
         "share.session.timeout.ms": (
-            config.group_share_min_session_timeout_ms,
-            config.group_share_max_session_timeout_ms,
+            config.share.group_share_min_session_timeout_ms,
+            config.share.group_share_max_session_timeout_ms,
         ),
         "share.assignment.interval.ms": (
-            config.group_share_min_assignment_interval_ms,
-            config.group_share_max_assignment_interval_ms,
+            config.share.group_share_min_assignment_interval_ms,
+            config.share.group_share_max_assignment_interval_ms,
         ),
         "share.record.lock.duration.ms": (
-            config.group_share_min_record_lock_duration_ms,
-            config.group_share_max_record_lock_duration_ms,
+            config.share.group_share_min_record_lock_duration_ms,
+            config.share.group_share_max_record_lock_duration_ms,
         ),
     }
     return {name: own.get(name) or _BOUNDS[name] for name in _BOUNDED}
@@ -233,8 +234,7 @@ def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
 def group_synonyms(config: Config) -> dict[str, str]:
     """Return the texts of the server's properties that are the defaults of settings of groups, by the property's name."""
     synonyms = [setting.synonym for setting in GROUP_SETTINGS.values() if setting.synonym is not None]
-    values = {name: getattr(config, name.replace(".", "_"), None) for name in synonyms}
-    return {name: text_of(value) for name, value in values.items() if value is not None}
+    return {name: text_of(value_of(config, name)) for name in synonyms if is_property(name)}
 
 
 def _group_defaults(config: Config) -> dict[str, Value]:

@@ -24,7 +24,7 @@ from coordinator_server.catalog.scram_users import SCRAM_USERS, plan_credentials
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config
-from coordinator_server.config_values import loop_count
+from coordinator_server.config.values import loop_count
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
@@ -111,7 +111,7 @@ class CatalogShard(CoordinatorShard):
     ) -> CoordinatorResult[CreateTopicsResponse]:
         """Create the topics that a Metadata request names, if there are not too many."""
         room = self._room()
-        most = self._config.auto_create_topics_max - len(self._by_name)
+        most = self._config.live.auto_create_topics_max - len(self._by_name)
         if most < room.topics:
             room = room._replace(topics=most, topics_property="auto.create.topics.max")
         return self._create(request, room)
@@ -125,7 +125,7 @@ class CatalogShard(CoordinatorShard):
 
     def _room(self) -> Room:
         config = self._config
-        return Room(config.topics_max - len(self._by_name), config.topics_max_partitions - self._partitions.value)
+        return Room(config.live.topics_max - len(self._by_name), config.live.topics_max_partitions - self._partitions.value)
 
     def _report_full(self, errors: Iterable[int]) -> None:
         if ErrorCode.POLICY_VIOLATION in errors:
@@ -147,14 +147,14 @@ class CatalogShard(CoordinatorShard):
             raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{request.name} is not made by its first use")
         if request.name in self._by_name:
             return CoordinatorResult(request)
-        partitions = partition_counts(self._config)[kind.topic]
+        partitions = partition_counts(self._config.log)[kind.topic]
         return CoordinatorResult(request, topic_records(request.name, request.topic_id, partitions, self._config.node_id))
 
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]
     ) -> CoordinatorResult[DeleteTopicsResponse]:
         """Delete the valid topics of a request. Their committed offsets belong to other shards."""
-        if not self._config.delete_topic_enable:
+        if not self._config.live.delete_topic_enable:
             raise CoordinatorError(ErrorCode.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
         results, records = plan_deletion(request, self._by_name.get, self._topics.get)
         return CoordinatorResult(DeleteTopicsResponse(responses=results), records)
@@ -173,7 +173,7 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: CreateAclsRequest, reply: Reply[CreateAclsResponse]
     ) -> CoordinatorResult[CreateAclsResponse]:
         """Add access control entries. Those that exist are no error."""
-        results, records = plan_acls(request, self.families, self._new_topic_id, self._config.acls_max)
+        results, records = plan_acls(request, self.families, self._new_topic_id, self._config.access.acls_max)
         self._report_full(result.error_code for result in results)
         return CoordinatorResult(CreateAclsResponse(results=results), records)
 
@@ -228,13 +228,13 @@ class CatalogShard(CoordinatorShard):
         reply: Reply[AlterUserScramCredentialsResponse],
     ) -> CoordinatorResult[AlterUserScramCredentialsResponse]:
         """Set and remove SCRAM credentials of users. Each user has its own answer."""
-        room = self._config.scram_credentials_max - self.families.count(SCRAM_USERS)
+        room = self._config.access.scram_credentials_max - self.families.count(SCRAM_USERS)
         results, records = plan_credentials(request, partial(self.families.has, SCRAM_USERS), room)
         return CoordinatorResult(AlterUserScramCredentialsResponse(results=results), records)
 
     @property
     def _limits(self) -> Limits:
-        left = self._config.group_configs_max - self._configured_groups.value
+        left = self._config.live.group_configs_max - self._configured_groups.value
         return Limits(self._by_name.keys(), self._config, left)
 
     def _settings(self, resource: Resource) -> Own:

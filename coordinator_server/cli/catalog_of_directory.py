@@ -25,6 +25,7 @@ from coordinator_server.client.admin.quotas import Quota, entity_of
 from coordinator_server.client.admin.users import Credential
 from coordinator_server.client.errors import ClientError
 from coordinator_server.config import Config
+from coordinator_server.config.properties import value_of
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import check_unused, is_log
@@ -128,7 +129,7 @@ async def _acted_in_new(options: argparse.Namespace, subject: Subject, act: Act,
     config = configuration.sources_of(options).read().config
     check_unused(options.data_dir)
     names = ("node.id", *(kind.partitions for kind in KINDS.values() if isinstance(kind.partitions, str)))
-    made_with = ", ".join(f"{name}={getattr(config, name.replace('.', '_'))}" for name in names)
+    made_with = ", ".join(f"{name}={value_of(config, name)}" for name in names)
     if not options.execute:
         note(f"{options.data_dir} would be made with {made_with}")
         return await act(options, _listed([]), _changes_nothing)

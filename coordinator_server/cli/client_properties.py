@@ -17,8 +17,8 @@ from typing import Final
 from coordinator_server.cli.output import note
 from coordinator_server.client.settings import ConnectionSettings, Sasl
 from coordinator_server.config import ConfigError
-from coordinator_server.config_references import resolved
-from coordinator_server.java_properties import MalformedProperties, parse_properties
+from coordinator_server.config.java_properties import MalformedProperties, parse_properties
+from coordinator_server.config.references import resolved
 from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 
 DEFAULTS: Final[Mapping[str, str]] = {

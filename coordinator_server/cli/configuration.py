@@ -11,8 +11,8 @@ from typing import Final
 import structlog
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_changes import changes
-from coordinator_server.config_sources import Settings, Sources
+from coordinator_server.config.changes import changes
+from coordinator_server.config.sources import Settings, Sources
 
 log = structlog.get_logger(__name__)
 

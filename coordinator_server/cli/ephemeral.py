@@ -13,8 +13,8 @@ from coordinator_server.cli.output import complain
 from coordinator_server.cli.process_settings import allow_all_files
 from coordinator_server.cli.signals import stop_signals
 from coordinator_server.config import ConfigError
-from coordinator_server.config_sources import Sources
-from coordinator_server.listeners import listener_specs
+from coordinator_server.config.listeners import listener_specs
+from coordinator_server.config.sources import Sources
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.errors import StartError

@@ -113,10 +113,10 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
 
 def _overrides(result: ImportResult, node_id: int) -> str:
     defaults = Config()
-    transactions = defaults.transaction_state_log_num_partitions
-    shared = defaults.share_coordinator_state_topic_num_partitions
+    transactions = defaults.log.transaction_state_log_num_partitions
+    shared = defaults.log.share_coordinator_state_topic_num_partitions
     asked = (
-        ("offsets.topic.num.partitions", result.partitions, defaults.offsets_topic_num_partitions),
+        ("offsets.topic.num.partitions", result.partitions, defaults.log.offsets_topic_num_partitions),
         ("transaction.state.log.num.partitions", result.transaction_partitions or transactions, transactions),
         ("share.coordinator.state.topic.num.partitions", result.share_state_partitions or shared, shared),
         ("node.id", node_id, defaults.node_id),

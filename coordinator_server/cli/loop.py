@@ -126,7 +126,7 @@ class _Loop:
             await daemon.stop()
             return complain(failure, failure.exit_code)
         await self._stopping.wait()
-        end_within(self._order.config.stop_timeout_ms)
+        end_within(self._order.config.live.stop_timeout_ms)
         self._slow_turns.stop()
         await daemon.stop()
         return 0

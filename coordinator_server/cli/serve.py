@@ -35,9 +35,10 @@ from coordinator_server.cli.process_settings import allow_all_files, create_priv
 from coordinator_server.cli.service_manager import ServiceManager
 from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_sources import Sources
-from coordinator_server.config_values import load, loop_count, parse_overrides, with_loops
-from coordinator_server.listeners import bracketed, is_loopback, listener_specs
+from coordinator_server.config.listeners import bracketed, is_loopback, listener_specs
+from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.sources import Sources
+from coordinator_server.config.values import loop_count, with_loops
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.jobs import Holder
 from coordinator_server.log.opening import JOBS_S, await_jobs
@@ -213,7 +214,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
     await stopping.wait()
     log.info("stopping")
     service.stopping()
-    end_within(config.stop_timeout_ms)
+    end_within(config.live.stop_timeout_ms)
     slow_turns.stop()
     await daemon.stop()
     metrics.stop()

@@ -16,10 +16,11 @@ import msgspec
 
 from coordinator_server.cli import configuration
 from coordinator_server.cli.output import note, say, say_json
-from coordinator_server.config import property_named, property_names
-from coordinator_server.config_sources import Settings
-from coordinator_server.config_values import check_name, description_of, shown_values
-from coordinator_server.properties import Property
+from coordinator_server.config.description import Property
+from coordinator_server.config.load import shown_values
+from coordinator_server.config.names import check_name, description_of
+from coordinator_server.config.properties import property_named, property_names
+from coordinator_server.config.sources import Settings
 
 EPILOG = """\
 examples:

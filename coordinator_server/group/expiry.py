@@ -91,7 +91,7 @@ class OffsetExpiry:
         self._was_earliest_ms: dict[str, int] = {}
         self._earliest_ms: dict[str, int] = {}
         # Of the present pass, or else of the last one: SIGHUP may change the property.
-        self._retention_minutes = context.config.offsets_retention_minutes
+        self._retention_minutes = context.config.live.offsets_retention_minutes
 
     def start(self) -> None:
         """Schedule the first pass, one interval from now. Called when the shard is loaded."""
@@ -136,7 +136,7 @@ class OffsetExpiry:
 
     def _bounds_of_last_pass(self) -> dict[str, int]:
         """Return the earliest expiry of groups, without those by a retention that has changed since that pass began."""
-        before, self._retention_minutes = self._retention_minutes, self._context.config.offsets_retention_minutes
+        before, self._retention_minutes = self._retention_minutes, self._context.config.live.offsets_retention_minutes
         return self._earliest_ms if before == self._retention_minutes else {}
 
     def _step(self) -> CoordinatorResult[Any]:
@@ -211,14 +211,14 @@ class OffsetExpiry:
         if bounds is None:
             return 0
         oldest_commit_ms, least_expire_ms = bounds
-        by_age_ms = oldest_commit_ms + self._context.config.offsets_retention_minutes * 60_000
+        by_age_ms = oldest_commit_ms + self._context.config.live.offsets_retention_minutes * 60_000
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
     def _due_ms(self, group_id: str, rule: ExpiryRule) -> DueMs:
         """Return the function for the offsets of a group. It is valid until the next change."""
         is_kept, since_ms = rule.is_kept, rule.since_ms
         is_open = self._groups.pending.open_now(group_id)
-        retention_ms = self._context.config.offsets_retention_minutes * 60_000
+        retention_ms = self._context.config.live.offsets_retention_minutes * 60_000
 
         def due_ms(position: TopicPartition, committed: OffsetAndMetadata) -> int:
             if position in is_open or is_kept(position[0]):

@@ -209,7 +209,7 @@ class GroupShard:
         self, context: RequestContext, group_ids: list[str], reply: Reply[list[DeletableGroupResult]]
     ) -> CoordinatorResult[list[DeletableGroupResult]]:
         """Delete groups of this shard. Each has its own answer."""
-        return delete.delete_groups(self.groups, group_ids, self._context.config.message_max_bytes, reply)
+        return delete.delete_groups(self.groups, group_ids, self._context.config.log.message_max_bytes, reply)
 
     def delete_offsets(
         self, context: RequestContext, request: OffsetDeleteRequest, reply: Reply[OffsetDeleteResponse]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import loop_count
+from coordinator_server.config.values import loop_count
 from coordinator_server.log.write.segments import RESERVE_BYTES
 
 # A loop has two or three journal files: those of all loops take at most a fifth of the disk.
@@ -34,8 +34,8 @@ def disk_share(config: Config, data_dir: Path) -> DiskShare:
     size = disk.f_blocks * disk.f_frsize
     if not size:
         # Some file systems do not know their size.
-        return DiskShare(config.log_journal_bytes, RESERVE_BYTES)
+        return DiskShare(config.log.log_journal_bytes, RESERVE_BYTES)
     return DiskShare(
-        min(config.log_journal_bytes, max(size // (_JOURNALS * loop_count(config)), _LEAST_JOURNAL)),
+        min(config.log.log_journal_bytes, max(size // (_JOURNALS * loop_count(config)), _LEAST_JOURNAL)),
         min(RESERVE_BYTES, max(size // _SHARDS, _LEAST_RESERVED)),
     )

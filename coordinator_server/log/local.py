@@ -114,7 +114,7 @@ class LocalLogStore:
         """
         storage, directory = options.storage or LocalStorage(), str(data_dir)
         if partitions is None:
-            partitions = partition_counts(Config())
+            partitions = partition_counts(Config().log)
         lock, meta = lock_directory(storage, directory, node_id=node_id, partitions=partitions, job=options.job)
         logs = ShardLogs(storage, directory, Limits(options.segment_bytes, options.roll_ms, options.reserve_bytes))
         journal = _journal(storage, directory, loop_index, options)

@@ -80,20 +80,20 @@ def open_log(
     Raises LockedLog, DamagedLog, WrongDirectory, Unavailable.
     """
     # Storage of tests has no disk.
-    share = DiskShare(config.log_journal_bytes, RESERVE_BYTES) if machine.storage else disk_share(config, data_dir)
+    share = DiskShare(config.log.log_journal_bytes, RESERVE_BYTES) if machine.storage else disk_share(config, data_dir)
     options = LogOptions(
-        segment_bytes=config.offsets_topic_segment_bytes,
-        roll_ms=config.log_roll_ms,
+        segment_bytes=config.log.offsets_topic_segment_bytes,
+        roll_ms=config.log.log_roll_ms,
         journal_bytes=share.journal_bytes,
         reserve_bytes=share.reserve_bytes,
-        sync=Sync.NEVER if config.log_flush == "os" else Sync.ADAPTIVE,
+        sync=Sync.NEVER if config.log.log_flush == "os" else Sync.ADAPTIVE,
         storage=machine.storage,
         worker=machine.worker,
         make_writer=machine.make_writer,
     )
     if part is not None:
         return LocalLogStore.open_part(data_dir, part, post=post, options=options)
-    counts = partition_counts(config)
+    counts = partition_counts(config.log)
     return LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
 
 
@@ -109,7 +109,7 @@ def take_for_loops(
 ) -> Taken:
     """Take a log for the ``loops`` that will open parts of it, and recover it. Raises LogError."""
     place = str(data_dir)
-    locked = directory.lock_directory(LOCAL, place, node_id=config.node_id, partitions=partition_counts(config))
+    locked = directory.lock_directory(LOCAL, place, node_id=config.node_id, partitions=partition_counts(config.log))
     try:
         if has_logins:
             # Before the loops, each of which reads it.
@@ -133,7 +133,7 @@ def open_for_job(data_dir: Path, job: str, post: Post, made_with: Config | None 
         identity = identity_of(data_dir)
         node_id, partitions = identity.node_id, identity.partitions
     else:
-        node_id, partitions = made_with.node_id, partition_counts(made_with)
+        node_id, partitions = made_with.node_id, partition_counts(made_with.log)
     return LocalLogStore.open(data_dir, post=post, node_id=node_id, partitions=partitions, options=LogOptions(job=job))
 
 

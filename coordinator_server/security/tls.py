@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from cryptography import x509
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.listener_settings import setting_of
+from coordinator_server.config.listener_settings import setting_of
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.security.certificate_names import subject_name
 from coordinator_server.security.principal_mapping import PrincipalMapping

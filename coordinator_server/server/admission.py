@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import connection_overrides
-from coordinator_server.listener_settings import PREFIX, setting_of
-from coordinator_server.properties import UNLIMITED
+from coordinator_server.config.description import UNLIMITED
+from coordinator_server.config.listener_settings import PREFIX, setting_of
+from coordinator_server.config.values import connection_overrides
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 
@@ -44,18 +44,18 @@ class Limits(NamedTuple):
 def connection_limits(config: Config, open_files: int, shards: int) -> Limits:
     """Return the limits of a loop that may have ``open_files`` descriptors, and owns a number of shards. Raises StartError."""
     for_log = min(_FILES_OF_LOOP + _FILES_PER_SHARD * shards, open_files // 2)
-    connections, reason = config.max_connections, "max.connections"
+    connections, reason = config.live.max_connections, "max.connections"
     if open_files - for_log < connections:
         connections, reason = open_files - for_log, "the limit of open files (ulimit -n), less those of the log"
     overrides = {_address(host): most for host, most in connection_overrides(config).items()}
-    return Limits(connections, config.max_connections_per_ip, overrides, config.max_connection_creation_rate, reason)
+    return Limits(connections, config.live.max_connections_per_ip, overrides, config.live.max_connection_creation_rate, reason)
 
 
 def limits_of_listener(config: Config, listener: str) -> Limits | None:
     """Return the limits that a listener has for itself (KIP-612), or None if it has none. They count beside those of the loop."""
     names = ("max.connections", "max.connection.creation.rate")
     own = [f"{listener}.{name}".lower() for name in names]
-    if config.listener_name.keys().isdisjoint(own):
+    if config.live.listener_name.keys().isdisjoint(own):
         return None
     connections, rate = (setting_of(config, listener, name) for name in names)
     assert isinstance(connections, int)

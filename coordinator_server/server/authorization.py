@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.catalog.acls import ACLS
 from coordinator_server.config import Config
-from coordinator_server.config_values import super_users
+from coordinator_server.config.values import super_users
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.audit import Audit
@@ -18,9 +18,9 @@ from protocol.acl_codes import Operation, ResourceType
 
 def authorizer_of(config: Config) -> Authorizer | None:
     """Return the authorizer, or None if everybody may do everything. Raises ConfigError."""
-    if not config.authorizer_class_name:
+    if not config.access.authorizer_class_name:
         return None
-    return Authorizer(super_users(config), allows_unlisted=config.allow_everyone_if_no_acl_found)
+    return Authorizer(super_users(config), allows_unlisted=config.access.allow_everyone_if_no_acl_found)
 
 
 def follow_acls(authorizer: Authorizer | None, catalog: Catalog, family_news: FamilyNews, audit: Audit) -> None:

@@ -140,11 +140,11 @@ def build_transactions(materials: Materials) -> BuildShard[TransactionShard]:
     """Return a builder of transaction shards."""
     config = materials.config
     limits = TransactionLimits(
-        max_timeout_ms=config.transaction_max_timeout_ms,
-        expiration_ms=config.transactional_id_expiration_ms,
-        timeout_interval_ms=config.transaction_abort_timed_out_transaction_cleanup_interval_ms,
-        expiration_interval_ms=config.transaction_remove_expired_transaction_cleanup_interval_ms,
-        max_partitions=config.transaction_max_partitions,
+        max_timeout_ms=config.transactions.transaction_max_timeout_ms,
+        expiration_ms=config.transactions.transactional_id_expiration_ms,
+        timeout_interval_ms=config.transactions.transaction_abort_timed_out_transaction_cleanup_interval_ms,
+        expiration_interval_ms=config.transactions.transaction_remove_expired_transaction_cleanup_interval_ms,
+        max_partitions=config.transactions.transaction_max_partitions,
     )
 
     def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> TransactionShard:
@@ -179,7 +179,7 @@ def build_share_state(materials: Materials) -> BuildShard[ShareShard]:
 
 
 def _group_settings(config: Config) -> RuntimeSettings:
-    return RuntimeSettings(config.group_coordinator_append_linger_ms, config.offsets_commit_coalesce)
+    return RuntimeSettings(config.log.group_coordinator_append_linger_ms, config.log.offsets_commit_coalesce)
 
 
 BUILDERS: Final[dict[str, Builder]] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.listeners import ListenerSpec
+from coordinator_server.config.listeners import ListenerSpec
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.errors import WrongProperties
 

@@ -21,7 +21,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from coordinator_server.config import Config
+from coordinator_server.config import LiveConfig
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.jobs import Cleanable
 from coordinator_server.log.opening import cleanable
@@ -87,7 +87,7 @@ class Cleaner:
     """
 
     def __init__(
-        self, config: Config, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND, clock: Clock | None = None
+        self, config: LiveConfig, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND, clock: Clock | None = None
     ) -> None:
         self._config = config
         # Tombstones age while the server runs: a wall clock that jumps removes none.

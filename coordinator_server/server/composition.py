@@ -19,9 +19,9 @@ from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
+from coordinator_server.config.listeners import listener_specs
 from coordinator_server.group.common.settings import SettingsOf, SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
-from coordinator_server.listeners import listener_specs
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore, Removed, Retention, RetentionRule
 from coordinator_server.machine.provenance import SHARD_ORIGIN
@@ -193,7 +193,7 @@ def compose(site: Site, store: LogStore) -> Parts:
     producer_ids = ProducerIds(
         site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms, loop.call_later
     )
-    group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log_rebalances else report_nothing)
+    group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log.log_rebalances else report_nothing)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
     authorizer = authorizer_of(config)
@@ -230,7 +230,7 @@ def compose(site: Site, store: LogStore) -> Parts:
     operations = control_operations(hosted, store, node, status, builders)
     follow_acls(authorizer, catalog, family_news, audit)
     apis = site.environment.alter_apis(audited(served_apis(node), audit))
-    dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log_provenance)
+    dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
     sasl = SaslListeners(
         config,
@@ -290,7 +290,7 @@ def _tools(
     """Return what a server with one loop has beside it."""
     if site.place is not None or not site.environment.has_tools:
         return None, None
-    cleaner = Cleaner(site.config, site.data_dir, partial(seal, store))
+    cleaner = Cleaner(site.config.live, site.data_dir, partial(seal, store))
     return ControlSocket(site.data_dir, operations | PipelineReports(cleaner.report).operations | only.operations), cleaner
 
 
@@ -308,7 +308,7 @@ def _metering(config: Config, services: LoopServices) -> Metering:
 def _follow_quotas(
     family_news: FamilyNews, listener: Listener, node: Node, metering: Metering, new_dispatcher: Callable[..., Dispatcher]
 ) -> None:
-    dispatcher = new_dispatcher(replies=metering.replies, has_provenance=node.config.log_provenance)
+    dispatcher = new_dispatcher(replies=metering.replies, has_provenance=node.config.log.log_provenance)
     family_news.follow(CLIENT_QUOTAS, ClientQuotas(node.catalog, listener, metering, dispatcher).changed)
 
 
@@ -317,7 +317,7 @@ def _services(site: Site, store: LogStore, courier: Courier) -> tuple[LoopServic
     flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
     outbox = OutboxQueue(courier, soon, timers, clock)
     executor = ExecutorQueue(site.environment.start_child, soon, timers, clock)
-    return LoopServices(store, flusher, timers, clock, loads, site.config.log_provenance, outbox, executor), executor
+    return LoopServices(store, flusher, timers, clock, loads, site.config.log.log_provenance, outbox, executor), executor
 
 
 def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopServices) -> CoordinatorRuntime[Any]:
@@ -327,11 +327,12 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
         KINDS[topic].serde,
         builder.shard(materials),
         services,
-        max_batch_bytes=materials.config.message_max_bytes,
+        max_batch_bytes=materials.config.log.message_max_bytes,
         append_linger_ms=settings.append_linger_ms,
         coalesces=settings.coalesces,
         producer_times=ProducerTimes(
-            materials.config.producer_id_expiration_ms, materials.config.producer_id_expiration_check_interval_ms
+            materials.config.transactions.producer_id_expiration_ms,
+            materials.config.transactions.producer_id_expiration_check_interval_ms,
         ),
     )
 
@@ -340,7 +341,7 @@ def _courier(
     site: Site, store: LogStore, runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder]
 ) -> Courier:
     rows = {topic: {row.effect.name: row for row in builder.asked} for topic, builder in builders.items()}
-    context = RequestContext("", "", -1, 0, origin=SHARD_ORIGIN if site.config.log_provenance else None)
+    context = RequestContext("", "", -1, 0, origin=SHARD_ORIGIN if site.config.log.log_provenance else None)
     return Courier(runtimes, rows, store.meta.partitions, site.nodes, context)
 
 
@@ -406,7 +407,7 @@ def _catalog(
         return OwnCatalog(runtime, services.store, call_later), None
     if place.loop == CONTROLLER:
         own = OwnCatalog(runtime, services.store, call_later, place.serving)
-        return own, FeedServer(site.data_dir, site.environment.sockets, own, has_provenance=site.config.log_provenance)
+        return own, FeedServer(site.data_dir, site.environment.sockets, own, has_provenance=site.config.log.log_provenance)
     build = build_catalog(Materials(site.config, site.environment.clock, site.environment.new_uuid, topic_changes=changes))
     timer = ShardTimers(services.timers, services.clock, _run)
     replica = CatalogReplica(
@@ -451,7 +452,7 @@ def _node(
         Fetches(store, services.flusher, delays, readers, post),
         shared.steps,
         shared.courier,
-        ShareSessions(site.config.group_share_max_share_sessions, site.config.share_sessions_max_partitions),
+        ShareSessions(site.config.share.group_share_max_share_sessions, site.config.share.share_sessions_max_partitions),
         shared.group_settings,
         ShareShards(meta.partition_count(SHARE_STATE.topic)),
         hosted.runtimes[SHARE_STATE.topic],
@@ -485,8 +486,8 @@ def _connection_limits(site: Site, store: LogStore) -> ConnectionLimits:
 def _retention(site: Site, store: LogStore) -> Retention:
     config, environment = site.config, site.environment
     worker = environment.make_worker() if environment.make_worker else None
-    rule = RetentionRule(config.log_retention_check_interval_ms, _say_removed, SteadyClock(environment.clock).now_ms, worker)
-    return store.retention(kept_history(config), rule)
+    rule = RetentionRule(config.log.log_retention_check_interval_ms, _say_removed, SteadyClock(environment.clock).now_ms, worker)
+    return store.retention(kept_history(config.live), rule)
 
 
 def _thread(site: Site, event: str) -> Worker:

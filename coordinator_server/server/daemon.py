@@ -21,10 +21,9 @@ import structlog
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
-from coordinator_server.config_changes import adopt
-from coordinator_server.config_values import declared_topics
+from coordinator_server.config.listeners import listener_specs
+from coordinator_server.config.values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS
-from coordinator_server.listeners import listener_specs
 from coordinator_server.log.opening import Machine, open_log
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.runtime import WriteOperation
@@ -163,7 +162,7 @@ class Daemon:
     def reload(self, changed: Config) -> None:
         """Use a configuration that the running one may change to, and read the certificates again."""
         if self._parts is None:
-            adopt(self._site.config, changed)
+            self._site.config.live.adopt(changed.live)
             return
         self._parts.reconfiguration.apply(changed)
         if isinstance(self._parts.catalog, OwnCatalog):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from coordinator_server.config import Config
-from coordinator_server.listeners import ListenerSpec, listener_specs
+from coordinator_server.config.listeners import ListenerSpec, listener_specs
 from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.control import Operation
 from coordinator_server.server.hosted import Hosted

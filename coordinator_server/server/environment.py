@@ -8,9 +8,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
 from coordinator_server.machine.shard import Clock
-from coordinator_server.properties import UNLIMITED
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
 from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor

@@ -134,7 +134,7 @@ class Listener:
         self._admission = Admission(services.limits, self.incidents, services.clock.now_ms)
         self._addresses = AddressRates(client_windows(config), self.incidents, services.clock.now_ms)
         self._stalled_ms = config.socket_request_stalled_after_ms
-        self._idle_ms = config.connections_max_idle_ms
+        self._idle_ms = config.live.connections_max_idle_ms
         self._sweeps = _Sweeps(self._stalled_ms, self._idle_ms)
         self._receiving = Receiving(_bounds(config), self._sweeps.until_stalled, self.incidents)
         # The number of the sweep after which each was last used, in order of arrival.
@@ -316,4 +316,4 @@ def _bounds(config: Config) -> Bounds | None:
     if config.queued_max_request_bytes <= 0:
         return None
     most = max(config.queued_max_request_bytes, config.socket_request_max_bytes)
-    return Bounds(most, max(most // STRANGERS_PART, config.sasl_server_max_receive_size))
+    return Bounds(most, max(most // STRANGERS_PART, config.access.sasl_server_max_receive_size))

@@ -76,7 +76,7 @@ class Node(NamedTuple):
     @property
     def ourselves(self) -> RequestContext:
         """The context of operations that the server itself runs."""
-        return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self.config.log_provenance else None)
+        return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self.config.log.log_provenance else None)
 
     def all_topics(self) -> list[Topic]:
         """Return every topic: those of the catalog by name, then the permanent internal topics.

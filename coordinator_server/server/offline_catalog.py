@@ -53,7 +53,7 @@ class OfflineCatalog:
         config = Config()
         build = build_catalog(Materials(config, clock, environment.new_uuid))
         self._runtime: CoordinatorRuntime[CatalogShard] = CoordinatorRuntime(
-            CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=config.message_max_bytes
+            CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=config.log.message_max_bytes
         )
         loads_ended: list[ErrorCode] = []
         self._runtime.load(PARTITION, 1, loads_ended.append)

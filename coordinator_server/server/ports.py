@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from itertools import chain
 
-from coordinator_server.config import LAST_PORT
-from coordinator_server.listeners import ListenerSpec
+from coordinator_server.config.config import LAST_PORT
+from coordinator_server.config.listeners import ListenerSpec
 from coordinator_server.server.errors import StartError
 
 

@@ -1,4 +1,4 @@
-"""Gives a running loop the properties that SIGHUP has changed (``config_changes.py``)."""
+"""Gives a running loop the properties that SIGHUP has changed (``config/live.py``)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from coordinator_server.config import Config
-from coordinator_server.config_changes import adopt
+from coordinator_server.config import Config, LiveConfig
 from coordinator_server.log.store import History, Retention
 from coordinator_server.server.admission import Limits
 from coordinator_server.server.certificates import Certificates
@@ -39,12 +38,12 @@ class Reconfiguration(NamedTuple):
 
     def apply(self, changed: Config) -> None:
         """Use the values of ``changed`` from now on. A part that cannot use them keeps what it has, and says so."""
-        has_other_limits = any(getattr(self.config, each) != getattr(changed, each) for each in _LIMITS)
-        adopt(self.config, changed)
+        has_other_limits = any(getattr(self.config.live, each) != getattr(changed.live, each) for each in _LIMITS)
+        self.config.live.adopt(changed.live)
         self.certificates.reload(changed)
         self.sasl.reload(changed)
-        self.retention.keep(kept_history(changed))
-        self.listener.close_idle(changed.connections_max_idle_ms)
+        self.retention.keep(kept_history(changed.live))
+        self.listener.close_idle(changed.live.connections_max_idle_ms)
         if has_other_limits:
             self._limit()
 
@@ -56,6 +55,6 @@ class Reconfiguration(NamedTuple):
             log.error("limits-not-reloaded", why=str(wrong), action="the old ones stay in use")
 
 
-def kept_history(config: Config) -> History:
+def kept_history(config: LiveConfig) -> History:
     """Return how much history is kept."""
     return History(config.log_history_retention_ms, config.log_history_retention_bytes)

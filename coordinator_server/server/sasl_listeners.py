@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.listeners import ListenerSpec
+from coordinator_server.config.listeners import ListenerSpec
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.connection import Connection, Dispatch
@@ -89,8 +89,8 @@ class SaslListeners:
             materials.before,
             materials.after,
             materials.failed,
-            config.sasl_login_timeout_ms,
-            config.connection_failed_authentication_delay_ms,
+            config.access.sasl_login_timeout_ms,
+            config.access.connection_failed_authentication_delay_ms,
             max_receive_bytes(config, name),
             config.socket_request_max_bytes,
         )

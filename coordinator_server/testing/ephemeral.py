@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import structs
 
 from coordinator_server.config import Config
-from coordinator_server.listeners import listener_specs
+from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.storage import Storage
 from coordinator_server.server.cluster.nodes import Endpoint

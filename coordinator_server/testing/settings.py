@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 
 DEFAULTS: Final[Mapping[str, str]] = {
     # Groups settle at once, and a test may choose any session.

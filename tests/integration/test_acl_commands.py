@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from coordinator_server.config_access import STANDARD_AUTHORIZER
+from coordinator_server.config.access import STANDARD_AUTHORIZER
 from coordinator_server.testing import Coordinator
 from tests.support.cluster_commands import Command
 

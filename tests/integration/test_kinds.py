@@ -82,7 +82,7 @@ def all_shards(kind: Kind) -> list[str]:
 
 
 def partitions(kind: Kind) -> int:
-    return partition_counts(Config())[kind.topic] if isinstance(kind.partitions, str) else kind.partitions
+    return partition_counts(Config().log)[kind.topic] if isinstance(kind.partitions, str) else kind.partitions
 
 
 def shards(server: Server, kind: Kind) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.order import Order

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.config_access import STANDARD_AUTHORIZER
+from coordinator_server.config.access import STANDARD_AUTHORIZER
 from protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from tests.interop.crew import ClientProcess
 from tests.interop.programs import java_command

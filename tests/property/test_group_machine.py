@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from coordinator_server.config import Config
 from coordinator_server.group import expiry
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import pending_size
@@ -36,6 +35,7 @@ from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog, Operation, hard_state
 
 GROUPS = ["g", "h"]
@@ -73,7 +73,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @initialize(delay_ms=st.sampled_from([0, 3000]), max_size=st.sampled_from([100, 3]))
     def start(self, delay_ms: int, max_size: int) -> None:
-        self.log = GroupLog(Config(group_initial_rebalance_delay_ms=delay_ms, group_max_size=max_size), self._written)
+        self.log = GroupLog(config_with(group_initial_rebalance_delay_ms=delay_ms, group_max_size=max_size), self._written)
         self.log.is_holding = True
         names = enumerate("ABCDEF")
         self.actors = [Actor(name, GROUPS[i == 5], "static" if i in {3, 4} else None) for i, name in names]

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from coordinator_server.config import Config
 from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
@@ -33,6 +32,7 @@ from protocol.messages.offset_delete import (
 )
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog, Operation
 from tests.support.group_model import Answer, Answers, GroupModel, Join
 
@@ -68,7 +68,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     @initialize(delay_ms=st.sampled_from(DELAYS_MS))
     def start(self, delay_ms: int) -> None:
-        self.log = GroupLog(Config(group_initial_rebalance_delay_ms=delay_ms))
+        self.log = GroupLog(config_with(group_initial_rebalance_delay_ms=delay_ms))
         self.ids = 0
         self.model = GroupModel(self._next_id, delay_ms)
         self.began_ms = self.log.clock.now_ms()

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Set
 
 import pytest
 
-from coordinator_server.config import Config
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
@@ -30,6 +29,7 @@ from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from tests.support.asking import committed, describe_group, make_topic, must_commit
 from tests.support.client import Client
+from tests.support.configs import config_with
 from tests.support.group import GroupLog, Hard, hard_state
 from tests.support.members import form_group
 from tests.support.runtime import TOPIC, MemoryStore, ToyRuntime
@@ -43,7 +43,7 @@ HOUR_MS = 3_600_000
 
 def test_kafka_8069_an_old_record_that_names_no_expiry_keeps_its_offset_for_the_whole_retention() -> None:
     """Version 1 has a field for it, whose -1 is no time in the past."""
-    log = GroupLog(Config(offsets_retention_minutes=24 * 60))
+    log = GroupLog(config_with(offsets_retention_minutes=24 * 60))
     key = CoordinatorRecord(OffsetCommitKey("g", "t", 0), None)
     value = OffsetCommitValue(offset=5, commit_timestamp=log.clock.wall_ms(), expire_timestamp=-1)
     record = GROUP_SERDE.decode(GROUP_SERDE.encode_key(key), b"\0\1" + encode(value, 1))

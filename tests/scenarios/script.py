@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.group.describe import GroupFilter
 from coordinator_server.group.fetch import LatestFetch
 from coordinator_server.group.shard import GroupShard

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from tests.scenarios.producers import REQUESTS, ProducerScript
 from tests.scenarios.script import Script
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from msgspec import structs
-
 from coordinator_server.client import ConnectionSettings, Election, ElectionSettings, Term
 from tests.simulation.play import Play
 from tests.simulation.program import Clocks, Program
 from tests.simulation.world import MS, SECOND
+from tests.support.configs import config_with
 
 CANDIDATES: Final = 4
 SESSION_S: Final = 2.0
@@ -78,7 +77,7 @@ class ElectionPlay(Play):
     def __init__(self, seed: int, storm_s: int) -> None:
         super().__init__(seed, storm_s)
         # A full group removes members that are alive, before their session ends: no clock can foresee that.
-        self.config = self.machine.config = structs.replace(self.config, group_max_size=1000)
+        self.config = self.machine.config = config_with(self.config, group_max_size=1000)
         self.terms: list[tuple[str, Term]] = []
         self.wrong: list[str] = []
         own = Random(f"candidates {seed}")

@@ -13,7 +13,6 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
@@ -23,6 +22,7 @@ from tests.simulation.machine import Machine
 from tests.simulation.network import Network
 from tests.simulation.play import listening
 from tests.simulation.world import MS, SECOND, World
+from tests.support.configs import config_with
 
 STORM_S: Final = 12
 CALM_S: Final = 25
@@ -41,7 +41,7 @@ class LoopsPlay:
         self.broken: list[str] = []
         self.told: list[tuple[int, str]] = []
         self.loops = rng.choice((1, 2, 2, 3))
-        self.config = Config(
+        self.config = config_with(
             log_journal_bytes=rng.choice((8000, 1 << 16)),
             offsets_topic_segment_bytes=rng.choice((8000, 1 << 20)),
             log_cleaner_enable=False,
@@ -107,7 +107,7 @@ class LoopsPlay:
         """What a supervisor does to the directory, of which every loop has its part."""
         if self.loops == 1:
             return
-        first, counts = self.machines[0].disk, partition_counts(self.config)
+        first, counts = self.machines[0].disk, partition_counts(self.config.log)
         lock_directory(first, "/data", node_id=self.config.node_id, partitions=counts).lock.close()
         for machine in self.machines:
             machine.use("/data")

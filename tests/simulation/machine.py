@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.config import Config
+from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.file_names import layer_path
 from coordinator_server.log.storage import File
 from coordinator_server.log.write.journal_writer import Done, write_durably
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.properties import UNLIMITED
 from coordinator_server.server.composition import Place
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.environment import Environment

@@ -99,7 +99,7 @@ class Mirror:
         self._images: dict[ShardId, Image] = {}
         self.batches: dict[ShardId, list[bytes]] = {
             ShardId(topic, partition): []
-            for topic, count in partition_counts(machine.config).items()
+            for topic, count in partition_counts(machine.config.log).items()
             for partition in range(count)
             if owns(ShardId(topic, partition))
         }

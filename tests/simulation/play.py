@@ -24,6 +24,7 @@ from tests.simulation.mirror import Mirror
 from tests.simulation.network import Network
 from tests.simulation.stage import Stage
 from tests.simulation.world import MS, SECOND, World
+from tests.support.configs import config_with
 
 STORM_S: Final = 10
 # So many of the seeds have their log compacted, now and then. It takes real files.
@@ -70,7 +71,7 @@ class Play:
         self.is_jumpy = not self.is_expiring and rng.random() < 0.1
         # Drawn beside the rest, which stays what a seed has always been. The longest wait for an answer is shorter than this idle time.
         impatient = Random(f"impatient {seed}").random() < 0.1
-        self.config = Config(
+        self.config = config_with(
             connections_max_idle_ms=8000 if impatient else 600_000,
             socket_request_stalled_after_ms=1000 if impatient else 30_000,
             topics=",".join(f"{topic}:{PARTITIONS}" for topic in TOPICS),
@@ -193,7 +194,7 @@ class Play:
     def _age(self) -> None:
         """After a while nobody's offsets are kept any more."""
         self.stage.tell("old")
-        self.world.run_for((60 * self.config.offsets_retention_minutes + 15) * SECOND)
+        self.world.run_for((60 * self.config.live.offsets_retention_minutes + 15) * SECOND)
         self.stage.history.old_us = self.world.now_us
         self._look()
         self.mirror.check_all()

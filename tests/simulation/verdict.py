@@ -28,7 +28,7 @@ def _checked(outcome: Outcome) -> Iterator[str]:
     yield from offsets.check_linearizable(reading)
     yield from offsets.check_committed(reading)
     yield from ending.check_answered(reading)
-    yield from ending.check_converged(reading, outcome.config.group_max_size)
+    yield from ending.check_converged(reading, outcome.config.live.group_max_size)
     yield from ending.check_emptied(reading)
     yield from ending.check_expired(reading)
 

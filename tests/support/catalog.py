@@ -12,6 +12,7 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
+from tests.support.configs import config_with
 from tests.support.runtime import Outcome
 
 CONTEXT = RequestContext("test", "127.0.0.1", 19, 7)
@@ -27,7 +28,7 @@ class Catalog:
         self.registry = SnapshotRegistry()
         timer: Any = None
         self.shard = CatalogShard(
-            config=config or Config(num_partitions=3),
+            config=config or config_with(num_partitions=3),
             registry=self.registry,
             timer=timer,
             new_topic_id=lambda: next(ids).to_bytes(16, "big"),

@@ -41,6 +41,7 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 from tests.support.topics import FakeTopics
 
 Operation = Callable[[GroupShard, RequestContext, Any, Reply[Any]], CoordinatorResult[Any]]
@@ -211,7 +212,7 @@ class GroupLog:
         config: Config | None = None,
         on_record: Callable[[int, CoordinatorRecord, Provenance | None], None] | None = None,
     ) -> None:
-        self.config = config or Config(group_initial_rebalance_delay_ms=0)
+        self.config = config or config_with(group_initial_rebalance_delay_ms=0)
         self.clock = ManualClock()
         self.is_holding = False
         # Written and durable, written only: with their offsets.

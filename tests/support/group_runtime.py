@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
@@ -26,6 +25,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from tests.support.clock import BusyClock, ManualClock
+from tests.support.configs import config_with
 from tests.support.runtime import MemoryStore, Outcome
 
 COMMIT = WriteOperation("commit", GroupShard.commit_offsets)
@@ -53,7 +53,7 @@ class GroupRuntime:
         self.turn()
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
-        config = Config(group_initial_rebalance_delay_ms=0)
+        config = config_with(group_initial_rebalance_delay_ms=0)
         context = GroupContext(config, services.timer, self.clock, lambda: str(next(self._ids)), SettingsOfGroups(config))
         return GroupShard(context, registry)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from coordinator_server.config_access import STANDARD_AUTHORIZER
+from coordinator_server.config.access import STANDARD_AUTHORIZER
 from protocol.acl_codes import PatternType, Permission
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls import AclCreation, CreateAclsRequest, CreateAclsResponse

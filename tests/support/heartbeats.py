@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.shard import GroupShard
 from protocol.coordinator_records import CoordinatorRecord

@@ -18,7 +18,7 @@ from tests.support.storage import SimulatedDisk
 
 DATA = "/data"
 # What a server with the defaults asks for.
-COUNTS = partition_counts(Config())
+COUNTS = partition_counts(Config().log)
 
 
 class ManualWorker:

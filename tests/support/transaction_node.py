@@ -7,7 +7,6 @@ from itertools import count
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
@@ -16,6 +15,7 @@ from coordinator_server.server.api_row import ApiRow
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from tests.support.api_peer import ApiPeer
+from tests.support.configs import config_with
 from tests.support.transactions import TransactionLog
 
 HERE, THERE, LOADING = 0, 1, 2
@@ -29,7 +29,7 @@ class TransactionNode:
 
     def __init__(self) -> None:
         self.log = TransactionLog()
-        self.config = Config(transaction_max_partitions=5_000)
+        self.config = config_with(transaction_max_partitions=5_000)
         self.transactions = self.producer_ids = self
         self.transaction_partitions = 2
         self.is_current = True

@@ -30,5 +30,5 @@ def test_files_are_added_up_by_package() -> None:
 
 
 def test_a_file_of_no_package_has_a_row() -> None:
-    assert package_of("coordinator_server/config.py") == "root"
+    assert package_of("coordinator_server/kinds.py") == "root"
     assert package_of("coordinator_server/server/apis/topics.py") == "server"

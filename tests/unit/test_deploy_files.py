@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from coordinator_server.cli import COMMANDS
-from coordinator_server.config_sources import Sources
-from coordinator_server.config_values import load, parse_overrides
+from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.sources import Sources
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

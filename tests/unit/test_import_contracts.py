@@ -26,22 +26,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 # The modules of configuration and of kinds, which lie in no layer.
 TABLES = {
     "config",
-    "config_changes",
-    "config_environment",
-    "config_references",
-    "config_access",
-    "config_log",
-    "config_sasl",
-    "config_share",
-    "config_sources",
-    "config_tls",
-    "config_toml",
-    "config_values",
-    "java_properties",
     "kinds",
-    "listener_settings",
-    "listeners",
-    "properties",
     "topic_names",
 }
 

@@ -9,10 +9,11 @@ import pytest
 
 from coordinator_server.cli.client_properties import connection_settings
 from coordinator_server.client.errors import InvalidSettings
-from coordinator_server.config import Config, ConfigError, property_names
-from coordinator_server.config_sources import Sources
-from coordinator_server.config_values import is_secret
-from coordinator_server.listener_settings import PREFIX
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config.listener_settings import PREFIX
+from coordinator_server.config.names import is_secret
+from coordinator_server.config.properties import property_names
+from coordinator_server.config.sources import Sources
 from coordinator_server.security.sasl.mechanisms import mechanisms_of
 from coordinator_server.security.tls import ListenerTls, TlsSettings
 from tests.support.certificates import Authority

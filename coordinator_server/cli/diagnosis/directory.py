@@ -10,7 +10,7 @@ from typing import Any, Final
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
 from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
 from coordinator_server.cli.output import counted
-from coordinator_server.listeners import bracketed
+from coordinator_server.config.listeners import bracketed
 from coordinator_server.log.errors import WrongDirectory
 from coordinator_server.log.jobs import Holder
 from coordinator_server.log.opening import holder_of, is_log

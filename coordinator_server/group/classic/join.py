@@ -65,7 +65,7 @@ def refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     config = classic.config
-    if not config.group_min_session_timeout_ms <= request.session_timeout_ms <= config.group_max_session_timeout_ms:
+    if not config.live.group_min_session_timeout_ms <= request.session_timeout_ms <= config.live.group_max_session_timeout_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
     return request_error(classic, attempt)
 
@@ -73,7 +73,7 @@ def refusal(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
 def _join(classic: ClassicContext, group: ClassicGroup, attempt: JoinAttempt) -> Result:
     request = attempt.request
     member_id = request.member_id
-    if not _has_room(group, member_id, classic.config.group_max_size):
+    if not _has_room(group, member_id, classic.config.live.group_max_size):
         group.remove(member_id)
         classic.timer.cancel(group.session_key(member_id))
         return _refuse(attempt, ErrorCode.GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID)

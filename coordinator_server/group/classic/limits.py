@@ -32,7 +32,7 @@ def request_error(classic: ClassicContext, attempt: JoinAttempt) -> ErrorCode:
     if is_new and len(attempt.id_prefix.encode()) + ID_SUFFIX_BYTES > MAX_STRING:
         # Neither an answer nor a record could have the member's id.
         problem = "member id too long"
-    elif len(request.protocols) > config.group_member_max_protocols:
+    elif len(request.protocols) > config.live.group_member_max_protocols:
         problem = "too many protocols"
     elif attempt.size.record_bytes > _record_limit(config):
         problem = "metadata too large"
@@ -50,12 +50,12 @@ def make_room(
     own_pending = pending_size(attempt.request.member_id) if attempt.request.member_id in group.pending_joins else 0
     more_memory = size.memory_bytes - before.memory_bytes - own_pending
     more_record = size.record_bytes - before.record_bytes
-    excess = group.memory_bytes + more_memory - config.group_max_bytes
+    excess = group.memory_bytes + more_memory - config.live.group_max_bytes
     is_too_much = more_memory > 0 and excess > group.pending_bytes - own_pending
     if is_too_much or (more_record > 0 and group.record_bytes + more_record > _record_limit(config)):
         classic.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=group.memory_bytes)
         return ErrorCode.GROUP_MAX_SIZE_REACHED
-    if more_memory > 0 and classic.member_memory.used_bytes + more_memory > config.members_max_bytes:
+    if more_memory > 0 and classic.member_memory.used_bytes + more_memory > config.live.members_max_bytes:
         classic.report("members-full", memory_bytes=classic.member_memory.used_bytes, action="raise members.max.bytes")
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if more_memory > 0 and excess > 0:
@@ -75,4 +75,4 @@ def _drop_pending(classic: ClassicContext, group: ClassicGroup, excess: int, spa
 
 def _record_limit(config: Config) -> int:
     # An eighth of the batch is left for assignments and headers.
-    return config.message_max_bytes - config.message_max_bytes // 8
+    return config.log.message_max_bytes - config.log.message_max_bytes // 8

@@ -64,7 +64,7 @@ def prepare_rebalance(classic: ClassicContext, group: ClassicGroup) -> Result:
         group.rebalancing_since_ms = classic.clock.now_ms()
     group.transition_to(PREPARING_REBALANCE, classic.clock.wall_ms())
     if is_initial:
-        delay_ms = classic.config.group_initial_rebalance_delay_ms
+        delay_ms = classic.config.live.group_initial_rebalance_delay_ms
         _delay_initial_rebalance(classic, group, delay_ms, max(group.rebalance_timeout_ms - delay_ms, 0))
         return NOTHING
     if group.has_all_members_joined:
@@ -210,7 +210,7 @@ def _extend_or_complete(classic: ClassicContext, group: ClassicGroup, delay_ms: 
     if not group.has_new_member or remaining_ms == 0:
         return complete_join_phase(classic, group)
     group.has_new_member = False
-    next_delay_ms = min(classic.config.group_initial_rebalance_delay_ms, remaining_ms)
+    next_delay_ms = min(classic.config.live.group_initial_rebalance_delay_ms, remaining_ms)
     _delay_initial_rebalance(classic, group, next_delay_ms, max(remaining_ms - delay_ms, 0))
     return NOTHING
 

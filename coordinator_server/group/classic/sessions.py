@@ -40,7 +40,7 @@ def start_restored_sessions(classic: ClassicContext, group: ClassicGroup) -> Non
     for member in group.members.values():
         member.expire = partial(_expire_session, classic, group, member.member_id)
         refresh_session(classic, member)
-    if len(group.members) > classic.config.group_max_size:
+    if len(group.members) > classic.config.live.group_max_size:
         # group.max.size was lowered. A rebalance lets the members that will be removed commit first.
         group.note(Reason(Why.GROUP_OVER_MAX_SIZE))
         prepare_rebalance(classic, group)

@@ -205,7 +205,7 @@ class BackgroundTargets(Generic[G]):
             self._refuse(
                 made_for,
                 f"The target assignment for epoch {made_for.epoch} of {len(made_for.member_ids)} members is larger than "
-                f"message.max.bytes ({self._services.config.message_max_bytes}).",
+                f"message.max.bytes ({self._services.config.log.message_max_bytes}).",
             )
             # It would be offered again for ever.
             assert self._services.executor is not None

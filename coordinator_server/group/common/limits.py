@@ -64,17 +64,17 @@ def refuse_many_topics(context: Limiting, group_id: str, names: int) -> None:
 def refuse_too_large(context: Limiting, group: LimitedGroup, kind: str, old_bytes: int, new_bytes: int) -> None:
     """Refuse new metadata of a member for which there is no room. ``kind`` is the group's. Raises CoordinatorError."""
     # An eighth of the batch is left for the other records of the request, and the memory of a text is more than its bytes.
-    if new_bytes > context.config.message_max_bytes - context.config.message_max_bytes // 8:
+    if new_bytes > context.config.log.message_max_bytes - context.config.log.message_max_bytes // 8:
         context.report("member-refused", group_id=group.group_id, problem="metadata too large")
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, "The member's subscription is too large.")
     more = new_bytes - old_bytes
     if more <= 0:
         return
     used = group.member_bytes.value
-    if used + more > context.config.group_max_bytes:
+    if used + more > context.config.live.group_max_bytes:
         context.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=used)
         raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The members of the {kind} group take too much memory.")
     used = context.count_memory()
-    if used + more > context.config.members_max_bytes:
+    if used + more > context.config.live.members_max_bytes:
         context.report("members-full", memory_bytes=used, action="raise members.max.bytes")
         raise CoordinatorError(ErrorCode.COORDINATOR_NOT_AVAILABLE)

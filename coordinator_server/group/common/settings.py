@@ -109,16 +109,16 @@ def settings_of_server(config: Config) -> GroupSettings:
     """Return the settings of a group without settings of its own."""
     return GroupSettings(
         ConsumerSettings(
-            config.group_consumer_session_timeout_ms,
-            config.group_consumer_heartbeat_interval_ms,
-            config.group_consumer_assignment_interval_ms,
-            config.group_consumer_max_size,
-            config.group_consumer_regex_refresh_interval_ms,
+            config.consumer.group_consumer_session_timeout_ms,
+            config.consumer.group_consumer_heartbeat_interval_ms,
+            config.consumer.group_consumer_assignment_interval_ms,
+            config.consumer.group_consumer_max_size,
+            config.consumer.group_consumer_regex_refresh_interval_ms,
         ),
         ShareSettings(
-            config.group_share_session_timeout_ms,
-            config.group_share_heartbeat_interval_ms,
-            config.group_share_assignment_interval_ms,
-            config.group_share_record_lock_duration_ms,
+            config.share.group_share_session_timeout_ms,
+            config.share.group_share_heartbeat_interval_ms,
+            config.share.group_share_assignment_interval_ms,
+            config.share.group_share_record_lock_duration_ms,
         ),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from coordinator_server.config_values import consumer_assignors
+from coordinator_server.config.values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
 from coordinator_server.group.common.background_target import BackgroundTargets

@@ -47,7 +47,7 @@ def heartbeat(
 
     ``is_due``: the group needs a new assignment in any case.
     """
-    refuse_if_full(group, request.member_id, consumer.config.group_consumer_max_size)
+    refuse_if_full(group, request.member_id, consumer.config.consumer.group_consumer_max_size)
     refuse_many_topics(consumer, group.group_id, len(request.subscribed_topic_names or ()))
     found = find_member(group, request, request.member_id or new_member_id(consumer))
     before = found.member

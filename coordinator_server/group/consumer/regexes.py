@@ -86,7 +86,7 @@ def _is_due(consumer: ConsumerContext, group: ConsumerGroup, regexes: int, is_ne
         return False
     # A version of the future is that of a different cluster, from which the group was imported.
     has_new_topics = not consumer.topics.version_of_newest <= last.version <= consumer.topics.version
-    is_old = not last.timestamp <= now <= last.timestamp + consumer.config.group_consumer_regex_refresh_interval_ms
+    is_old = not last.timestamp <= now <= last.timestamp + consumer.config.consumer.group_consumer_regex_refresh_interval_ms
     return is_new or regexes != len(group.regexes) or has_new_topics or is_old
 
 

@@ -65,7 +65,7 @@ def target_rules(consumer: ConsumerContext) -> TargetRules[ConsumerGroup]:
     return TargetRules(
         "consumer-target",
         COMPUTE_TARGETS,
-        consumer.config.group_consumer_assignment_inline_max_size,
+        consumer.config.consumer.group_consumer_assignment_inline_max_size,
         partial(_described, consumer),
         assignment_epoch_record,
         consumer.groups.replay,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from coordinator_server.config_values import consumer_assignors
+from coordinator_server.config.values import consumer_assignors
 from coordinator_server.group.common.background_target import BackgroundTargets
 from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.consumer import offsets

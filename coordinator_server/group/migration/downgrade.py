@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import migration_policy
+from coordinator_server.config.values import migration_policy
 from coordinator_server.group.assign.order import order_timeline
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic.group import ClassicGroup
@@ -50,7 +50,7 @@ def may_downgrade_replacing(config: Config, group: ConsumerGroup, replaced: Cons
 
 
 def _is_allowed(config: Config, members: int) -> bool:
-    return migration_policy(config).downgrade and members <= config.group_max_size
+    return migration_policy(config).downgrade and members <= config.live.group_max_size
 
 
 def downgrade(

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import structs
 
-from coordinator_server.config_values import migration_policy
+from coordinator_server.config.values import migration_policy
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.common.limits import refuse_many_topics
 from coordinator_server.group.common.names import sorted_names
@@ -56,7 +56,7 @@ def join_group(groups: Groups, group: ConsumerGroup, attempt: JoinAttempt) -> Re
     policy = migration_policy(consumer.config)
     if not (policy.upgrade or policy.downgrade):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    refuse_if_full(group, request.member_id, consumer.config.group_consumer_max_size)
+    refuse_if_full(group, request.member_id, consumer.config.consumer.group_consumer_max_size)
     _refuse_protocols(group, request)
     is_new = request.member_id == _UNKNOWN_MEMBER_ID
     member_id = new_member_id(consumer) if is_new else request.member_id

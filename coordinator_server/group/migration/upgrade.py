@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
-from coordinator_server.config_values import migration_policy
+from coordinator_server.config.values import migration_policy
 from coordinator_server.group.assign.order import order_copied_partitions, order_partitions, order_timeline, order_topic_ids
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic.group import ClassicGroup
@@ -76,7 +76,7 @@ def refuse_upgrade(config: Config, group: ClassicGroup) -> None:
         reason = "online upgrade is disabled"
     elif group.protocol_type != CONSUMER:
         reason = "the group does not use the consumer embedded protocol"
-    elif len(group.members) > config.group_consumer_max_size:
+    elif len(group.members) > config.consumer.group_consumer_max_size:
         reason = "the group size exceeds the consumer group maximum size"
     else:
         _refuse_too_large(config, group)
@@ -90,7 +90,7 @@ def _refuse_too_large(config: Config, group: ClassicGroup) -> None:
         len(member.assignment) + sum([len(protocol.metadata) for protocol in member.protocols])
         for member in group.members.values()
     )
-    if least > config.message_max_bytes:
+    if least > config.log.message_max_bytes:
         reason = "its records would be larger than message.max.bytes"
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Cannot upgrade classic group {group.group_id}: {reason}.")
 

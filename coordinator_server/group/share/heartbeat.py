@@ -60,7 +60,7 @@ class EpochUpdate(NamedTuple):
 def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupHeartbeatRequest, group: ShareGroup) -> Result:
     """Run a valid heartbeat that is not a leave. The group need not exist yet. Raises CoordinatorError."""
     group_id = group.group_id
-    refuse_if_full(group, request.member_id, share.config.group_share_max_size)
+    refuse_if_full(group, request.member_id, share.config.share.group_share_max_size)
     refuse_many_topics(share, group_id, len(request.subscribed_topic_names or ()))
     before = find_member(group, request)
     metadata = _metadata(before.metadata, context, request)

@@ -77,7 +77,7 @@ def target_rules(share: ShareContext) -> TargetRules[ShareGroup]:
     return TargetRules(
         "share-target",
         COMPUTE_TARGETS,
-        share.config.group_share_assignment_inline_max_size,
+        share.config.share.group_share_assignment_inline_max_size,
         partial(_described, share),
         assignment_epoch_record,
         share.groups.replay,

@@ -71,7 +71,7 @@ class TopicsOfOffsets:
         ]
         largest = max(found, key=lambda topic: topic.partitions, default=None)
         total = sum(topic.partitions for topic in found)
-        if largest is not None and (largest.partitions > MAX_PARTITIONS or total > Config().topics_max_partitions):
+        if largest is not None and (largest.partitions > MAX_PARTITIONS or total > Config().live.topics_max_partitions):
             raise CannotRun(
                 f"a committed offset names partition {largest.partitions - 1} of topic {largest.name}, which cannot be right: delete it "
                 "(kafka-consumer-groups.sh --delete-offsets), or import from a directory with __cluster_metadata-0, which has the topics"

@@ -242,7 +242,7 @@ def _asked_names(request: MetadataRequest) -> list[str]:
 
 
 def _missing_topics(node: Node, context: RequestContext, request: MetadataRequest) -> list[str]:
-    if not (node.config.auto_create_topics_enable and request.allow_auto_topic_creation) or _wants_all(context, request):
+    if not (node.config.live.auto_create_topics_enable and request.allow_auto_topic_creation) or _wants_all(context, request):
         return []
     if _asked_ids(request):
         return []

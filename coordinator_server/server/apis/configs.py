@@ -16,8 +16,10 @@ from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import Source, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
-from coordinator_server.config import Config, is_property, property_named
-from coordinator_server.config_values import is_secret, shown_values
+from coordinator_server.config import Config
+from coordinator_server.config.load import shown_values
+from coordinator_server.config.names import is_secret
+from coordinator_server.config.properties import is_property, property_named
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -162,7 +164,7 @@ def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[De
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     own = node.catalog.settings((ResourceType.TOPIC, name))
     if name in node.internal:
-        own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.offsets_topic_segment_bytes)}
+        own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.log.offsets_topic_segment_bytes)}
     return described(TOPIC_SETTINGS, own, Source.TOPIC, broker)
 
 

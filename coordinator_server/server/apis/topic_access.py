@@ -108,7 +108,7 @@ class _Described:
 def _without_uncreated(asked: Asked, request: MetadataRequest, topics: list[Any]) -> Work[tuple[list[Any], list[Any]]]:
     """Return the topics that exist or may be created, and the others."""
     node = asked.node
-    if not (node.config.auto_create_topics_enable and request.allow_auto_topic_creation):
+    if not (node.config.live.auto_create_topics_enable and request.allow_auto_topic_creation):
         return topics, []
     if asked.access.allows(Operation.CREATE, ResourceType.CLUSTER):
         return topics, []

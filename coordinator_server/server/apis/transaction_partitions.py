@@ -114,7 +114,7 @@ class _Additions:
 
     def _check_size(self) -> None:
         """Raise CoordinatorError if the request has more elements than a transaction may have partitions."""
-        most = self._node.config.transaction_max_partitions
+        most = self._node.config.transactions.transaction_max_partitions
         left = most - len(self._transactions)
         for asked in self._transactions:
             left -= len(asked.topics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from coordinator_server.listeners import bracketed
+from coordinator_server.config.listeners import bracketed
 from coordinator_server.log.shards import ShardId
 
 # The loop that owns partition 0, the only partition of the catalog. Clients see it as the controller.

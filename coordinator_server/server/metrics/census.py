@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
-from coordinator_server.config import Config
+from coordinator_server.config import LiveConfig
 from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
@@ -47,7 +47,7 @@ class Census:
 
     def __init__(
         self,
-        config: Config,
+        config: LiveConfig,
         groups: CoordinatorRuntime[GroupShard],
         transactions: CoordinatorRuntime[TransactionShard],
         clock: Clock,

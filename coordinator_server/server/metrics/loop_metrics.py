@@ -58,7 +58,7 @@ class LoopMetrics:
         self._of = of
         self._clock = clock
         self._started_ms = clock.now_ms()
-        self._census = Census(node.config, node.groups, node.transactions, clock)
+        self._census = Census(node.config.live, node.groups, node.transactions, clock)
         self._is_measuring = False
         if node.config.metrics_listener:
             self._measure()

@@ -17,8 +17,8 @@ from typing import Final
 import structlog
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import metrics_address
-from coordinator_server.listeners import bracketed
+from coordinator_server.config.listeners import bracketed
+from coordinator_server.config.values import metrics_address
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.interpreter import child_command
 from coordinator_server.server.ports import listen_problem

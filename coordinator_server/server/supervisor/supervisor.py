@@ -29,8 +29,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from coordinator_server.config import Config
-from coordinator_server.config_changes import adopt
-from coordinator_server.listeners import listener_specs
+from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
 from coordinator_server.log.store import Meta
 from coordinator_server.server.cleaner import Cleaner
@@ -82,7 +81,7 @@ class Supervisor:
         self._next_look: asyncio.TimerHandle | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._control: ControlSocket | None = None
-        self._cleaner = Cleaner(config, data_dir, self._seal)
+        self._cleaner = Cleaner(config.live, data_dir, self._seal)
         self.ready = asyncio.Event()
         self.failed = asyncio.Event()
         self._failure_code = 1
@@ -124,7 +123,7 @@ class Supervisor:
 
     def reload(self, changed: Config) -> None:
         """Let all loops use a changed configuration, and read the certificates again. One that starts has it anyway."""
-        adopt(self._config, changed)
+        self._config.live.adopt(changed.live)
         for process in self._processes.values():
             process.reload(changed)
 
@@ -140,7 +139,9 @@ class Supervisor:
         self._signal(LoopProcess.terminate)
         left = await self._wait_for_ends()
         if left:
-            log.error("loops-killed", loops=left, why=f"they did not end within stop.timeout.ms={self._config.stop_timeout_ms}")
+            log.error(
+                "loops-killed", loops=left, why=f"they did not end within stop.timeout.ms={self._config.live.stop_timeout_ms}"
+            )
             self.failed.set()
             self._signal(LoopProcess.kill)
             await self._wait_for_ends()
@@ -314,7 +315,7 @@ class Supervisor:
 
     async def _wait_for_ends(self) -> list[int]:
         """Wait until all loops have ended. Return those that did not end in time."""
-        timeout_s = self._config.stop_timeout_ms / 1000
+        timeout_s = self._config.live.stop_timeout_ms / 1000
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*(each.ended.wait() for each in self._processes.values())), timeout_s)
         return [each.loop for each in self._processes.values() if not each.ended.is_set()]

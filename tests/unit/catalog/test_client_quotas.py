@@ -10,7 +10,6 @@ from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.describe_quotas import described, quota_filter
 from coordinator_server.catalog.quota_names import Match
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
@@ -23,6 +22,7 @@ from protocol.messages.alter_client_quotas import (
 )
 from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from tests.support.catalog import Catalog
+from tests.support.configs import config_with
 
 Named = dict[str, str | None]
 REQUESTS = "request_percentage"
@@ -117,7 +117,7 @@ def test_an_entity_that_is_named_twice_is_refused_and_its_first_change_counts() 
 
 def test_the_number_of_quotas_is_limited() -> None:
     """A removal makes room, also in the same request; an entity gets all its quotas or none."""
-    catalog = Catalog(Config(client_quotas_max=2))
+    catalog = Catalog(config_with(client_quotas_max=2))
     one, two = OpData(REQUESTS, 1.0), OpData("consumer_byte_rate", 1.0)
 
     codes = [code for code, _ in alter(catalog, entry({"user": "a"}, one), entry({"user": "b"}, one, two))]

@@ -20,6 +20,7 @@ from protocol.messages.create_partitions import (
 from protocol.messages.create_topics import CreatableTopic
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from tests.support.catalog import Catalog
+from tests.support.configs import config_with
 
 ONE, TWO, NOBODY = (number.to_bytes(16, "big") for number in (1, 2, 9))
 NODE = Config().node_id
@@ -90,7 +91,7 @@ def test_what_cannot_be_deleted(catalog: Catalog, asked: list[DeleteTopicState],
 
 def test_topics_stay_where_deletion_is_disabled() -> None:
     """``delete.topic.enable=false`` refuses the whole request."""
-    catalog = Catalog(Config(delete_topic_enable=False))
+    catalog = Catalog(config_with(delete_topic_enable=False))
     catalog.create(CreatableTopic("a", 1, 1))
 
     with pytest.raises(CoordinatorError) as refused:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
@@ -24,12 +23,13 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from tests.support.catalog import Catalog
+from tests.support.configs import config_with
 
 OK, FULL = ErrorCode.NONE, ErrorCode.POLICY_VIOLATION
 
 
 def catalog_with(**limits: Any) -> Catalog:
-    return Catalog(Config(num_partitions=3, **limits))
+    return Catalog(config_with(num_partitions=3, **limits))
 
 
 def create(catalog: Catalog, *names: str, partitions: int = -1, operation: Any = CatalogShard.create_topics) -> list[int]:

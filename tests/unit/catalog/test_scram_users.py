@@ -17,7 +17,6 @@ from coordinator_server.catalog.scram_users import (
     describe_credentials,
 )
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
@@ -29,13 +28,14 @@ from protocol.messages.alter_user_scram_credentials import (
 )
 from protocol.messages.describe_user_scram_credentials import CredentialInfo, DescribeUserScramCredentialsResult
 from tests.support.catalog import Catalog
+from tests.support.configs import config_with
 
 SALT, SALTED = b"0123456789ab", b"salted password"
 
 
 @pytest.fixture
 def catalog() -> Catalog:
-    return Catalog(Config(scram_credentials_max=3))
+    return Catalog(config_with(scram_credentials_max=3))
 
 
 def put(user: str, mechanism: int = 1, iterations: int = 4096, salt: bytes = SALT) -> ScramCredentialUpsertion:

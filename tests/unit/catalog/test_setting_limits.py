@@ -9,7 +9,7 @@ from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETT
 from coordinator_server.catalog.settings import Setting, SettingType, parse
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.incremental_alter_configs import (

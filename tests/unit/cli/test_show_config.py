@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.config import property_named, property_names
+from coordinator_server.config.properties import property_named, property_names
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:

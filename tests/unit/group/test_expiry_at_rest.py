@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from coordinator_server.config import Config
-from coordinator_server.config_changes import adopt
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
+from tests.support.configs import config_with
 from tests.support.group import GroupLog
 from tests.support.resting import MemoryCheckpoint, Records
 
@@ -29,7 +28,7 @@ def commit(group: str, age_ms: int, log: GroupLog, expire_ms: int = -1) -> tuple
 
 def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
     """By age, or by an expiry of its own; when it is due, it goes."""
-    log = GroupLog(Config(offsets_retention_minutes=120))
+    log = GroupLog(config_with(offsets_retention_minutes=120))
     rows = [commit("young", 0, log), commit("old", HOUR_MS, log), commit("own", 0, log, HOUR_MS // 2)]
     checkpoint = resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
 
@@ -46,7 +45,7 @@ def test_a_group_is_read_when_its_first_offset_may_expire() -> None:
 
 def test_a_group_that_was_described_is_still_at_rest() -> None:
     """A description of all groups leaves nothing in memory, and the next passes skip them as before."""
-    log = GroupLog(Config(offsets_retention_minutes=120))
+    log = GroupLog(config_with(offsets_retention_minutes=120))
     checkpoint = resting(log, [(0, *commit("young", 0, log))])
 
     assert log.shard.describe_group(0, "young").group_state == "Empty"
@@ -57,17 +56,17 @@ def test_a_group_that_was_described_is_still_at_rest() -> None:
 
 def test_a_retention_that_is_changed_counts_for_all_groups() -> None:
     """Also for those that were known to be too young, and in both directions."""
-    log = GroupLog(Config(offsets_retention_minutes=120))
+    log = GroupLog(config_with(offsets_retention_minutes=120))
     rows = [commit("old", HOUR_MS, log), commit("young", 0, log)]
     resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
     log.advance(CHECK_MS)
     assert set(log.hard_state()) == {"old", "young"}
 
-    adopt(log.config, Config(offsets_retention_minutes=60))
+    log.config.live.adopt(config_with(offsets_retention_minutes=60).live)
     log.advance(CHECK_MS)
     assert set(log.hard_state()) == {"young"}
 
-    adopt(log.config, Config(offsets_retention_minutes=180))
+    log.config.live.adopt(config_with(offsets_retention_minutes=180).live)
     log.advance(2 * HOUR_MS)
     assert set(log.hard_state()) == {"young"}
     log.advance(HOUR_MS)
@@ -76,7 +75,7 @@ def test_a_retention_that_is_changed_counts_for_all_groups() -> None:
 
 def test_what_the_index_says_is_not_all_of_a_group_that_has_more() -> None:
     """A newer commit with an early expiry of its own; a group that became empty long ago."""
-    log = GroupLog(Config(offsets_retention_minutes=120))
+    log = GroupLog(config_with(offsets_retention_minutes=120))
     rows = [commit("over", 0, log), commit("empty", 0, log)]
     resting(log, [(offset, key, value) for offset, (key, value) in enumerate(rows)])
     key, value = commit("over", 0, log, 1000)

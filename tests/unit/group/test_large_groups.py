@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.config import Config
 from coordinator_server.group import digest
 from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.digest import GroupDigests
@@ -30,6 +29,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from tests.support.commit_rows import rows_of
+from tests.support.configs import config_with
 from tests.support.group import GroupLog
 from tests.support.resting import MemoryCheckpoint
 
@@ -112,7 +112,7 @@ def test_a_step_looks_at_a_bounded_number_of_offsets(
     start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each offset is looked at once in all steps together, and the group's offsets are listed once."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", MANY, age_ms=2 * HOUR_MS)
     looks = Looks(monkeypatch)
 
@@ -130,7 +130,7 @@ def test_what_stays_is_looked_at_once(
     start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A step without tombstones looks at more offsets."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "u", 3 * MANY)
     offsets_in(log, "g", "t", 5, age_ms=2 * HOUR_MS)
     looks = Looks(monkeypatch)
@@ -144,7 +144,7 @@ def test_what_stays_is_looked_at_once(
 
 def test_a_large_group_is_looked_at_again_when_its_first_offset_may_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     """Though the pass that found out took several steps."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", 2 * LOOKS, age_ms=HOUR_MS // 2)
     offsets_in(log, "g", "u", LOOKS)
     looks = Looks(monkeypatch)
@@ -160,7 +160,7 @@ def test_a_large_group_is_looked_at_again_when_its_first_offset_may_expire(monke
 
 def test_offsets_committed_between_the_steps_of_an_expiry_stay() -> None:
     """The group has not come to its end, either."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", MANY, age_ms=2 * HOUR_MS)
     steps = 0
 
@@ -178,7 +178,7 @@ def test_offsets_committed_between_the_steps_of_an_expiry_stay() -> None:
 
 def test_a_group_deleted_between_the_steps_of_an_expiry_is_left_alone() -> None:
     """A new group of the same id is not deleted with it."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", 2_500, age_ms=2 * HOUR_MS)
     steps = 0
 
@@ -197,7 +197,7 @@ def test_a_group_deleted_between_the_steps_of_an_expiry_is_left_alone() -> None:
 
 def test_steps_that_were_not_written_are_made_up_for_by_the_next_pass() -> None:
     """The offsets are back, and the group was not deleted."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", 2_500, age_ms=2 * HOUR_MS)
     log.is_holding = True
     expire(log, lambda _ms: None)
@@ -307,7 +307,7 @@ def test_a_large_group_of_a_checkpoint_is_read_in_steps(
     start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its rows are decoded once, in portions."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     committed_ms = log.clock.wall_ms() - 2 * HOUR_MS
     keys = [OffsetCommitKey("g", "t", index) for index in range(3 * LOOKS)]
     value = OffsetCommitValue(7, commit_timestamp=committed_ms, topic_id=OLD)
@@ -448,7 +448,7 @@ def test_the_steps_of_all_shards_of_a_loop_run_one_after_the_other() -> None:
 @pytest.mark.parametrize("start", [expire, delete_topic])
 def test_a_pass_goes_on_when_its_steps_are_late(start: Callable[[GroupLog, Callable[[int], None]], None]) -> None:
     """The loop was busy for longer than the interval of the steps."""
-    log = GroupLog(Config(offsets_retention_minutes=60))
+    log = GroupLog(config_with(offsets_retention_minutes=60))
     offsets_in(log, "g", "t", 5 * RECORDS, age_ms=2 * HOUR_MS)
 
     start(log, lambda _ms: log.clock.advance(50))

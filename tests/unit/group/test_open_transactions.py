@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coordinator_server.config import Config
 from coordinator_server.group.restore import Restore, RestoredOffset
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import Producer
@@ -11,6 +10,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
+from tests.support.configs import config_with
 from tests.support.group import GroupLog
 
 DAY_MS = 86_400_000
@@ -19,7 +19,7 @@ PRODUCER = Producer(7, 0)
 
 def with_open_transaction() -> GroupLog:
     """A simple group with t:0 committed, and t:0 and t:1 in a transaction."""
-    log = GroupLog(Config(offsets_retention_minutes=1))
+    log = GroupLog(config_with(offsets_retention_minutes=1))
     commit = OffsetCommitRequest("s", topics=[OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 5)])])
     log.run(GroupShard.commit_offsets, commit, version=8)
     for partition in (0, 1):
@@ -63,7 +63,7 @@ def test_nothing_that_a_transaction_may_still_change_expires() -> None:
 
 def test_a_group_of_which_only_a_transaction_is_left_stays() -> None:
     """The last of its offsets expires, and the transaction may make another one valid."""
-    log = GroupLog(Config(offsets_retention_minutes=1))
+    log = GroupLog(config_with(offsets_retention_minutes=1))
     commit = OffsetCommitRequest("s", topics=[OffsetCommitRequestTopic("u", partitions=[OffsetCommitRequestPartition(0, 5)])])
     log.run(GroupShard.commit_offsets, commit, version=8)
     record = CoordinatorRecord(OffsetCommitKey("s", "t", 1), OffsetCommitValue(9), 4)

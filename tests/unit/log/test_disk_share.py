@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.config import Config
 from coordinator_server.log.disk_share import disk_share
+from tests.support.configs import config_with
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -35,8 +35,8 @@ def test_journals_and_reserved_room_fit_their_disk(
 
     monkeypatch.setattr(os, "statvfs", statvfs)
 
-    assert disk_share(Config(loops=loops), tmp_path / "a" / "data") == (journal, reserved)
+    assert disk_share(config_with(loops=loops), tmp_path / "a" / "data") == (journal, reserved)
 
 
 def test_a_journal_is_never_larger_than_configured(tmp_path: Path) -> None:
-    assert disk_share(Config(log_journal_bytes=1 << 16), tmp_path).journal_bytes == 1 << 16
+    assert disk_share(config_with(log_journal_bytes=1 << 16), tmp_path).journal_bytes == 1 << 16

@@ -12,10 +12,11 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.meta import open_meta, read_meta, write_meta
 from coordinator_server.log.store import Meta
 from protocol.coordinator_records import GROUP_SERDE
+from tests.support.configs import config_with
 from tests.support.storage import SimulatedDisk
 
 PATH = "/data/meta.properties"
-COUNTS = partition_counts(Config())
+COUNTS = partition_counts(Config().log)
 EARLIER = b"version=1\ncluster.id=x\nnode.id=1\noffsets.topic.num.partitions=50\n"
 
 
@@ -28,8 +29,8 @@ def disk() -> SimulatedDisk:
 
 def opened(disk: SimulatedDisk, node_id: int = 1, **changed: int) -> Meta:
     """By a server with the default configuration, or another."""
-    config = Config(**changed)  # type: ignore[arg-type]
-    return open_meta(disk, "/data", node_id=node_id, partitions=partition_counts(config))
+    config = config_with(**changed)  # type: ignore[arg-type]
+    return open_meta(disk, "/data", node_id=node_id, partitions=partition_counts(config.log))
 
 
 def test_made_once(disk: SimulatedDisk) -> None:

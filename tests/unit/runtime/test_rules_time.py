@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.shard import GroupShard
@@ -28,6 +27,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 from tests.support.runtime import MemoryStore, Outcome
 
 YEAR_MS = 365 * 24 * 3600 * 1000
@@ -71,7 +71,7 @@ class World:
             self.ask(COMMIT, OffsetCommitRequest(group_id, generation_id, member_id, topics=topics))
 
     def _build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> GroupShard:
-        config = Config(group_initial_rebalance_delay_ms=0, offsets_retention_check_interval_ms=CHECK_MS)
+        config = config_with(group_initial_rebalance_delay_ms=0, offsets_retention_check_interval_ms=CHECK_MS)
         context = GroupContext(config, services.timer, self.clock, lambda: "id", SettingsOfGroups(config))
         return GroupShard(context, registry)
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.security.tls import ListenerTls, TlsSettings, openssl_cipher
 from tests.support.certificates import Authority, Identity
+from tests.support.configs import config_with
 
 AUTHORITY = Authority()
 SERVER = AUTHORITY.issue("server")
@@ -221,4 +222,4 @@ def test_settings_are_those_of_the_listener(keystore: Path) -> None:
     )
 
     assert TlsSettings.of(config, "SSL").keystore_location == "/own.pem"
-    assert TlsSettings.of(Config(ssl_keystore_location="/all.pem"), "SSL").keystore_location == "/all.pem"
+    assert TlsSettings.of(config_with(ssl_keystore_location="/all.pem"), "SSL").keystore_location == "/all.pem"

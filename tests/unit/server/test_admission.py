@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import load
-from coordinator_server.properties import UNLIMITED
+from coordinator_server.config import ConfigError
+from coordinator_server.config.description import UNLIMITED
+from coordinator_server.config.load import load
 from coordinator_server.server.admission import LONGEST_DELAY_MS, Admission, Limits, connection_limits, limits_of_listener
 from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.incidents import Incidents
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 
 
 def admission(limits: Limits, clock: ManualClock | None = None) -> Admission:
@@ -92,21 +93,21 @@ def test_a_delay_is_a_second_at_most_and_an_idle_server_saves_up_ten_seconds() -
 )
 def test_the_log_keeps_descriptors(open_files: int, shards: int, most: int) -> None:
     """But at most half of them: a server that nobody can connect to is of no use."""
-    limits = connection_limits(Config(max_connections=100_000), open_files, shards)
+    limits = connection_limits(config_with(max_connections=100_000), open_files, shards)
 
     assert limits.connections == most
     assert (limits.reason == "max.connections") == (most == 100_000)
 
 
 def test_hosts_of_overrides_become_addresses() -> None:
-    config = Config(max_connections_per_ip_overrides="127.0.0.1:5, [::1]:6,0:0::2:7")
+    config = config_with(max_connections_per_ip_overrides="127.0.0.1:5, [::1]:6,0:0::2:7")
 
     assert connection_limits(config, 1024, 1).overrides == {"127.0.0.1": 5, "::1": 6, "::2": 7}
 
 
 def test_a_host_without_an_address_is_named() -> None:
     with pytest.raises(StartError, match=r"max.connections.per.ip.overrides: 'no-such-host.invalid' has no address"):
-        connection_limits(Config(max_connections_per_ip_overrides="no-such-host.invalid:5"), 1024, 1)
+        connection_limits(config_with(max_connections_per_ip_overrides="no-such-host.invalid:5"), 1024, 1)
 
 
 def test_a_listener_may_have_limits_of_its_own() -> None:

@@ -23,6 +23,7 @@ from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoord
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse, MetadataResponseTopic
 from tests.support.api_peer import ApiPeer
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 
 GROUPS, STATES = 0, 2
 SHARE_PARTITION = "g:AAAAAAAAAAAAAAAAAAAAAQ:0"
@@ -238,7 +239,7 @@ def test_a_topic_is_created_when_it_is_asked_for(site: Site, version: int) -> No
 
 def test_nothing_is_created_unless_both_sides_want_it(site: Site) -> None:
     assert told(ask(site, 12, named("a"), allow_auto_topic_creation=False).topics) == [("a", UNKNOWN)]
-    site.config = Config(auto_create_topics_enable=False)
+    site.config = config_with(auto_create_topics_enable=False)
     assert told(ask(site, 12, named("a")).topics) == [("a", UNKNOWN)]
     assert site.created == []
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock

@@ -15,12 +15,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.cli.clean import clean
-from coordinator_server.config import Config
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
 
 EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
@@ -80,7 +80,7 @@ def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
     """Each shard gets a layer with a checkpoint; one line says what came of it."""
     sealing = filled(data_dir, 3, 8)
 
-    asyncio.run(run(Cleaner(Config(**EAGER), data_dir, sealing), lines, 1))
+    asyncio.run(run(Cleaner(config_with(**EAGER).live, data_dir, sealing), lines, 1))
 
     [line] = lines
     assert (line["event"], line["shards"]) == ("log-cleaned", 2)
@@ -100,7 +100,7 @@ def test_there_is_a_time_to_let_it_be(data_dir: Path, lines: list[Any], quiet: d
     sealing = filled(data_dir, 3)
 
     async def look_on() -> None:
-        cleaner = Cleaner(Config(**EAGER | quiet), data_dir, sealing)
+        cleaner = Cleaner(config_with(**EAGER | quiet).live, data_dir, sealing)
         cleaner.start()
         await asyncio.sleep(0.1)
         await cleaner.stop()
@@ -120,7 +120,7 @@ def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
         data_dir / "__consumer_offsets-3", list(coordinator_log(3, 1, first_offset=layer.to_offset)), 1, base=layer.to_offset
     )
     with capture_logs() as lines:
-        asyncio.run(run(Cleaner(Config(**EAGER), data_dir, sealing), lines, 1))
+        asyncio.run(run(Cleaner(config_with(**EAGER).live, data_dir, sealing), lines, 1))
 
     assert lines[0]["shards"] == 1
 
@@ -130,7 +130,9 @@ def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[A
     clock = ManualClock()
     began_ms, order = clock.wall_ms(), tmp_path / "order"
     keeps = (sys.executable, "-c", f"import sys; open({str(order)!r}, 'wb').write(sys.stdin.buffer.read()); sys.exit('no room')")
-    cleaner = Cleaner(Config(**EAGER, log_cleaner_delete_retention_ms=1000), data_dir, filled(data_dir, 3), keeps, clock)
+    cleaner = Cleaner(
+        config_with(**EAGER, log_cleaner_delete_retention_ms=1000).live, data_dir, filled(data_dir, 3), keeps, clock
+    )
     clock.jump_wall(30 * 24 * 3_600_000)
     clock.advance(5)
     asyncio.run(run(cleaner, lines, 1))
@@ -142,7 +144,7 @@ def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[A
 def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], command: tuple[str, ...], why: str) -> None:
     """And is not started again for the same bytes; more bytes make another try."""
     sealing = filled(data_dir, 3)
-    cleaner = Cleaner(Config(**EAGER), data_dir, sealing, command)
+    cleaner = Cleaner(config_with(**EAGER).live, data_dir, sealing, command)
 
     async def wait() -> None:
         cleaner.start()
@@ -163,7 +165,9 @@ def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], comma
 
 def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) -> None:
     """After ``log.cleaner.timeout.ms``."""
-    asyncio.run(run(Cleaner(Config(**EAGER, log_cleaner_timeout_ms=50), data_dir, filled(data_dir, 3), SLEEPS), lines, 1))
+    asyncio.run(
+        run(Cleaner(config_with(**EAGER, log_cleaner_timeout_ms=50).live, data_dir, filled(data_dir, 3), SLEEPS), lines, 1)
+    )
 
     assert "log.cleaner.timeout.ms" in lines[0]["why"]
 
@@ -176,7 +180,7 @@ def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lin
     sealing.sealed["__consumer_offsets-3"] = end
     before = sorted((data_dir / "__consumer_offsets-3").iterdir())
 
-    limited = Config(**EAGER, log_cleaner_engine="plain", log_cleaner_max_memory_bytes=64 << 20)
+    limited = config_with(**EAGER, log_cleaner_engine="plain", log_cleaner_max_memory_bytes=64 << 20).live
     cleaner = Cleaner(limited, data_dir, sealing)
     asyncio.run(run(cleaner, lines, 2))
 
@@ -189,7 +193,7 @@ def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lin
 
 def test_stopping_ends_the_child(data_dir: Path, lines: list[Any]) -> None:
     """At once, without a word, and nothing of it is left."""
-    cleaner = Cleaner(Config(**EAGER), data_dir, filled(data_dir, 3), SLEEPS)
+    cleaner = Cleaner(config_with(**EAGER).live, data_dir, filled(data_dir, 3), SLEEPS)
 
     async def stop_it() -> int:
         cleaner.start()
@@ -211,7 +215,7 @@ def test_a_log_that_cannot_be_sealed_is_tried_again(data_dir: Path, lines: list[
     """A full disk does not end the cleaner."""
     sealing = filled(data_dir, 3)
     sealing.failure = Unavailable("no room")
-    cleaner = Cleaner(Config(**EAGER), data_dir, sealing)
+    cleaner = Cleaner(config_with(**EAGER).live, data_dir, sealing)
 
     async def recover() -> None:
         cleaner.start()

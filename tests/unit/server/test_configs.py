@@ -10,7 +10,7 @@ from coordinator_server.catalog.alter_configs import Operation, ResourceType
 from coordinator_server.catalog.describe_configs import Source
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config, property_named
+from coordinator_server.config.properties import property_named
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.configs import (
     ALTER_CONFIGS_API,
@@ -37,6 +37,7 @@ from protocol.messages.incremental_alter_configs import (
 )
 from protocol.messages.list_config_resources import ListConfigResourcesRequest, ListConfigResourcesResponse
 from tests.support.api_peer import ApiPeer
+from tests.support.configs import config_with
 from tests.support.oracle import facts
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
@@ -49,7 +50,7 @@ class Site:
     """Loop 1 of two, which is node 8. The catalog accepts what reaches it, or fails with ``error``."""
 
     def __init__(self) -> None:
-        self.config = Config(node_id=7, num_partitions=3)
+        self.config = config_with(node_id=7, num_partitions=3)
         self.nodes = self.catalog = self
         self.authorizer = None
         self.first_id, self.loop, self.loops = 7, 1, 2

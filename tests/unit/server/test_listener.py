@@ -29,6 +29,7 @@ from protocol.frames import encode_request
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest
 from tests.support.clock import ManualClock
+from tests.support.configs import config_with
 from tests.support.transport import MemoryTransport
 
 JOIN_GROUP, HEARTBEAT = 11, 12
@@ -98,7 +99,7 @@ class Place:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    place = Place(Config(connections_max_idle_ms=IDLE_MS, socket_request_stalled_after_ms=STALLED_MS), Limits(connections=2))
+    place = Place(config_with(connections_max_idle_ms=IDLE_MS, socket_request_stalled_after_ms=STALLED_MS), Limits(connections=2))
     yield place
     place.loop.close()
 
@@ -143,7 +144,7 @@ def test_an_idle_time_that_is_changed_begins_anew(place: Place) -> None:
 
 
 def test_many_connections_are_looked_at_in_steps() -> None:
-    place = Place(Config(connections_max_idle_ms=IDLE_MS), Limits())
+    place = Place(config_with(connections_max_idle_ms=IDLE_MS), Limits())
     opened = [place.opened() for _ in range(2 * CONNECTIONS_PER_STEP + 1)]
     for connection, _ in opened[::2]:
         connection.data_received(heartbeat())
@@ -224,7 +225,7 @@ def test_peers_that_send_nonsense_are_counted_and_take_one_line(place: Place) ->
 
 def test_whole_requests_that_wait_are_bounded_in_all() -> None:
     """Though each arrived in one piece."""
-    place = Place(Config(queued_max_request_bytes=100_000, socket_request_max_bytes=100_000), Limits())
+    place = Place(config_with(queued_max_request_bytes=100_000, socket_request_max_bytes=100_000), Limits())
     transports = []
     large = encode_request(HEARTBEAT, 4, 8, "client", HeartbeatRequest("group", 1, "m" * 30_000))
     for _ in range(4):
@@ -258,7 +259,7 @@ def test_without_connections_no_timer_is_armed(place: Place) -> None:
 
 
 def test_large_requests_in_pieces_are_bounded_in_all() -> None:
-    place = Place(Config(queued_max_request_bytes=1000, socket_request_max_bytes=1000), Limits())
+    place = Place(config_with(queued_max_request_bytes=1000, socket_request_max_bytes=1000), Limits())
     (first, first_transport), (second, second_transport) = place.opened(), place.opened()
     frame = (900).to_bytes(4) + bytes(900)
     first.data_received(frame[:600])
@@ -271,7 +272,7 @@ def test_large_requests_in_pieces_are_bounded_in_all() -> None:
 
 def test_those_that_do_not_log_in_have_a_part_of_the_bound() -> None:
     """Of which the largest login always fits."""
-    config = Config(queued_max_request_bytes=80_000, socket_request_max_bytes=80_000, sasl_server_max_receive_size=1000)
+    config = config_with(queued_max_request_bytes=80_000, socket_request_max_bytes=80_000, sasl_server_max_receive_size=1000)
     place = Place(config, Limits())
     opened = [place.opened() for _ in range(3)]
     for connection, _ in opened[1:]:

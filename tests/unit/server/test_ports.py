@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from coordinator_server.listeners import ListenerSpec, SecurityProtocol
+from coordinator_server.config.listeners import ListenerSpec, SecurityProtocol
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.ports import bind_listeners, bind_ports, close_sockets
 

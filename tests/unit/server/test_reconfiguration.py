@@ -7,7 +7,7 @@ from typing import Any, cast
 from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.log.store import History
 from coordinator_server.server.admission import Admission, Limits
 from coordinator_server.server.episodes import Episodes
@@ -38,7 +38,7 @@ class Parts:
     def limits(self) -> Limits:
         if self.failure is not None:
             raise self.failure
-        return Limits(self.config.max_connections)
+        return Limits(self.config.live.max_connections)
 
     def apply(self, changed: Config) -> None:
         Reconfiguration(
@@ -83,7 +83,7 @@ def test_limits_are_found_anew_only_if_one_has_changed() -> None:
 
     parts.apply(load({"num.partitions": "3"}))
 
-    assert parts.told == ["certificates", "sasl", History(Config().log_history_retention_ms, -1), "idle 600000"]
+    assert parts.told == ["certificates", "sasl", History(Config().live.log_history_retention_ms, -1), "idle 600000"]
 
 
 def test_limits_that_cannot_be_used_leave_the_old_ones() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
@@ -25,6 +24,7 @@ from protocol.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from tests.support.api_peer import ApiPeer
+from tests.support.configs import config_with
 
 COUNT = 3
 ORDERS = Topic("orders", b"o" * 16, COUNT)
@@ -45,7 +45,7 @@ class Site:
     """A node with a topic of clients and two internal ones, of which it owns partition 0. Their logs end at 100."""
 
     def __init__(self) -> None:
-        self.config = Config(fetch_max_bytes=5000)
+        self.config = config_with(fetch_max_bytes=5000)
         self.topics = (ORDERS, OFFSETS, STATES)
         self.internal = (OFFSETS.name, STATES.name)
         self.runtimes = {OFFSETS.name: self}

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import force_setattr, replace
 from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
@@ -20,10 +19,11 @@ from coordinator_server.server.supervisor import supervisor as module
 from coordinator_server.server.supervisor.loop_process import Stage
 from coordinator_server.server.supervisor.messages import Prepared, StartLoop
 from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
+from tests.support.configs import config_with
 from tests.support.control import ask_control
 
 KILLED = -9
-CONFIG = Config(node_id=5, listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=60_000)
+CONFIG = config_with(node_id=5, listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=60_000)
 
 
 class Process:
@@ -102,7 +102,7 @@ class Site:
         self.data_dir = data_dir
         self.processes: list[Process] = []
         self.has_restarted = asyncio.Event()
-        self.config = replace(config)
+        self.config = config_with(config)
         self.supervisor = Supervisor(self.config, data_dir, 2, Logs("info", "json"))
 
     def processes_of(self) -> type[Process]:
@@ -276,7 +276,7 @@ async def test_all_loops_end_with_the_server(site: Site, codes: tuple[int, int],
 @pytest.mark.parametrize("can_be_killed", [True, False])
 async def test_a_loop_that_does_not_end_is_killed(site: Site, can_be_killed: bool) -> None:
     """The others have ended by then, and are left alone. One that waits for a disk cannot be killed: the server ends without it."""
-    force_setattr(site.config, "stop_timeout_ms", 10)
+    site.config.live.stop_timeout_ms = 10
     await site.start()
     await site.serve()
     site.processes[1].exit_code = None
@@ -300,7 +300,7 @@ async def test_a_loop_that_waits_for_its_next_start_is_not_started_while_the_ser
 
 async def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers no ping in its time; the other one does."""
-    site = Site(tmp_path / "data", Config(log_cleaner_enable=False, loops_hung_after_ms=40))
+    site = Site(tmp_path / "data", config_with(log_cleaner_enable=False, loops_hung_after_ms=40))
     monkeypatch.setattr(module, "LoopProcess", site.processes_of())
     await site.start()
     site.processes[1].answers_pings = False
@@ -325,7 +325,7 @@ async def test_a_server_that_is_stopped_while_it_opens_looks_after_nothing(site:
     for process in site.processes:
         process.exit_code = None
         process.become(Stage.PREPARED)
-    force_setattr(site.config, "stop_timeout_ms", 10)
+    site.config.live.stop_timeout_ms = 10
 
     await site.supervisor.stop()
 

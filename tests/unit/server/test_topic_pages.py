@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.config import Config
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.topic_pages import DESCRIBE_TOPIC_PARTITIONS_API
@@ -20,6 +19,7 @@ from protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from tests.support.api_peer import ApiPeer
+from tests.support.configs import config_with
 
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 Page = tuple[list[tuple[str | None, int, list[int]]], tuple[str, int] | None]
@@ -29,7 +29,7 @@ class Site:
     """A node with topics of so many partitions. Two nodes lead them in turn."""
 
     def __init__(self, **partitions: int) -> None:
-        self.config = Config(max_request_partition_size_limit=2000)
+        self.config = config_with(max_request_partition_size_limit=2000)
         self.topics = {name: Topic(name, name.encode().ljust(16, b".")[:16], count) for name, count in partitions.items()}
         self.internal = ("__consumer_offsets",)
         self.nodes = self
@@ -126,7 +126,7 @@ def test_a_page_ends_before_a_topic_or_within_it() -> None:
 def test_a_page_has_as_much_as_both_sides_allow(limit: int, own: int, most: int) -> None:
     """max.request.partition.size.limit; and one partition at least."""
     site = Site(a=10)
-    site.config = Config(max_request_partition_size_limit=own)
+    site.config = config_with(max_request_partition_size_limit=own)
 
     assert page(site, [], limit) == ([("a", 0, list(range(most)))], ("a", most))
 

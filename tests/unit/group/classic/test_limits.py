@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from coordinator_server.config import Config
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.member_memory import MemberMemory
 from coordinator_server.group.shard import GroupShard
@@ -13,6 +12,7 @@ from coordinator_server.machine.shard import RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog
 
 FULL, INVALID, OK = ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.INVALID_REQUEST, ErrorCode.NONE
@@ -20,7 +20,7 @@ MANY = 10_000
 
 
 def log_with(**limits: int) -> GroupLog:
-    return GroupLog(Config(group_initial_rebalance_delay_ms=0, **limits))  # type: ignore[arg-type]
+    return GroupLog(config_with(group_initial_rebalance_delay_ms=0, **limits))  # type: ignore[arg-type]
 
 
 def join(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.config import Config
-from coordinator_server.config_values import load
+from coordinator_server.config.load import load
 from coordinator_server.group.common.settings import ConsumerSettings, SettingsOfGroups, ShareSettings
 
 SERVER = {"group.consumer.session.timeout.ms": "50000", "group.consumer.heartbeat.interval.ms": "7000"}

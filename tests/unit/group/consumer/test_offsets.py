@@ -6,7 +6,6 @@ from contextlib import nullcontext
 
 import pytest
 
-from coordinator_server.config import Config
 from coordinator_server.group.fetch import LatestFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
@@ -19,6 +18,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitReader, PlainCommit
+from tests.support.configs import config_with
 from tests.support.consumer_group import log_of, write
 from tests.support.consumer_records import (
     UNREVOKED,
@@ -114,7 +114,7 @@ def test_a_plain_commit_is_checked_as_one_that_is_spelled_out(epoch: int, error:
 
 def test_a_partition_with_too_much_metadata_is_not_checked() -> None:
     """It is refused anyway, alone."""
-    log = log_of(*group_of(), config=Config(offset_metadata_max_bytes=4))
+    log = log_of(*group_of(), config=config_with(offset_metadata_max_bytes=4))
 
     answer = log.run(GroupShard.commit_offsets, commit(6, ("payments", 3), metadata="12345"), version=9).response
 
@@ -185,7 +185,7 @@ def test_offsets_of_topics_that_nobody_consumes_can_be_deleted() -> None:
 
 def test_offsets_expire_by_their_commit_unless_their_topic_is_subscribed() -> None:
     """The group ends with its last offset when it has no members."""
-    log = log_of(*group_of(), config=Config(offsets_retention_minutes=60, offsets_retention_check_interval_ms=60_000))
+    log = log_of(*group_of(), config=config_with(offsets_retention_minutes=60, offsets_retention_check_interval_ms=60_000))
     # The sessions of the members do not end here.
     log.shard.expiry.start()
     log.run(GroupShard.commit_offsets, commit(7, ("orders", 0), ("payments", 2)), version=9)

@@ -384,7 +384,7 @@ def put(data: Path, name: str, key: bytes | None, value: bytes | None) -> None:
 def test_records_are_read_as_those_of_their_topic(data: Path, topic: str) -> None:
     """Of each internal topic a record that ends too early is told, and a whole one is none."""
     record = a_record(topic)
-    number = count - 1 if (count := partition_counts(Config())[topic]) > 1 else 0
+    number = count - 1 if (count := partition_counts(Config().log)[topic]) > 1 else 0
     for directory in data.glob(f"{topic}-*"):
         shutil.rmtree(directory)
     key, value = record.key, record.value

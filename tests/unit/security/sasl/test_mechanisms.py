@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.config import ConfigError
-from coordinator_server.config_values import load
-from coordinator_server.listener_settings import MECHANISMS
+from coordinator_server.config.listener_settings import MECHANISMS
+from coordinator_server.config.load import load
 from coordinator_server.security.sasl.mechanisms import Mechanism, mechanisms_of
 
 LISTENER = {"listeners": "SASL_PLAINTEXT://:1"}

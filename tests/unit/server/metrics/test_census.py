@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from coordinator_server.config import Config
+from coordinator_server.config import LiveConfig
 from coordinator_server.server.metrics.census import AT_LEAST_MS, TIMES_ITS_DURATION, Census
 from tests.support.group_runtime import GroupRuntime
 
@@ -30,7 +30,7 @@ def groups() -> GroupRuntime:
 
 
 def census(groups: GroupRuntime) -> Census:
-    return Census(Config(), groups.runtime, cast(Any, NoTransactions()), groups.clock)
+    return Census(LiveConfig(), groups.runtime, cast(Any, NoTransactions()), groups.clock)
 
 
 async def test_all_groups_are_counted_and_others_are_served_meanwhile(groups: GroupRuntime) -> None:

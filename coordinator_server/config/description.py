@@ -1,12 +1,13 @@
 """Descriptions of properties: what each one is, its unit, its allowed values, and whether Kafka has it.
 
-``config.py`` declares every property with an annotation, ``FromKafka`` or ``Ours``. ``properties_of``
+The parts of ``Config`` declare every property with an annotation, ``FromKafka`` or ``Ours``. ``properties_of``
 combines these with the types and bounds of the declaration. ``coordinator-server config``,
 DescribeConfigs and the messages about wrong values show the result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Annotated, Literal, get_args
 
@@ -19,11 +20,21 @@ Positive = Annotated[int, Meta(ge=1, le=UNLIMITED)]
 Millis = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
+def dotted(name: str) -> str:
+    """Return the name of a property, by that of its field."""
+    return name.replace("_", ".")
+
+
+class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=dotted):
+    """Properties of one subject. A field is a property, or has a type that is a part itself."""
+
+
 class FromKafka(Struct, frozen=True):
     """A property of Kafka.
 
     ``unit`` is what a number counts, if it is not the last word of the name. ``form`` is the form of a text. ``kafka_default``
-    is Kafka's default if it differs, None if Kafka has none. ``is_reloadable``: SIGHUP changes it while the server runs.
+    is Kafka's default if it differs, None if Kafka has none. ``follows`` is the property before it in the documentation, if it is not
+    the one that is declared before it.
     """
 
     description: str
@@ -31,7 +42,7 @@ class FromKafka(Struct, frozen=True):
     form: str | None = None
     kafka_default: object | UnsetType = UNSET
     is_secret: bool = False
-    is_reloadable: bool = False
+    follows: str = ""
 
 
 class Ours(Struct, frozen=True):
@@ -40,7 +51,7 @@ class Ours(Struct, frozen=True):
     description: str
     unit: str | None = None
     form: str | None = None
-    is_reloadable: bool = False
+    follows: str = ""
 
 
 class PerListener(Struct, frozen=True):
@@ -87,19 +98,58 @@ class _Allowed(Struct, frozen=True):
 
 @cache
 def properties_of(config: type[Struct]) -> dict[str, Property]:
-    """Return the properties that a Struct declares, by name. Raises TypeError if one is not described."""
-    return {field.encode_name: _property(field) for field in structs.fields(config) if not _is_per_listener(field)}
+    """Return the properties of a Struct and of its parts, by name, in the order of the documentation. Raises TypeError if one is not
+    described. Those of a Struct that is not frozen, and of its parts, are reloadable.
+    """
+    described: dict[str, Property] = {}
+    order: list[str] = []
+    for each, follows in _described(config, is_reloadable=False):
+        described[each.name] = each
+        before = follows or (list(described)[-2] if order else "")
+        order.insert(order.index(before) + 1 if before else 0, each.name)
+    return {name: described[name] for name in order}
+
+
+@cache
+def attributes_of(config: type[Struct]) -> dict[str, tuple[str, ...]]:
+    """Return where each property is, by name: the attributes of the parts that have it, and its own."""
+    found: dict[str, tuple[str, ...]] = {}
+    for field in structs.fields(config):
+        if _is_part(field):
+            found |= {name: (field.name, *rest) for name, rest in attributes_of(field.type).items()}
+        else:
+            found[field.encode_name] = (field.name,)
+    return found
+
+
+def _described(config: type[Struct], *, is_reloadable: bool) -> Iterator[tuple[Property, str]]:
+    """Yield each property and what it follows, as they are declared."""
+    is_reloadable = is_reloadable or not config.__struct_config__.frozen
+    for field in structs.fields(config):
+        if _is_part(field):
+            yield from _described(field.type, is_reloadable=is_reloadable)
+        elif not _is_per_listener(field):
+            about = _about(field)
+            yield _property(field, about, is_reloadable), about.follows
+
+
+def _is_part(field: structs.FieldInfo) -> bool:
+    return isinstance(field.type, type) and issubclass(field.type, Struct)
 
 
 def _is_per_listener(field: structs.FieldInfo) -> bool:
     return any(isinstance(each, PerListener) for each in get_args(field.type))
 
 
-def _property(field: structs.FieldInfo) -> Property:
-    name = field.encode_name
+def _about(field: structs.FieldInfo) -> FromKafka | Ours:
     about = next((each for each in get_args(field.type)[1:] if isinstance(each, FromKafka | Ours)), None)
     if about is None:
-        raise TypeError(f"{name} is not annotated with FromKafka or Ours")
+        raise TypeError(f"{field.encode_name} is not annotated with FromKafka or Ours")
+    return about
+
+
+def _property(field: structs.FieldInfo, about: FromKafka | Ours, is_reloadable: bool) -> Property:
+    name = field.encode_name
     origin: Literal["kafka", "kafka-other-default", "ours"] = "ours"
     kafka_default: object = None
     if isinstance(about, FromKafka):
@@ -115,7 +165,7 @@ def _property(field: structs.FieldInfo) -> Property:
         unit=_unit(name, about.unit) if allowed.type == "int" else None,
         form=about.form,
         is_secret=isinstance(about, FromKafka) and about.is_secret,
-        is_reloadable=about.is_reloadable,
+        is_reloadable=is_reloadable,
         **structs.asdict(allowed),
     )
 

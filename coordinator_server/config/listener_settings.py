@@ -6,11 +6,13 @@ Those of SASL may be of one mechanism: ``listener.name.NAME.MECHANISM.PROPERTY``
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.config import Config, ConfigError
+from coordinator_server.config.config import Config
+from coordinator_server.config.errors import ConfigError
+from coordinator_server.config.properties import property_names, value_of
 
 PREFIX: Final = "listener.name."
 MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512")
@@ -58,9 +60,15 @@ def parts_of(name: str) -> ListenerProperty:
 
 def setting_of(config: Config, listener: str, name: str, mechanism: str = "") -> object:
     """Return the value of a property for a listener: that of its mechanism, its own, or that of the server."""
-    of_server = getattr(config, name.replace(".", "_"))
+    of_server = value_of(config, name)
     for given in ([f"{mechanism}.{name}"] if mechanism else []) + [name]:
-        own = config.listener_name.get(f"{listener}.{given}".lower())
+        own = config.live.listener_name.get(f"{listener}.{given}".lower())
         if own is not None:
             return msgspec.convert(own, type(of_server), strict=False)
     return of_server
+
+
+def given_values(config: Config) -> dict[str, Any]:
+    """Return all values by name, also those of single listeners."""
+    values = {name: value_of(config, name) for name in property_names()}
+    return values | {PREFIX + name: value for name, value in config.live.listener_name.items()}

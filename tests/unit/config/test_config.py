@@ -5,33 +5,35 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from coordinator_server.config import MAX_LOOPS, Config, ConfigError
-from coordinator_server.config_values import (
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config.config import MAX_LOOPS
+from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.properties import property_names
+from coordinator_server.config.values import (
     connection_overrides,
     consumer_assignors,
     declared_topics,
-    load,
     loop_count,
     metrics_address,
     migration_policy,
-    parse_overrides,
     with_loops,
 )
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.security.sasl.mechanisms import SETTINGS
 from coordinator_server.security.tls import TlsSettings
+from tests.support.configs import config_with
+from tests.support.server import ROOT
 
 
 def test_properties_have_kafkas_names() -> None:
     config = load({"group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false"})
 
-    assert config.group_initial_rebalance_delay_ms == 0
-    assert config.auto_create_topics_enable is False
-    assert config.group_max_session_timeout_ms == Config().group_max_session_timeout_ms
+    assert config.live.group_initial_rebalance_delay_ms == 0
+    assert config.live.auto_create_topics_enable is False
+    assert config.live.group_max_session_timeout_ms == Config().live.group_max_session_timeout_ms
 
 
 def test_an_unknown_property_is_refused_with_the_nearest_known_one() -> None:
@@ -80,7 +82,7 @@ def test_an_override_is_name_equals_value(override: str) -> None:
 
 
 def test_topics_are_declared_with_or_without_a_partition_count() -> None:
-    assert declared_topics(Config(topics="orders:6, payments")) == {"orders": 6, "payments": None}
+    assert declared_topics(config_with(topics="orders:6, payments")) == {"orders": 6, "payments": None}
     assert declared_topics(Config()) == {}
 
 
@@ -110,7 +112,7 @@ def test_other_assignors_are_refused(text: str, problem: str) -> None:
 @pytest.mark.parametrize("text", ["upgrade", "Upgrade", "UPGRADE"])
 def test_a_migration_policy_is_read_in_any_case(text: str) -> None:
     """As in Kafka."""
-    assert load({"group.consumer.migration.policy": text}).group_consumer_migration_policy == "upgrade"
+    assert load({"group.consumer.migration.policy": text}).consumer.group_consumer_migration_policy == "upgrade"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_migration_policy_allows_upgrades_and_downgrades(policy: str, allowed:
 @pytest.mark.parametrize("topics", ["orders:x", ":3", "orders:0", "orders:-1", "orders:", "orders:2147483648"])
 def test_a_malformed_declaration_of_topics_is_refused(topics: str) -> None:
     with pytest.raises(ConfigError, match="is not name or name:partitions"):
-        declared_topics(Config(topics=topics))
+        declared_topics(config_with(topics=topics))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,7 @@ def test_every_kind_has_a_partition_count() -> None:
     """From the property that its row names, or the row's own number."""
     config = load({"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "4"})
 
-    found = partition_counts(config)
+    found = partition_counts(config.log)
 
     assert found.keys() == KINDS.keys()
     assert (found["__consumer_offsets"], found["__transaction_state"], found["__share_group_state"]) == (3, 4, 50)
@@ -174,18 +176,23 @@ def test_a_loop_too_many_is_named_with_the_property_that_bounds_it() -> None:
 
 def test_every_property_is_read() -> None:
     """By code that has the configuration under that name, by the table of kinds, or for a listener."""
-    sources = (Path(__file__).parents[2] / "coordinator_server").rglob("*.py")
+    sources = (ROOT / "coordinator_server").rglob("*.py")
     read = {name for source in sources for name in read_from_config(ast.parse(source.read_text()))}
     of_kinds = {kind.partitions.replace(".", "_") for kind in KINDS.values() if isinstance(kind.partitions, str)}
 
     of_listeners = {f"ssl_{name}" for name in TlsSettings._fields} | {name.replace(".", "_") for name in SETTINGS}
-    assert set(Config.__struct_fields__) - read - of_kinds - of_listeners == set()
+    assert {name.replace(".", "_") for name in property_names()} - read - of_kinds - of_listeners == set()
 
 
 def read_from_config(tree: ast.AST) -> Iterator[str]:
-    """The ``x`` of every ``config.x``, ``self._config.x`` and ``node.config.x``."""
+    """The ``x`` of every ``config.x``, ``self._config.x``, ``node.config.x``, and of every ``config.part.x``."""
     for found in ast.walk(tree):
         match found:
+            case ast.Attribute(ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner)), name) if owner in (
+                "config",
+                "_config",
+            ):
+                yield name
             case ast.Attribute(ast.Name(owner) | ast.Attribute(attr=owner), name) if owner in ("config", "_config"):
                 yield name
 
@@ -209,11 +216,11 @@ def test_limits_of_hosts_are_numbers() -> None:
     """Blanks and empty items do not count; a host may have colons."""
     text = " a:5 ,, ::1:0,[::2]:2147483647"
 
-    assert connection_overrides(Config(max_connections_per_ip_overrides=text)) == {"a": 5, "::1": 0, "[::2]": 2**31 - 1}
+    assert connection_overrides(config_with(max_connections_per_ip_overrides=text)) == {"a": 5, "::1": 0, "[::2]": 2**31 - 1}
     assert connection_overrides(Config()) == {}
 
 
 @pytest.mark.parametrize("item", ["a", "a:", ":5", "a:x", "a:-1", f"a:{2**31}"])
 def test_other_limits_of_hosts_are_refused(item: str) -> None:
     with pytest.raises(ConfigError, match="is not host:limit"):
-        connection_overrides(Config(max_connections_per_ip_overrides=f"b:1,{item}"))
+        connection_overrides(config_with(max_connections_per_ip_overrides=f"b:1,{item}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.java_properties import MalformedProperties, PropertyLine, parse_properties
+from coordinator_server.config.java_properties import MalformedProperties, PropertyLine, parse_properties
 
 
 @pytest.mark.parametrize(

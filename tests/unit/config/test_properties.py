@@ -8,8 +8,8 @@ from typing import Annotated
 import pytest
 from msgspec import Struct
 
-from coordinator_server.config import property_named, property_names
-from coordinator_server.properties import FromKafka, Ours, properties_of
+from coordinator_server.config.description import FromKafka, Ours, properties_of
+from coordinator_server.config.properties import property_named, property_names
 from tests.support.oracle import facts
 
 UNITS = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_values import HIDDEN, load, shown_values
-from coordinator_server.listener_settings import setting_of
-from coordinator_server.listeners import ListenerSpec, SecurityProtocol, is_loopback, listener_specs
+from coordinator_server.config.listener_settings import setting_of
+from coordinator_server.config.listeners import ListenerSpec, SecurityProtocol, is_loopback, listener_specs
+from coordinator_server.config.load import HIDDEN, load, shown_values
+from tests.support.configs import config_with
 
 PLAINTEXT, SSL = SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL
 TWO = "INSIDE:PLAINTEXT,OUTSIDE:SSL"
@@ -21,7 +22,7 @@ def test_the_default_is_for_this_machine_only() -> None:
 
 
 def test_names_have_protocols() -> None:
-    config = Config(
+    config = config_with(
         listeners="inside://127.0.0.1:9092, OUTSIDE://[::]:0,SSL://:9094", listener_security_protocol_map=TWO + ",SSL:SSL"
     )
 
@@ -49,13 +50,13 @@ def test_other_hosts_are_reached_from_elsewhere(host: str) -> None:
 )
 def test_an_advertised_address_may_lack_the_name(text: str, advertised: tuple[str, int] | None) -> None:
     """As long as there is one listener."""
-    [spec] = listener_specs(Config(advertised_listeners=text))
+    [spec] = listener_specs(config_with(advertised_listeners=text))
 
     assert spec.advertised == advertised
 
 
 def test_each_listener_has_its_advertised_address() -> None:
-    config = Config(
+    config = config_with(
         listeners="INSIDE://:9092,OUTSIDE://:9192",
         listener_security_protocol_map=TWO,
         advertised_listeners="OUTSIDE://example.org:443",

@@ -14,8 +14,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from coordinator_server.config import ConfigError
-from coordinator_server.config_values import is_secret
+from coordinator_server.config.errors import ConfigError
+from coordinator_server.config.names import is_secret
 
 _REFERENCE: Final = re.compile(r"\$\{(env|file|directory):([^}]*)\}")
 # A reference whose brace is missing extends to the next one in the text: it is not quoted if it has more than names have.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from coordinator_server.config import Config, ConfigError, property_named, property_names
-from coordinator_server.config_changes import adopt, changes
-from coordinator_server.config_values import load
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config.changes import changes
+from coordinator_server.config.load import load
+from coordinator_server.config.properties import property_named, property_names, with_values
+from tests.support.server import ROOT
 
 LISTENERS = {"listeners": "PLAINTEXT://:9092,SSL://:9093"}
 
@@ -48,9 +52,9 @@ def test_everybody_who_has_the_configuration_sees_the_change() -> None:
     present = Config()
     part = {"config": present}
 
-    adopt(present, changes(present, load({"num.partitions": "5"})).config)
+    present.live.adopt(changes(present, load({"num.partitions": "5"})).config.live)
 
-    assert part["config"].num_partitions == 5
+    assert part["config"].live.num_partitions == 5
 
 
 def test_what_is_fixed_by_the_directory_or_the_sockets_never_changes() -> None:
@@ -58,3 +62,22 @@ def test_what_is_fixed_by_the_directory_or_the_sockets_never_changes() -> None:
     fixed |= {name for name in property_names() if name.endswith("num.partitions") and name != "num.partitions"}
 
     assert [name for name in fixed if property_named(name).is_reloadable] == []
+
+
+def test_only_adopt_writes_what_sighup_changes() -> None:
+    """Code that sets another value would win over the file until the next reload."""
+    files = [path for path in (ROOT / "coordinator_server").rglob("*.py") if path.parent.name != "config"]
+    written = [str(path) for path in files if re.search(r"\blive\.\w+ [-+*|]?= ", path.read_text())]
+
+    assert len(files) > 500
+    assert written == []
+
+
+def test_a_copy_with_other_values_changes_alone() -> None:
+    present = Config()
+
+    copy = with_values(present, {"log.flush": "os"})
+    copy.live.adopt(load({"num.partitions": "5"}).live)
+
+    assert (copy.log.log_flush, copy.live.num_partitions) == ("os", 5)
+    assert (present.log.log_flush, present.live.num_partitions) == ("always", 1)

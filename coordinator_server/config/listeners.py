@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
-from coordinator_server.config import LAST_PORT, Config, ConfigError
+from coordinator_server.config.config import LAST_PORT, Config
+from coordinator_server.config.errors import ConfigError
 
 _LISTENER: Final = re.compile(r"([A-Za-z0-9_.-]+)://(?:\[([^\]]*)\]|([^:\[\]]*)):(-?\d+)")
 _WILDCARDS: Final = ("", "0.0.0.0", "::")

@@ -1,15 +1,15 @@
-"""The properties of share groups and of the share coordinator (KIP-932)."""
+"""The properties of share groups (KIP-932)."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
-from coordinator_server.properties import Count, FromKafka, Millis, Ours, Positive
+from coordinator_server.config.description import Count, FromKafka, Millis, Ours, Part, Positive
 
 
-class ShareConfig(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")):
+class ShareConfig(Part, frozen=True, kw_only=True):
     """A part of ``Config``."""
 
     # What a member keeps open at each loop that it fetches from.

@@ -1,4 +1,4 @@
-"""The properties of the log: its topics and batches, when they are durable, the history that stays, and the cleaner."""
+"""The properties of the log: its topics and batches, and when they are durable. ``live.py`` has the history that stays and the cleaner."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from coordinator_server.config_tls import TlsConfig
-from coordinator_server.properties import Count, FromKafka, Ours, Positive
+from coordinator_server.config.description import FromKafka, Ours, Part, Positive
 
 
-class LogConfig(TlsConfig, frozen=True, kw_only=True):
+class LogConfig(Part, frozen=True, kw_only=True):
     """A part of ``Config``."""
 
     offsets_topic_num_partitions: Annotated[
@@ -58,61 +57,9 @@ class LogConfig(TlsConfig, frozen=True, kw_only=True):
             "system; then a power loss may lose it, and a crash or kill -9 of the server does not."
         ),
     ] = "always"
-    log_history_retention_ms: Annotated[
-        int,
-        Meta(ge=-1),
-        Ours(
-            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always stays.",
-            is_reloadable=True,
-        ),
-    ] = 30 * 24 * 3_600_000
-    log_history_retention_bytes: Annotated[
-        int,
-        Meta(ge=-1),
-        Ours(
-            "The oldest records that a compacted layer replaces are removed, whatever their age, while the log of their shard is larger "
-            "than this; -1: size removes none.",
-            is_reloadable=True,
-        ),
-    ] = -1
     log_retention_check_interval_ms: Annotated[
         int, Meta(ge=1), FromKafka("The interval of the checks for history that may be removed.")
     ] = 300_000
-    log_cleaner_enable: Annotated[
-        bool, FromKafka("Whether the server compacts its log in the background.", is_reloadable=True)
-    ] = True
-    log_cleaner_min_cleanable_ratio: Annotated[
-        float,
-        Meta(ge=0, le=1),
-        FromKafka("A shard is compacted if at least this ratio of it is newer than its newest layer.", is_reloadable=True),
-    ] = 0.5
-    log_cleaner_min_bytes: Annotated[
-        Count,
-        Ours("Nothing is compacted while the shards that are due have fewer new bytes than this together.", is_reloadable=True),
-    ] = 32 << 20
-    log_cleaner_backoff_ms: Annotated[
-        int, Meta(ge=1), FromKafka("The interval of the checks for shards to compact.", is_reloadable=True)
-    ] = 15_000
-    log_cleaner_timeout_ms: Annotated[
-        int, Meta(ge=1), Ours("The time after which a compaction is ended, and tried again later.", is_reloadable=True)
-    ] = 3_600_000
-    log_cleaner_max_memory_bytes: Annotated[
-        int,
-        Meta(ge=64 << 20),
-        Ours("The memory limit of the process that compacts. It skips a shard that needs more.", is_reloadable=True),
-    ] = 1 << 30
-    log_cleaner_engine: Annotated[
-        Literal["plain", "spark", "auto"],
-        Ours(
-            "What compacts in that process. plain: Python alone. spark: a Spark session of its own, with one task at a time "
-            "(pip install 'coordinator-server[spark]'). auto: plain, and spark for the shards that need more memory than the limit, "
-            "if it is installed.",
-            is_reloadable=True,
-        ),
-    ] = "auto"
-    log_cleaner_delete_retention_ms: Annotated[
-        int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.", is_reloadable=True)
-    ] = 24 * 3_600_000
     log_journal_bytes: Annotated[
         int, Meta(ge=1 << 16), Ours("The size of each of the two journal files. On a small disk they are smaller.")
     ] = 16 << 20

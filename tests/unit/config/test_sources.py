@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import ConfigError
-from coordinator_server.config_environment import environment_properties
-from coordinator_server.config_sources import MAX_FILE_BYTES, Sources, Unknown, read_file
+from coordinator_server.config.environment import environment_properties
+from coordinator_server.config.sources import MAX_FILE_BYTES, Sources, Unknown, read_file
 
 TOML = """\
 # The order of tables does not matter.
@@ -103,7 +103,7 @@ def test_the_later_source_counts(tmp_path: Path) -> None:
     settings = sources.read()
 
     config = settings.config
-    assert (config.num_partitions, config.loops, config.log_flush, config.group_max_size) == (4, 3, "os", 1)
+    assert (config.live.num_partitions, config.loops, config.log.log_flush, config.live.group_max_size) == (4, 3, "os", 1)
     places = [settings.place(name) for name in ("num.partitions", "loops", "log.flush", "group.max.size", "topics")]
     assert places == ["--override", "--loops", "KAFKA_LOG_FLUSH", f"{path}:4", None]
 
@@ -134,6 +134,6 @@ def test_a_secret_may_be_in_a_file(tmp_path: Path) -> None:
     """And on no command line."""
     path = written(tmp_path, "server.properties", "ssl.key.password=secret")
 
-    assert Sources(path).read().config.ssl_key_password == "secret"
+    assert Sources(path).read().config.live.tls.ssl_key_password == "secret"
     with pytest.raises(ConfigError, match="seen by everybody"):
         Sources(overrides=["ssl.key.password=secret"]).read()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.config import ConfigError
-from coordinator_server.config_sources import Sources
-from coordinator_server.config_values import HIDDEN, load, shown_values
+from coordinator_server.config.load import HIDDEN, load, shown_values
+from coordinator_server.config.sources import Sources
 
 SECRET = "ssl.key.password"
 
@@ -30,14 +30,14 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_a_value_may_stand_elsewhere(places: dict[str, str], provider: str) -> None:
     config = Sources(overrides=[f"{SECRET}={places[provider]}"]).read().config
 
-    assert config.ssl_key_password == "se=cret"
+    assert config.live.tls.ssl_key_password == "se=cret"
     assert shown_values(config)[SECRET] == HIDDEN
 
 
 def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
     settings = Sources(overrides=["ssl.keystore.location=/keys/${env:TLS_PASSWORD}.pem"]).read()
 
-    assert settings.config.ssl_keystore_location == "/keys/se=cret.pem"
+    assert settings.config.live.tls.ssl_keystore_location == "/keys/se=cret.pem"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.config import Config, ConfigError, property_names
-from coordinator_server.config_values import load
+from coordinator_server.config import Config, ConfigError
+from coordinator_server.config.load import load
+from coordinator_server.config.properties import property_names, value_of
 
 INT_MAX = 2**31 - 1
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -261,7 +262,7 @@ def test_the_default_of_a_property(name: str) -> None:
     """An upgrade never changes one unseen."""
     defaults = OF_KAFKA | DIFFERENT | OURS
 
-    assert getattr(Config(), name.replace(".", "_")) == defaults[name]
+    assert value_of(Config(), name) == defaults[name]
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -277,7 +278,7 @@ def test_limits_are_inclusive(name: str) -> None:
 
 def test_every_number_has_limits_here() -> None:
     """A ratio is the only one that is not whole."""
-    numbers = {name for name in property_names() if type(getattr(Config(), name.replace(".", "_"))) is int}
+    numbers = {name for name in property_names() if type(value_of(Config(), name)) is int}
 
     assert numbers == LIMITS.keys()
 
@@ -315,7 +316,7 @@ def test_a_session_is_longer_than_the_interval_of_its_heartbeats() -> None:
     """As in Kafka, not as long."""
     given = {"group.consumer.min.session.timeout.ms": "6000", "group.consumer.heartbeat.interval.ms": "6000"}
 
-    assert load({**given, "group.consumer.session.timeout.ms": "6001"}).group_consumer_session_timeout_ms == 6001
+    assert load({**given, "group.consumer.session.timeout.ms": "6001"}).consumer.group_consumer_session_timeout_ms == 6001
     with pytest.raises(ConfigError, match=r"heartbeat\.interval\.ms=6000 must be less than .*session\.timeout\.ms=6000"):
         load({**given, "group.consumer.session.timeout.ms": "6000"})
 

@@ -15,12 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-from coordinator_server.config import Config, ConfigError
-from coordinator_server.config_environment import environment_properties
-from coordinator_server.config_references import check_no_secret, resolved
-from coordinator_server.config_toml import MalformedToml, parse_toml
-from coordinator_server.config_values import load, nearest_name, parse_overrides, shown_name
-from coordinator_server.java_properties import MalformedProperties, parse_properties
+from coordinator_server.config.config import Config
+from coordinator_server.config.environment import environment_properties
+from coordinator_server.config.errors import ConfigError
+from coordinator_server.config.java_properties import MalformedProperties, parse_properties
+from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.names import nearest_name, shown_name
+from coordinator_server.config.references import check_no_secret, resolved
+from coordinator_server.config.toml import MalformedToml, parse_toml
 
 MAX_FILE_BYTES: Final = 1 << 20
 
