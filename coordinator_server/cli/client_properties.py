@@ -1,7 +1,7 @@
 """The properties of a Kafka client, as ``--command-config`` of Kafka's tools takes them: how to reach the servers.
 
-Certificates and keys are PEM. Secrets may be elsewhere, as in the server's properties: ``${env:NAME}``, ``${file:PATH:KEY}``,
-``${directory:PATH:FILE}``. Properties of clients that are about other things have no effect.
+Certificates and keys are PEM, or in Java's key stores. Secrets may be elsewhere, as in the server's properties: ``${env:NAME}``,
+``${file:PATH:KEY}``, ``${directory:PATH:FILE}``. Properties of clients that are about other things have no effect.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.output import note
 from coordinator_server.client.settings import ConnectionSettings, Sasl
@@ -21,16 +21,21 @@ from coordinator_server.config.java_properties import MalformedProperties, parse
 from coordinator_server.config.references import resolved
 from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 
+if TYPE_CHECKING:
+    from coordinator_server.security.key_stores import KeyStore
+
 DEFAULTS: Final[Mapping[str, str]] = {
     "bootstrap.servers": "127.0.0.1:9092",
     "client.id": "coordinator-server-cli",
     "request.timeout.ms": "30000",
     "security.protocol": "PLAINTEXT",
-    "ssl.truststore.type": "PEM",
+    "ssl.truststore.type": "",
     "ssl.truststore.location": "",
+    "ssl.truststore.password": "",
     "ssl.truststore.certificates": "",
-    "ssl.keystore.type": "PEM",
+    "ssl.keystore.type": "",
     "ssl.keystore.location": "",
+    "ssl.keystore.password": "",
     "ssl.keystore.key": "",
     "ssl.keystore.certificate.chain": "",
     "ssl.key.password": "",
@@ -38,8 +43,9 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "sasl.mechanism": "GSSAPI",
     "sasl.jaas.config": "",
 }
-"""The properties that have an effect, with Kafka's defaults, except those of the first two and of the types of stores."""
+"""The properties that have an effect, with Kafka's defaults, except those of the first two. What kind of store a file is, its content says."""
 
+_STORES: Final = ("PEM", "JKS", "PKCS12")
 _PROTOCOLS: Final = {"PLAINTEXT": (False, False), "SSL": (True, False), "SASL_PLAINTEXT": (False, True), "SASL_SSL": (True, True)}
 
 
@@ -106,13 +112,18 @@ def _milliseconds(properties: Mapping[str, str], name: str) -> int:
 
 def _tls(properties: Mapping[str, str]) -> ssl.SSLContext:
     for name in ("ssl.truststore.type", "ssl.keystore.type"):
-        if properties[name].upper() != "PEM":
-            raise ConfigError(f"{name}={properties[name]}: only PEM can be read; openssl and keytool convert other stores")
+        if properties[name].upper() not in ("", *_STORES):
+            what = f"{name}={properties[name]} cannot be read, only {', '.join(_STORES)}"
+            raise ConfigError(f"{what}: 'keytool -importkeystore -deststoretype PKCS12' converts it")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = properties["ssl.endpoint.identification.algorithm"].lower() == "https"
     trusted, inline = properties["ssl.truststore.location"], properties["ssl.truststore.certificates"]
     with _refused("ssl.truststore", trusted):
-        if trusted or inline:
+        if trusted and (store := _java_store(properties, "ssl.truststore")) is not None:
+            if not store.trusted:
+                raise ConfigError(f"ssl.truststore.location={trusted} has no certificates")
+            context.load_verify_locations(cadata=store.trusted)
+        elif trusted or inline:
             context.load_verify_locations(trusted or None, cadata=inline or None)
         else:
             context.load_default_certs()
@@ -127,9 +138,16 @@ def _tls(properties: Mapping[str, str]) -> ssl.SSLContext:
 @contextmanager
 def _keystore(properties: Mapping[str, str]) -> Iterator[str]:
     """Give the path of a file with key and certificates; empty if there are none."""
-    key, chain = properties["ssl.keystore.key"], properties["ssl.keystore.certificate.chain"]
+    key, chain, path = (properties[f"ssl.keystore.{part}"] for part in ("key", "certificate.chain", "location"))
+    if not key and path:
+        with _refused("ssl.keystore", path):
+            store = _java_store(properties, "ssl.keystore")
+        if store is not None:
+            key, chain = store.key, store.chain
+            if not key:
+                raise ConfigError(f"ssl.keystore.location={path} has no key")
     if not key:
-        yield properties["ssl.keystore.location"]
+        yield path
         return
     memory = os.memfd_create("ssl.keystore")
     try:
@@ -139,10 +157,27 @@ def _keystore(properties: Mapping[str, str]) -> Iterator[str]:
         os.close(memory)
 
 
+def _java_store(properties: Mapping[str, str], name: str) -> KeyStore | None:
+    """Return the content of one of Java's stores, or None for PEM. Raises ConfigError and OSError."""
+    # What reads stores takes longer to import than the rest.
+    from coordinator_server.security.key_stores import BadStore, is_key_store, read_key_store
+
+    path = properties[f"{name}.location"]
+    data = Path(path).read_bytes()
+    if not is_key_store(data):
+        return None
+    try:
+        return read_key_store(data, properties[f"{name}.password"], properties["ssl.key.password"])
+    except BadStore as bad:
+        raise ConfigError(f"{name}.location={path} {bad}") from None
+
+
 @contextmanager
 def _refused(name: str, path: str) -> Iterator[None]:
     try:
         yield
+    except ConfigError:
+        raise
     except ssl.SSLError as error:
         reason = (error.reason or str(error)).lower().replace("_", " ")
         raise ConfigError(f"{name}.location={path} cannot be used: {reason}") from None

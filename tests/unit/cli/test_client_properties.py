@@ -16,6 +16,10 @@ from tests.support.certificates import Authority
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
 
+STORES = Path(__file__).parents[2] / "data/key_stores"
+"""Made by keytool, with the password ``store-pass``; the key of ``key.jks`` has a password of its own, ``key-pass``."""
+
+
 def read(tmp_path: Path, *lines: str, bootstrap: str | None = None) -> ConnectionSettings:
     path = tmp_path / "client.properties"
     path.write_text("\n".join(lines))
@@ -79,12 +83,46 @@ def test_certificates_are_pem_in_files_or_in_the_properties(tmp_path: Path) -> N
     assert named.ssl.verify_mode == inline.ssl.verify_mode == ssl.CERT_REQUIRED
 
 
+@pytest.mark.parametrize("trust", ["trust.jks", "trust.p12", "key.p12"])
+@pytest.mark.parametrize(("key", "own_password"), [("key.jks", "ssl.key.password=key-pass"), ("key.p12", "")])
+def test_a_file_with_the_stores_of_java_is_taken_as_it_is(trust: str, key: str, own_password: str, tmp_path: Path) -> None:
+    """Whatever the type says: Java reads both formats under either name."""
+    settings = read(
+        tmp_path,
+        "security.protocol=SSL",
+        "ssl.truststore.type=JKS",
+        f"ssl.truststore.location={STORES / trust}",
+        "ssl.truststore.password=store-pass",
+        f"ssl.keystore.location={STORES / key}",
+        "ssl.keystore.password=store-pass",
+        own_password,
+    )
+
+    assert settings.ssl is not None
+    assert settings.ssl.cert_store_stats()["x509"] == 1
+
+
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
         (["security.protocol=TLS"], "security.protocol takes PLAINTEXT, SSL"),
         (["security.protocol=SSL", "ssl.truststore.location=/none.pem"], "ssl.truststore.location=/none.pem cannot be read"),
-        (["security.protocol=SSL", "ssl.truststore.type=JKS"], "only PEM"),
+        (
+            ["security.protocol=SSL", "ssl.truststore.type=BCFKS"],
+            "ssl.truststore.type=BCFKS cannot be read, only PEM, JKS, PKCS12",
+        ),
+        (
+            ["security.protocol=SSL", f"ssl.truststore.location={STORES}/trust.p12"],
+            "trust.p12 cannot be opened: the password is wrong",
+        ),
+        (
+            ["security.protocol=SSL", f"ssl.truststore.location={STORES}/secret.jceks"],
+            "secret.jceks is a JCEKS store: 'keytool -importkeystore",
+        ),
+        (
+            ["security.protocol=SSL", f"ssl.keystore.location={STORES}/trust.jks"],
+            "ssl.keystore.location=" + f"{STORES}/trust.jks has no key",
+        ),
         (["security.protocol=SASL_PLAINTEXT", "sasl.mechanism=PLAIN"], 'sasl.jaas.config has no username="…"'),
         (
             ["security.protocol=SASL_PLAINTEXT", "sasl.jaas.config=username=a password=b"],
