@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,10 +15,14 @@ from coordinator_server.cli.group_words import changes_ahead, event_line, partit
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import counted, note
 from coordinator_server.cli.table import columns
+from coordinator_server.cli.timelines import check_form, is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
+from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server, seal
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
+from coordinator_server.pipeline.replay.group_events import in_runs
+from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.replay.group_timeline import GroupAt, events, group_at, shard_of
 from coordinator_server.pipeline.states.shown_group import Member, Offset
 
@@ -32,12 +37,24 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _why(options: argparse.Namespace) -> None:
+    check_form(options)
+    if options.follow and options.until is not None:
+        raise ConfigError("--follow goes on until ctrl-C: leave out --until")
     shard = shard_of(options.data_dir, options.group)
     sealed_to, names = _sealed(options, shard)
-    found = events(shard, options.group, sealed_to, names)
-    if not found and not options.json:
+    ledger = GroupLedger(options.group, names)
+    found = (each for each in events(shard, ledger, sealed_to) if is_chosen(options, each.at_ms))
+    shown_events = newest(options, found if options.each else in_runs(found))
+    if not ledger.has_events and not options.follow and options.output == "text":
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
-    print_answer(options, found, map(event_line, found))
+    if options.follow and options.output == "json":
+        options.output = "jsonl"
+    print_events(options, shown_events, event_line)
+    if options.follow:
+        sys.stdout.flush()
+        from coordinator_server.cli.group_follow import follow
+
+        follow(options, ledger, shard, sealed_to)
 
 
 def _at(options: argparse.Namespace) -> None:

@@ -20,27 +20,34 @@ from coordinator_server.pipeline.replay.consumer_events import (
     TARGET,
     MemberChanges,
 )
-from coordinator_server.pipeline.replay.group_timeline import (
+from coordinator_server.pipeline.replay.group_events import (
     COMMITTED,
     CREATED,
     EMPTY,
     GENERATION,
+    KEPT,
+    NOT_COMMITTED,
     OFFSETS_DELETED,
     OFFSETS_RESTORED,
+    RESET,
     TO_CLASSIC,
     TO_CONSUMER,
     Event,
+    OffsetChange,
 )
 from coordinator_server.pipeline.states.changes import Change
 
 _SENTENCES: Final = {
     CREATED: "created",
-    GENERATION: "generation {generation}, {members}",
-    EMPTY: "generation {generation}, empty",
+    GENERATION: "generation {generation}, {members}{duration}",
+    EMPTY: "generation {generation}, empty{duration}",
     DELETED: "deleted",
-    COMMITTED: "{offsets} committed, the last one now; no generation in this history",
-    OFFSETS_DELETED: "{offsets} deleted",
-    OFFSETS_RESTORED: "{offsets} restored",
+    KEPT: "has no offsets left",
+    COMMITTED: "{commits}{offsets}",
+    NOT_COMMITTED: "not committed, {transactions} aborted, {offsets}",
+    RESET: "reset by an operator, {offsets}",
+    OFFSETS_DELETED: "{count} deleted, {offsets}",
+    OFFSETS_RESTORED: "{count} restored, {offsets}",
     EPOCH: "epoch {epoch}, {members}",
     TARGET: "target of epoch {epoch} after {seconds:.1f} s",
     SETTLED: "settled in epoch {epoch} after {seconds:.1f} s",
@@ -61,9 +68,9 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.SYNC_TIMEOUT: "{whom} did not ask for its assignment in time",
     Why.ASSIGNMENTS_NOT_STORED: "the assignments could not be stored",
     Why.GROUP_OVER_MAX_SIZE: "{whom} was one more than group.max.size",
-    Why.GROUP_DELETED: "on request",
-    Why.OFFSETS_DELETED: "on request",
-    Why.OFFSETS_EXPIRED: "they expired",
+    Why.GROUP_DELETED: "an operator asked for it",
+    Why.OFFSETS_DELETED: "an operator asked for it",
+    Why.OFFSETS_EXPIRED: "expired",
     Why.OFFSETS_RESTORED: "a restore to {said}",
     Why.OFFSETS_ALTERED: "its start offsets were set",
     Why.TOPIC_DELETED: "topic {said} was deleted",
@@ -79,8 +86,8 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.PARTITIONS_NOT_INITIALIZED: "its share partitions got no state",
 }
 """By the name of a reason. Logs of later versions may have others."""
-MOST_TOPICS: Final = 3
 MOST_PARTITIONS: Final = 8
+MOST_MEMBERS: Final = 8
 # The epoch of a static member of the consumer protocol that has left for a while.
 AWAY: Final = -2
 _SAYS_MORE: Final = (Why.OFFSETS_RESTORED, Why.TOPIC_DELETED)
@@ -90,73 +97,115 @@ def event_line(event: Event) -> str:
     """Return the line of an event."""
     # A step names its member, and the epoch that it belongs to has the causes.
     by = None if event.member is not None or event.what == SETTLED else event.by
-    causes = "; ".join(_cause(each) for each in by.reasons) if by is not None else ""
-    maker = _maker(event.what, by) if by is not None else ""
-    return f"{shown(event.at_ms)}  {_what(event)}" + (f": {causes}" if causes else "") + (f" ({maker})" if maker else "")
+    causes = [_cause(event, each) for each in by.reasons] if by is not None else []
+    causes += _other_members(event)
+    maker = _maker(event, by) if by is not None else ""
+    return (
+        f"{shown(event.at_ms)}  {_what(event)}" + (f": {'; '.join(causes)}" if causes else "") + (f" ({maker})" if maker else "")
+    )
 
 
 def _what(event: Event) -> str:
     if event.member is not None:
-        return _step(event.what, event.member)
+        return _step(event, event.member)
     if event.what == EMPTY and event.epoch is not None:
         return f"epoch {event.epoch}, empty"
-    sentence = _SENTENCES[event.what]
-    offsets = f"{counted(event.offsets, 'offset')}{_of(event.topics)}"
-    return sentence.format(
+    seconds = (event.after_ms or 0) / 1000
+    return _SENTENCES[event.what].format(
         generation=event.generation,
         members=counted(event.members or 0, "member"),
-        offsets=offsets,
+        duration="" if event.after_ms is None else f", after {seconds:.1f} s",
+        count=counted(len(event.changes), "offset"),
+        offsets=_changes(event.changes),
+        commits=_commits(event),
+        transactions=counted(event.commits, "transaction") if event.commits else "its transaction",
         epoch=event.epoch,
-        seconds=(event.after_ms or 0) / 1000,
+        seconds=seconds,
         partitions=_some(event.partitions),
     )
 
 
-def _step(what: str, member: MemberChanges) -> str:
+def _commits(event: Event) -> str:
+    """Return what begins the line of one commit, or of a run of commits."""
+    what = "in a transaction " if event.in_transaction else ""
+    if event.commits and event.until_ms is not None:
+        what = " in transactions" if event.in_transaction else ""
+        return f"{event.commits:,} commits{what} until {shown(event.until_ms)}, "
+    return f"committed {what}"
+
+
+def _changes(changes: Sequence[OffsetChange]) -> str:
+    """Return offsets before and after."""
+    return _some([f"{each.topic}-{each.partition} {_value(each.before)} → {_value(each.after)}" for each in changes])
+
+
+def _value(offset: int | None) -> str:
+    return "none" if offset is None else str(offset)
+
+
+def whose(event: Event, member_id: str) -> str:
+    """Return a member with its client and its host, as far as the event has them."""
+    client = event.clients.get(member_id)
+    if client is None:
+        return member_id
+    # Ids that the server has made for members of the classic protocol begin with the client's.
+    name = "" if not client.client_id or member_id.startswith(client.client_id) else f" of {client.client_id}"
+    return f"{member_id}{name}" + (f" at {client.client_host}" if client.client_host else "")
+
+
+def _other_members(event: Event) -> list[str]:
+    """Return the members of which no cause says that they came or went."""
+    named = {each.whom for each in event.by.reasons} if event.by is not None else set()
+    return [
+        f"{_some([whose(event, each) for each in rest], MOST_MEMBERS)} {verb}"
+        for members, verb in ((event.joined, "joined"), (event.gone, "gone"))
+        if (rest := [each for each in members if each not in named])
+    ]
+
+
+def _step(event: Event, member: MemberChanges) -> str:
     """Return what a member of the consumer protocol gave up, gets and waits for."""
-    if what == LEFT:
+    who = whose(event, member.member_id)
+    if event.what == LEFT:
         freed = f", {_some(member.gave_up)} {'is' if len(member.gave_up) == 1 else 'are'} free" if member.gave_up else ""
-        return f"{member.member_id} is gone{freed}"
+        return f"{who} is gone{freed}"
     changes = [
         f"{verb} {_some(partitions)}"
         for verb, partitions in (
             ("has given up", member.gave_up),
             ("gets", member.gets),
             ("must give up", member.gives_up),
-            *((f"waits for {each.member_id} to give up", each.partitions) for each in member.waits_for),
+            *((f"waits for {whose(event, each.member_id)} to give up", each.partitions) for each in member.waits_for),
         )
         if partitions
     ]
     epoch = "is away" if member.epoch == AWAY else f"in epoch {member.epoch}"
-    return f"{member.member_id} {epoch}{': ' if changes else ''}{'; '.join(changes)}"
+    return f"{who} {epoch}{': ' if changes else ''}{'; '.join(changes)}"
 
 
-def _some(partitions: Sequence[str]) -> str:
-    more = len(partitions) - MOST_PARTITIONS
-    return ", ".join(partitions[:MOST_PARTITIONS]) + (f" and {more} more" if more > 0 else "")
+def _some(names: Sequence[str], most: int = MOST_PARTITIONS) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _of(topics: Sequence[str]) -> str:
-    named = ", ".join(topics[:MOST_TOPICS]) + (
-        f" and {len(topics) - MOST_TOPICS} more topics" if len(topics) > MOST_TOPICS else ""
-    )
-    return f" of {named}" if topics else ""
-
-
-def _cause(reason: Reason) -> str:
+def _cause(event: Event, reason: Reason) -> str:
     sentence = _CAUSES.get(reason.why)
     if sentence is None:
         sentence = f"{reason.why} {{whom}}".rstrip() if reason.whom else reason.why
     said = f' ("{reason.said}")' if reason.said and reason.why not in _SAYS_MORE else ""
-    return sentence.format(whom=reason.whom or "a member", said=reason.said) + said
+    return sentence.format(whom=whose(event, reason.whom) if reason.whom else "a member", said=reason.said) + said
 
 
-def _maker(what: str, by: Change) -> str:
+def _maker(event: Event, by: Change) -> str:
     """Return who made the change; nothing for what the server did by itself."""
     if not (by.client_id or by.client_host):
         return ""
-    words = ["stored by leader" if what == GENERATION else f"{by.operation} of"]
-    words += [by.member_id or by.client_id or "a client without a name"]
+    words = ["stored by leader" if event.what == GENERATION else f"{by.operation} of"]
+    name = by.client_id or "a client without a name"
+    if not by.member_id:
+        words.append(name)
+    else:
+        words.append(by.member_id if by.member_id.startswith(name) else f"{by.member_id} of {name}")
     if by.client_host:
         words.append(f"at {by.client_host}")
     if by.known_principal:

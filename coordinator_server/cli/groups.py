@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
-from coordinator_server.cli.cluster_command import add_cluster_action, refuse_both
+from coordinator_server.cli.cluster_command import add_cluster_action, add_cluster_arguments, refuse_both
 from coordinator_server.cli.engines import add_log_argument, add_no_wait_argument
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
+from coordinator_server.cli.timelines import add_timeline_arguments
 from coordinator_server.cli.times import moment_ms
 
 EPILOG = """\
@@ -39,6 +40,8 @@ examples:
   coordinator-server groups delete billing --execute
   coordinator-server groups evict billing --client-id worker-7 --execute
   coordinator-server groups why billing --data-dir ./data
+  coordinator-server groups why billing --since 2026-11-20T10:00Z --limit 0 --data-dir ./data -o jsonl
+  coordinator-server groups why billing --follow --data-dir ./data                                # the server must run
   coordinator-server groups at billing 2026-11-20T10:00Z --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
@@ -169,8 +172,10 @@ def _add_changes(actions: Any) -> None:
 
 def _add_history(actions: Any) -> None:
     why = _add_group(
-        add_action(actions, "why", "the group's generations and deletions, with their causes and the clients behind them", EPILOG)
+        add_action(actions, "why", "what happened to the group: rebalances, commits, resets; who did it, when and why", EPILOG)
     )
+    add_timeline_arguments(why, "each commit by itself; without it, more than five of one client are one line")
+    why.add_argument("--follow", action="store_true", help="go on with what happens; asks the server that runs on --data-dir")
     at = _add_group(add_action(actions, "at", "the group and its offsets at a moment", EPILOG))
     at.add_argument("time", type=moment_ms, metavar="TIME", help="ISO 8601, UTC without a zone: 2026-11-20T10:00Z")
     restore = _add_group(
@@ -183,6 +188,7 @@ def _add_history(actions: Any) -> None:
     expiring = _add_group(add_action(actions, "expiring", "when the group's offsets expire, in its present state", EPILOG))
     add_no_wait_argument(restore)
     add_common(why, at)
+    add_cluster_arguments(why)
     add_common(restore, expiring, asks_server=True)
 
 

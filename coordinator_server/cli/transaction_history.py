@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import note
 from coordinator_server.cli.table import columns
+from coordinator_server.cli.timelines import check_form, is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server, seal
-from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, Step, hanging, known_at, shard_of, steps_of
+from coordinator_server.pipeline.replay.transaction_steps import Step, in_runs
+from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, hanging, known_at, shard_of, steps_of
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,8 +41,14 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _why(options: argparse.Namespace) -> None:
-    found = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
-    print_answer(options, found, (_step_text(each) for each in found))
+    check_form(options)
+    steps = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
+    first = next(steps, None)
+    if first is None:
+        shard = shard_of(options.data_dir, options.transactional_id).name
+        raise PipelineError(f"the history of {shard} does not mention transactional id {options.transactional_id}")
+    found = (each for each in chain([first], steps) if is_chosen(options, each.at_ms))
+    print_events(options, newest(options, found if options.each else in_runs(found)), _step_text)
 
 
 def _hanging(options: argparse.Namespace) -> None:
@@ -96,7 +105,11 @@ def _known_text(known: Known) -> Iterator[str]:
 
 
 def _step_text(step: Step) -> str:
-    parts = [step.what + (f", because {step.why}" if step.why else "")]
+    what = step.what
+    if step.until_ms is not None and step.longest_ms is not None:
+        longest = f"the longest was open for {step.longest_ms / 1000:.1f} s"
+        what = f"{step.transactions:,} {step.what} until {shown(step.until_ms)}, {longest}"
+    parts = [what + (f", because {step.why}" if step.why else "")]
     if step.producer_epoch >= 0:
         parts.append(f"producer {step.producer_id} epoch {step.producer_epoch}")
     if step.groups:

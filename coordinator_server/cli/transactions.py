@@ -11,9 +11,10 @@ import argparse
 from typing import Final
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
-from coordinator_server.cli.answers import add_execute_argument
+from coordinator_server.cli.answers import add_execute_argument, add_output_argument
 from coordinator_server.cli.cluster_command import add_cluster_arguments, refuse_both
 from coordinator_server.cli.engines import add_no_wait_argument
+from coordinator_server.cli.timelines import add_timeline_arguments
 from coordinator_server.cli.times import moment_ms
 from coordinator_server.config import ConfigError
 
@@ -24,6 +25,7 @@ examples:
   coordinator-server transactions describe payments-1
   coordinator-server transactions describe payments-1 --data-dir ./data      # and which groups wait for it
   coordinator-server transactions why payments-1 --data-dir ./data
+  coordinator-server transactions why payments-1 --since 2026-11-20T10:00Z --each --limit 0 --data-dir ./data
   coordinator-server transactions hanging --data-dir ./data
   coordinator-server transactions abort payments-1                           # shows what would be aborted
   coordinator-server transactions abort payments-1 --execute
@@ -55,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common(abort, asks_server=True, required=False)
     for each in (listed, described, abort):
         add_cluster_arguments(each)
+    add_timeline_arguments(why, "each step of each transaction; without it, more than three alike that commit are one line")
+    add_output_argument(why)
     add_common(why, hung)
 
 

@@ -2,6 +2,7 @@
 
 member     the member id of the request
 instance   the group instance id of the request (KIP-345)
+took       of a generation of a classic group: how long the rebalance took, from its first cause to this record, in ms
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from protocol.batch_builder import VARINTS, encode_header
 
 _MEMBER: Final = "member"
 _INSTANCE: Final = "instance"
+_TOOK: Final = "took"
 # The encoded header without the value and its size.
 _MEMBER_NAME: Final = encode_header(_MEMBER, b"")[:-1]
 
@@ -44,3 +46,14 @@ def spoken_for(provenance: Provenance) -> SpokenFor:
     """Decode the headers of ``speaking_for``. If a header occurs twice, the first one counts."""
     own = dict(reversed(provenance.others))
     return SpokenFor(own.get(_MEMBER, ""), own.get(_INSTANCE))
+
+
+def rebalance_took(took_ms: int) -> Attribution:
+    """Return the attribution of the generation that ends a rebalance."""
+    return Attribution(1, attribution_header(_TOOK, str(took_ms)))
+
+
+def rebalance_took_ms(provenance: Provenance) -> int | None:
+    """Decode the header of ``rebalance_took``; None if there is none, or no number in it."""
+    text = dict(provenance.others).get(_TOOK, "")
+    return int(text) if text.isascii() and text.isdecimal() else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -71,19 +73,31 @@ def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
 
     events = answer("groups", "why", GROUP, "--data-dir", server.data_dir)
 
+    commits = [event for event in events if event["what"] == "offsets committed"]
+    events = [event for event in events if event not in commits]
     assert [(event["what"], event.get("generation")) for event in events] == [
         ("created", 0),
         ("generation", 1),
         ("generation", 2),
         ("empty", 3),
     ]
+    assert [[(each["partition"], each["before"], each["after"]) for each in event["changes"]] for event in commits] == [
+        [(0, None, 1), (1, None, 2)],
+        [(0, 1, 100), (2, None, 300)],
+    ]
+    assert events[1]["joined"] == [commits[0]["by"]["member_id"]]
+    assert all(event["after_ms"] >= 0 for event in events[1:])
     assert events[2]["by"]["reasons"][0]["why"] == "member-joined"
     assert events[-1]["by"]["reasons"][-1]["why"] == "member-left"
     assert events[-1]["by"]["client_id"] == "tests"
     told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout
-    assert "generation 2, 2 members" in told
-    assert re.search(r"generation 2, 2 members: tests-\S+ joined \(stored by leader tests-\S+ at 127\.0\.0\.1\)", told)
-    assert re.search(r"generation 3, empty: tests-\S+ left.* \(LeaveGroup v\d of tests at 127\.0\.0\.1\)", told)
+    assert re.search(
+        r"generation 2, 2 members, after \d\.\d s: tests-\S+ at 127\.0\.0\.1 joined \(stored by leader tests-\S+ at 127\.0\.0\.1\)",
+        told,
+    )
+    assert re.search(
+        r"generation 3, empty, after \d\.\d s: tests-\S+ at 127\.0\.0\.1 left.* \(LeaveGroup v\d of tests at 127\.0\.0\.1\)", told
+    )
 
 
 def test_at_tells_the_group_as_it_was(server: Server) -> None:
@@ -140,10 +154,10 @@ def test_restore_shows_what_would_change_and_then_does_it(server: Server) -> Non
     with Client(server.address) as client:
         assert committed(client, GROUP) == {("orders", 0): 1, ("orders", 1): 2}
     *_, restored, last = answer("groups", "why", GROUP, "--data-dir", server.data_dir)
-    assert (restored["what"], restored["offsets"]) == ("offsets restored", 1)
+    assert (restored["what"], len(restored["changes"])) == ("offsets restored", 1)
     assert (last["what"], last["by"]["reasons"][0]["why"]) == ("offsets deleted", "offsets-restored")
     told = command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout.splitlines()[-2]
-    assert f"1 offset of orders restored: a restore to {shown_time(moment_ms(moment))}" in told
+    assert f"1 offset restored, orders-0 100 → 1: a restore to {shown_time(moment_ms(moment))}" in told
 
 
 def test_a_group_with_members_is_not_restored(server: Server) -> None:
@@ -211,3 +225,24 @@ def test_every_loop_can_be_asked(tmp_path: Path) -> None:
             done = answer("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", server.data_dir)
 
             assert done["restored"] == {"written": 1, "deleted": 0}
+
+
+def test_why_follows_what_happens(server: Server) -> None:
+    """From what the log has on, until ctrl-C."""
+    words = ("groups", "why", GROUP, "--follow", "--data-dir", server.data_dir, "-o", "jsonl")
+    with Client(server.address) as client:
+        must_commit(client, GROUP, "orders", {0: 1})
+        command_line = [sys.executable, "-m", "coordinator_server", *map(str, words)]
+        with subprocess.Popen(command_line, stdout=subprocess.PIPE, text=True) as follower:
+            assert follower.stdout is not None
+            first = msgspec.json.decode(follower.stdout.readline())
+            must_commit(client, GROUP, "orders", {0: 2})
+            second = msgspec.json.decode(follower.stdout.readline())
+            follower.send_signal(signal.SIGINT)
+            assert follower.wait(20) == 130
+
+    assert [[(each["before"], each["after"]) for each in event["changes"]] for event in (first, second)] == [
+        [(None, 1)],
+        [(1, 2)],
+    ]
+    assert command(*words[:4], "--until", "2029-01-01", *words[4:]).returncode == 2

@@ -31,6 +31,7 @@ from protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
+from protocol.messages.fetch import FetchRequest, FetchResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
@@ -78,6 +79,8 @@ ADMIN_APIS: Final = APIS | {
         api(ListTransactionsRequest, ListTransactionsResponse),
         api(DescribeTransactionsRequest, DescribeTransactionsResponse),
         api(InitProducerIdRequest, InitProducerIdResponse, "0-5"),
+        # Topics by name.
+        api(FetchRequest, FetchResponse, "4-12"),
         api(DescribeAclsRequest, DescribeAclsResponse),
         api(CreateAclsRequest, CreateAclsResponse),
         api(DeleteAclsRequest, DeleteAclsResponse),

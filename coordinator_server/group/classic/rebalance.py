@@ -21,6 +21,7 @@ from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, E
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from coordinator_server.offsets.attribution import rebalance_took
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from protocol.messages.sync_group import SyncGroupResponse
@@ -113,15 +114,18 @@ def generation_record(
     reasons = group.take_reasons()
     record = group_metadata_record(group, assignments)
     since_ms, group.rebalancing_since_ms = group.rebalancing_since_ms, None
+    took_ms = None if since_ms is None else classic.clock.now_ms() - since_ms
     told = {
         "group_id": group.group_id,
         "generation": group.generation_id,
         "members": len(group.members),
         "reasons": [f"{each.why} {each.whom}".rstrip() for each in reasons.values()],
-        "took_ms": None if since_ms is None else classic.clock.now_ms() - since_ms,
+        "took_ms": took_ms,
     }
     on_outcome = partial(_generation_written, group, reasons, on_append, partial(classic.tell, "rebalanced", **told))
-    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=because(*reasons.values()))
+    why = because(*reasons.values())
+    why = why if took_ms is None else why.followed_by(rebalance_took(took_ms))
+    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=why)
 
 
 def _generation_written(

@@ -5,7 +5,10 @@ The states come from ``__transaction_state``; the groups from the batches of the
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +18,9 @@ from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.log.opening import identity_of
 from coordinator_server.machine.shard import Producer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.files import batches_before, first_after, full_input
-from coordinator_server.pipeline.states.changes import Change, change_of
+from coordinator_server.pipeline.replay.transaction_steps import BEGUN, COMMIT_DECIDED, COMMITTED, PARTITIONS_ADDED, Step
+from coordinator_server.pipeline.states.changes import change_of
 from coordinator_server.pipeline.transactions.group_writes import ProducerBatch, producer_batches
 from coordinator_server.pipeline.transactions.transitions import (
     EndReason,
@@ -36,10 +39,10 @@ from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, iter_records
 FORGOTTEN: Final = "forgotten"
 _WHAT: Final[Mapping[TransactionState, str]] = {
     TransactionState.EMPTY: "producer",
-    TransactionState.ONGOING: "begun",
-    TransactionState.PREPARE_COMMIT: "commit decided",
+    TransactionState.ONGOING: BEGUN,
+    TransactionState.PREPARE_COMMIT: COMMIT_DECIDED,
     TransactionState.PREPARE_ABORT: "abort decided",
-    TransactionState.COMPLETE_COMMIT: "committed",
+    TransactionState.COMPLETE_COMMIT: COMMITTED,
     TransactionState.COMPLETE_ABORT: "aborted",
 }
 
@@ -49,19 +52,6 @@ _REASONS: Final[Mapping[EndReason, str]] = {
     EndReason.FENCED: "fenced by a new producer",
     EndReason.ADMINISTRATOR: "asked by an administrator",
 }
-
-
-class Step(Struct, omit_defaults=True):
-    """One change of a transactional id. ``groups`` are those that have written in the transaction so far."""
-
-    at_ms: int
-    what: str
-    producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = -1
-    partitions: list[str] = []
-    groups: list[str] = []
-    why: str = ""
-    by: Change | None = None
 
 
 class Known(Struct):
@@ -95,20 +85,16 @@ def shard_of(data_dir: Path, transactional_id: str) -> Path:
     return data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}"
 
 
-def steps_of(data_dir: Path, transactional_id: str, sealed: Mapping[str, int]) -> list[Step]:
-    """Return all changes of a transactional id that the history has. Raises PipelineError if there are none."""
-    shard = shard_of(data_dir, transactional_id)
-    found: list[Step] = []
+def steps_of(data_dir: Path, transactional_id: str, sealed: Mapping[str, int]) -> Iterator[Step]:
+    """Return all changes of a transactional id that the history has, in order."""
     before: Transaction | None = None
     written = _Batches(data_dir, sealed)
-    for each in _transitions(shard, sealed, transactional_id):
-        found.append(_step(each, before))
+    for each in _transitions(shard_of(data_dir, transactional_id), sealed, transactional_id):
+        step = _step(each, before)
         if each.after is not None and each.after.partitions:
-            found[-1].groups = written.groups(each.after, each.at_ms)
+            step.groups = written.groups(each.after, each.at_ms)
         before = each.after
-    if not found:
-        raise PipelineError(f"the history of {shard.name} does not mention transactional id {transactional_id}")
-    return found
+        yield step
 
 
 def known_at(data_dir: Path, sealed: Mapping[str, int], at_ms: int | None = None) -> list[Known]:
@@ -177,9 +163,12 @@ class _Batches:
         """Return the groups that have written in the transaction by then."""
         found: set[str] = set()
         for name in partition_names(transaction):
-            for each in self.of(name, transaction.producer_id) if name.startswith(f"{GROUPS.topic}-") else ():
-                if transaction.start_ms <= each.at_ms and (upto_ms is None or each.at_ms <= upto_ms):
-                    found.update(each.groups)
+            batches = self.of(name, transaction.producer_id) if name.startswith(f"{GROUPS.topic}-") else []
+            # The batches of a producer are in the order of time.
+            for each in islice(batches, bisect_left(batches, transaction.start_ms, key=attrgetter("at_ms")), None):
+                if upto_ms is not None and each.at_ms > upto_ms:
+                    break
+                found.update(each.groups)
         return sorted(found)
 
     def _all(self, shard: Path) -> dict[int, list[ProducerBatch]]:
@@ -197,7 +186,7 @@ def _step(each: Transition, before: Transaction | None) -> Step:
         return Step(each.at_ms, FORGOTTEN, why="not used for transactional.id.expiration.ms", by=by)
     what = _WHAT[after.state]
     if after.state is TransactionState.ONGOING and before is not None and before.state is TransactionState.ONGOING:
-        what = "partitions added"
+        what = PARTITIONS_ADDED
     why = _why(end_reason(each.by), before) if after.state in PREPARED else ""
     return Step(each.at_ms, what, after.producer_id, after.producer_epoch, partition_names(after), why=why, by=by)
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.machine.provenance import ANONYMOUS, Provenance, Reason, attributed
-from coordinator_server.offsets.attribution import spoken_for
+from coordinator_server.offsets.attribution import rebalance_took_ms, spoken_for
 from protocol.api import APIS
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
@@ -32,6 +32,8 @@ class Change(Struct, omit_defaults=True):
     member_id: str = ""
     group_instance_id: str | None = None
     reasons: tuple[Reason, ...] = ()
+    # Of the generation of a classic group: how long the rebalance took.
+    took_ms: int | None = None
 
     @property
     def known_principal(self) -> str:
@@ -100,7 +102,10 @@ def change_of(offset: int, at_ms: int, provenance: Provenance) -> Change:
     """Convert the provenance of a record."""
     principal = provenance.principal if provenance.api_key >= 0 else ""
     who = (provenance.client_id, provenance.client_host)
-    return Change(offset, at_ms, operation_name(provenance), principal, *who, *spoken_for(provenance), provenance.reasons)
+    took_ms = rebalance_took_ms(provenance)
+    return Change(
+        offset, at_ms, operation_name(provenance), principal, *who, *spoken_for(provenance), provenance.reasons, took_ms
+    )
 
 
 def operation_name(provenance: Provenance) -> str:

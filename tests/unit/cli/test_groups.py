@@ -15,7 +15,7 @@ from coordinator_server.cli import group_history, log_actions, main
 from coordinator_server.cli.group_words import event_line
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
-from coordinator_server.pipeline.replay.group_timeline import Event
+from coordinator_server.pipeline.replay.group_events import MOST_APART, Event
 from coordinator_server.pipeline.states.changes import Change
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.record_batch import Record
@@ -84,19 +84,50 @@ def refused(data: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_every_event_has_a_line(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Commits and deletions with the offsets before and after."""
     assert shown(data, capsys, "why", "g") == [
-        f"{BEGUN}  generation 3, 1 member",
-        f"{ENDED}  1 offset of orders deleted",
-        f"{ENDED}  generation 4, empty",
+        f"{BEGUN}  generation 3, 1 member: client-0-aa at 127.0.0.1 joined",
+        f"{BEGUN}  committed orders-0 none → 5",
+        f"{BEGUN}  committed orders-1 none → 6",
+        f"{ENDED}  committed orders-0 5 → 50",
+        f"{ENDED}  1 offset deleted, orders-1 6 → none",
+        f"{ENDED}  committed orders-2 none → 70",
+        f"{ENDED}  generation 4, empty: client-0-aa at 127.0.0.1 gone",
     ]
+
+
+def test_a_part_of_the_events(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By time, and the newest. What is left out of the newest is said; offsets before are those before all the same."""
+    assert shown(data, capsys, "why", "g", "--until", BETWEEN, "--limit", "0")[-1] == f"{BEGUN}  committed orders-1 none → 6"
+    assert shown(data, capsys, "why", "g", "--since", BETWEEN)[0] == f"{ENDED}  committed orders-0 5 → 50"
+    assert shown(data, capsys, "why", "g", "--since", "2029-01-01") == []
+    assert main(["groups", "why", "g", "--limit", "2", "--data-dir", str(data)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("\n") == 2
+    assert printed.err == "coordinator-server: left out 5 earlier events: --limit 0 shows all, --since and --until a part\n"
 
 
 def test_events_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert json.loads("".join(shown(data, capsys, "why", "g", "--json"))) == [
-        {"at_ms": START_MS, "what": "generation", "generation": 3, "members": 1},
-        {"at_ms": LATER_MS, "what": "offsets deleted", "offsets": 1, "topics": ["orders"]},
-        {"at_ms": LATER_MS, "what": "empty", "generation": 4, "members": 0},
-    ]
+    clients = {"clients": {"client-0-aa": {"client_id": "client-0", "client_host": "127.0.0.1"}}}
+
+    found = json.loads("".join(shown(data, capsys, "why", "g", "-o", "json")))
+
+    assert (found[0], *found[-3:]) == (
+        {"at_ms": START_MS, "what": "generation", "generation": 3, "members": 1, "joined": ["client-0-aa"], **clients},
+        {
+            "at_ms": LATER_MS,
+            "what": "offsets deleted",
+            "changes": [{"topic": "orders", "partition": 1, "before": 6, "after": None}],
+        },
+        {
+            "at_ms": LATER_MS,
+            "what": "offsets committed",
+            "changes": [{"topic": "orders", "partition": 2, "before": None, "after": 70}],
+        },
+        {"at_ms": LATER_MS, "what": "empty", "generation": 4, "members": 0, "gone": ["client-0-aa"], **clients},
+    )
+    assert [json.loads(line) for line in shown(data, capsys, "why", "g", "-o", "jsonl")] == found
+    assert main(["groups", "why", "g", "-o", "csv", "--data-dir", str(data)]) == 2
 
 
 def test_a_group_at_a_moment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,14 +186,21 @@ def test_a_moment_that_has_not_come_is_refused(data: Path, capsys: pytest.Captur
     assert "--at 2999-01-01T00:00:00.000Z is in the future" in capsys.readouterr().err
 
 
-def test_a_group_of_offsets_alone_has_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It was never without history."""
-    rows = [(START_MS + number, offset_key("g", "orders", number % 2), offset_value(number)) for number in range(3)]
+@pytest.mark.parametrize("count", [MOST_APART, MOST_APART + 1])
+def test_a_group_of_offsets_alone_has_every_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int) -> None:
+    """Many of one client are one line, and their own lines with ``--each``."""
+    rows = [(START_MS + number, offset_key("g", "orders", number % 2), offset_value(number)) for number in range(count)]
     write_meta(tmp_path)
     write_segments(tmp_path / SHARD, [Batch((Record(number, *row),)) for number, row in enumerate(rows)])
 
-    [line] = shown(tmp_path, capsys, "why", "g")
-    assert line == "2025-11-24T16:00:00.002Z  2 offsets of orders committed, the last one now; no generation in this history"
+    lines = shown(tmp_path, capsys, "why", "g")
+
+    if count > MOST_APART:
+        run = f"{count} commits until 2025-11-24T16:00:00.005Z, orders-0 none → 4, orders-1 none → 5"
+        assert lines == [f"{BEGUN}  {run}"]
+        lines = shown(tmp_path, capsys, "why", "g", "--each")
+    assert len(lines) == count
+    assert lines[-1] == f"2025-11-24T16:00:00.00{count - 1}Z  committed orders-{(count - 1) % 2} {count - 3} → {count - 1}"
 
 
 @pytest.mark.parametrize(

@@ -214,3 +214,33 @@ def test_the_log_or_a_server_is_asked(words: list[str], capsys: pytest.CaptureFi
     """Only the log has the past; and only a server's answer has other forms than text and JSON."""
     assert main(["transactions", *words]) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_transactions_that_are_alike_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is between them is told as ever, and so are few of them."""
+    state = TransactionState
+    log, groups = Log(), Log()
+    for number in (*range(6), 10, 12):
+        transaction = opened(number, number)
+        log.state(number, request_origin(28, 5, *APP), transaction)
+        groups.commit(number, ["g"] if number < 12 else ["other"])
+        log.state(number, request_origin(26, 5, *APP), then(transaction, state.PREPARE_COMMIT, number + 1))
+        groups.marker(number)
+        log.state(number + (number == 4), SHARD_ORIGIN, then(transaction, state.COMPLETE_COMMIT, number + 1))
+        if number == 5:
+            log.state(9, request_origin(22, 5, *APP), EMPTY)
+    write_properties(tmp_path)
+    log.write(tmp_path / SHARD)
+    groups.write(tmp_path / OFFSETS)
+
+    lines = shown(tmp_path, capsys, "why", "tx")
+
+    run = f"6 transactions committed until {AT[5]}, the longest was open for 1.0 s; producer 7 epoch 6; groups g"
+    assert lines[0] == f"{AT[0]}  {run}  TxnOffsetCommit v5 of app at 10.0.0.1"
+    assert [line.split("  ")[1].split(";")[0].split(",")[0] for line in lines[1:]] == [
+        "producer",
+        *["begun", "commit decided", "committed"] * 2,
+    ]
+    assert len(shown(tmp_path, capsys, "why", "tx", "--each")) == 25
+    [first] = json.loads(shown(tmp_path, capsys, "why", "tx", "--until", AT[8], "-o", "json")[0])
+    assert (first["transactions"], first["until_ms"], first["longest_ms"]) == (6, START_MS + 5 * SECOND, SECOND)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from coordinator_server.cli.group_words import event_line
 from coordinator_server.machine.provenance import Attribution, Reason, because, operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES, TopicNames
-from coordinator_server.pipeline.replay.group_timeline import Event, events, group_at
+from coordinator_server.pipeline.replay.group_events import Client, Event
+from coordinator_server.pipeline.replay.group_ledger import GroupLedger
+from coordinator_server.pipeline.replay.group_timeline import events, group_at
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
 from protocol.fields import uuid_text
 from protocol.messages.cluster_metadata import TopicRecord
@@ -55,10 +58,10 @@ def log_of(tmp_path: Path, *operations: list[Pair], by: Attribution | None = Non
     return tmp_path / "__consumer_offsets-3"
 
 
-def told(shard: Path, names: TopicNames | None = None) -> list[str]:
-    """The lines that ``groups why`` prints, without their times."""
-    found = events(shard, GROUP, END, names or TopicNames(shard.parent, END))
-    return [event_line(each).partition("Z  ")[2] or event_line(each).split("  ", 1)[1] for each in found]
+def told(shard: Path, names: TopicNames | None = None, *, of: str = " of client of [a-z] at 10.0.0.7") -> list[str]:
+    """The lines that ``groups why`` prints, without their times, and without the clients of members."""
+    found = events(shard, GroupLedger(GROUP, names or TopicNames(shard.parent, END)), END)
+    return [re.sub(of or "$^", "", event_line(each).partition("Z  ")[2]) for each in found]
 
 
 def test_a_rebalance_is_told_member_by_member(tmp_path: Path) -> None:
@@ -115,7 +118,21 @@ def test_an_epoch_has_its_cause_and_the_client_behind_it(tmp_path: Path) -> None
         tmp_path, [member(GROUP, "a"), group_epoch(GROUP, 2)], by=spoken.followed_by(because(Reason("member-joined", "a")))
     )
 
-    assert told(shard) == ["epoch 2, 1 member: a joined (OffsetCommit v9 of a at 10.0.0.7 as User:jo)"]
+    assert told(shard, of="") == [
+        "epoch 2, 1 member: a of client of a at 10.0.0.7 joined (OffsetCommit v9 of a of orders-app at 10.0.0.7 as User:jo)"
+    ]
+
+
+def test_members_are_told_with_their_clients(tmp_path: Path) -> None:
+    """Ids of the consumer protocol say nothing to people. The answer has the clients, too; those of members that have left as well."""
+    shard = log_of(tmp_path, *rebalance(GROUP))
+
+    lines = told(shard, of="")
+    found = list(events(shard, GroupLedger(GROUP), END))
+
+    assert lines[4] == "b of client of b at 10.0.0.7 in epoch 3: waits for a of client of a at 10.0.0.7 to give up orders-1"
+    assert lines[9] == "a of client of a at 10.0.0.7 is gone, orders-0 is free"
+    assert found[4].clients == {each: Client(f"client of {each}", "10.0.0.7") for each in "ab"}
 
 
 def test_the_end_of_a_group(tmp_path: Path) -> None:
@@ -155,7 +172,7 @@ def test_conversions_between_the_protocols(tmp_path: Path) -> None:
         [member(GROUP, "d"), group_epoch(GROUP, 2)],
     )
 
-    found = events(shard, GROUP, END)
+    found = events(shard, GroupLedger(GROUP), END)
 
     assert [each.what for each in found] == [
         "generation",
@@ -182,17 +199,17 @@ def test_a_classic_group_that_a_member_of_the_consumer_protocol_joins(tmp_path: 
     beats.member("m").join()
     operations = [[pair(each.key, each.value, each.value_version) for each in records] for records in (classic, beats.records)]
 
-    found = events(log_of(tmp_path, *operations), GROUP, END)
+    found = events(log_of(tmp_path, *operations), GroupLedger(GROUP), END)
 
     last = [event_line(each).partition("Z  ")[2] for each in found][-6:]
     topic = uuid_text((1).to_bytes(16))
     assert last == [
         "converted to the consumer protocol",
         "epoch 1, 1 member",
-        f"{first.member_id} in epoch 1: gets {', '.join(f'{topic}-{number}' for number in range(4))}",
+        f"{first.member_id} at 127.0.0.1 in epoch 1: gets {', '.join(f'{topic}-{number}' for number in range(4))}",
         "settled in epoch 1 after 0.0 s",
         "epoch 2, 2 members",
-        f"m in epoch 2: waits for {first.member_id} to give up {topic}-2, {topic}-3",
+        f"m of client at 127.0.0.1 in epoch 2: waits for {first.member_id} at 127.0.0.1 to give up {topic}-2, {topic}-3",
     ]
 
 
@@ -213,7 +230,7 @@ def test_the_group_at_a_moment(tmp_path: Path) -> None:
 def test_only_what_there_is_to_say_is_in_the_answer(tmp_path: Path) -> None:
     """An event of the one protocol has no fields of the other."""
     [first, second, *_] = events(
-        log_of(tmp_path, rebalance(GROUP)[0], [current(GROUP, "a", 2, {ORDERS: [0]}, UNREVOKED)]), GROUP, END
+        log_of(tmp_path, rebalance(GROUP)[0], [current(GROUP, "a", 2, {ORDERS: [0]}, UNREVOKED)]), GroupLedger(GROUP), END
     )
 
     assert first == Event(START_MS, "epoch", members=1, epoch=2)

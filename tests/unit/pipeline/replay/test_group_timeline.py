@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from coordinator_server.log.repair.salvage import salvage
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.pipeline.replay.group_timeline import Event, events, group_at
+from coordinator_server.pipeline.replay.group_events import Event
+from coordinator_server.pipeline.replay.group_ledger import GroupLedger
+from coordinator_server.pipeline.replay.group_timeline import events, group_at
 from tests.support.kafka_partition import COMMIT, marker, of_transaction, plain
 from tests.support.random_log import packed, write_log
 from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value, write_meta
@@ -30,12 +33,12 @@ def log_of(tmp_path: Path, *batches: bytes) -> Path:
     return shard_dir
 
 
-def told(found: list[Event]) -> list[tuple[int, str, int | None, int | None, int]]:
-    return [(each.at_ms - START_MS, each.what, each.generation, each.members, each.offsets) for each in found]
+def told(found: Iterable[Event]) -> list[tuple[int, str, int | None, int | None, int]]:
+    return [(each.at_ms - START_MS, each.what, each.generation, each.members, len(each.changes)) for each in found]
 
 
 def test_generations_and_deletions_are_events(tmp_path: Path) -> None:
-    """Offsets that are deleted at once are one event. Commits are none."""
+    """Offsets that are committed or deleted at once are one event."""
     shard_dir = log_of(
         tmp_path,
         plain(0, (group_key(GROUP), group_value(0, []))),
@@ -47,9 +50,10 @@ def test_generations_and_deletions_are_events(tmp_path: Path) -> None:
         plain(8, (group_key(GROUP), None)),
     )
 
-    assert told(events(shard_dir, GROUP, END)) == [
+    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
         (0, "created", 0, 0, 0),
         (1, "generation", 1, 2, 0),
+        (2, "offsets committed", None, None, 2),
         (4, "offsets deleted", None, None, 2),
         (6, "offsets deleted", None, None, 1),
         (7, "empty", 2, 0, 0),
@@ -64,14 +68,14 @@ def test_deletions_of_offsets_are_told_apart_from_what_is_next_to_them(tmp_path:
         plain(0, (offset_key(GROUP, "t", 0), None), (group_key(GROUP), group_value(1, [])), (offset_key(GROUP, "t", 1), None)),
     )
 
-    assert told(events(shard_dir, GROUP, END)) == [
+    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
         (0, "offsets deleted", None, None, 1),
         (0, "empty", 1, 0, 0),
         (0, "offsets deleted", None, None, 1),
     ]
 
 
-def test_other_groups_and_the_ends_of_transactions_are_passed_over(tmp_path: Path) -> None:
+def test_other_groups_are_passed_over_and_transactions_count_at_their_end(tmp_path: Path) -> None:
     """Also where their ids have the group's id in them, and in a batch that is compressed."""
     shard_dir = log_of(
         tmp_path,
@@ -81,7 +85,10 @@ def test_other_groups_and_the_ends_of_transactions_are_passed_over(tmp_path: Pat
         packed(plain(3, (group_key("h"), None), (group_key(GROUP), group_value(3, ["a"]))), GZIP),
     )
 
-    assert told(events(shard_dir, GROUP, END)) == [(3, "generation", 3, 1, 0)]
+    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
+        (2, "offsets committed", None, None, 1),
+        (3, "generation", 3, 1, 0),
+    ]
     assert GROUP.encode() not in (shard_dir / f"{0:020d}.log").read_bytes()[-100:]
 
 
@@ -132,7 +139,10 @@ def test_a_time_before_the_history_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_shard_that_was_never_written_mentions_no_group(tmp_path: Path) -> None:
-    for ask in (lambda: events(tmp_path / SHARD, GROUP, END), lambda: group_at(tmp_path / SHARD, GROUP, START_MS, END)):
+    for ask in (
+        lambda: events(tmp_path / SHARD, GroupLedger(GROUP), END),
+        lambda: group_at(tmp_path / SHARD, GROUP, START_MS, END),
+    ):
         with pytest.raises(PipelineError, match="does not mention group group-1"):
             ask()
 
