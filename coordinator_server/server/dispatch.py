@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from struct import Struct as Layout
 from typing import Any, Final, NamedTuple
 
@@ -153,7 +154,7 @@ class Dispatcher:
 
         def decoded(result: Any, took_ns: int) -> None:
             connection.unpark(reply)
-            reply.worked(took_ns)
+            reply.decoded(took_ns)
             if isinstance(result, Exception):
                 if not connection.is_closed:
                     connection.refuse(result)
@@ -172,7 +173,7 @@ class Dispatcher:
                 reply.worked(time.perf_counter_ns() - began_ns)
                 connection.decoded()
 
-        self._background.run(decode_frame, decoded)
+        reply.when_due(len(frame), partial(self._background.run, decode_frame, decoded))
 
     def _introduce(self, connection: Connection, frame: bytes) -> Introduction | None:
         """Decode a request header and cache it for later requests of the connection with the same header fields.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from struct import Struct as Layout
 from typing import Any, Final
 
@@ -19,6 +21,9 @@ from coordinator_server.server.throttle_fields import MOVING, NO_FIELD, Throttle
 _THROTTLE_TIME: Final = Layout(">i")
 _NOT_SETTLED: Final = -1
 
+NS_PER_BYTE: Final = 150
+"""What a large request is taken to cost before it is decoded: as much as one of the smallest elements (``dispatch.LARGE_FRAME_BYTES``).
+So connections of one client do not start more of them together than its quota has room for."""
 EXEMPT: Final = frozenset({"WriteTxnMarkers"})
 """APIs of brokers, which never wait, as in Kafka."""
 
@@ -50,12 +55,14 @@ class Metering:
 class _Measured:
     """The time of one request, and for how long its client has to wait."""
 
-    __slots__ = ("is_exempt", "is_timed", "metering", "started", "throttle_ms")
+    __slots__ = ("advance_ns", "is_exempt", "is_timed", "metering", "started", "throttle_ms")
 
     def __init__(self, metering: Metering, reply: PendingReply[Any]) -> None:
         self.metering = metering
         self.throttle_ms = _NOT_SETTLED
         self.is_exempt = reply.api.name in EXEMPT
+        # What was counted for the thread before it began.
+        self.advance_ns = 0
         tally = reply.api.tallies[reply.context.api_version]
         self.is_timed = not tally.requests & tally.unmeasured
         self.started = time.monotonic() if self.is_timed or metering.logs_requests else 0.0
@@ -65,6 +72,22 @@ class _Measured:
         """Count time at once: the request may never be answered. What comes after the answer makes later ones wait."""
         if not self.is_exempt:
             self.metering.meter.quotas.record(reply.context, ns)
+
+    def decoded(self, reply: PendingReply[Any], ns: int) -> None:
+        """Count the time of the thread in place of its estimate."""
+        self.worked(reply, ns - self.advance_ns)
+        self.advance_ns = 0
+
+    def when_due(self, reply: PendingReply[Any], size: int, start: Callable[[], None]) -> None:
+        """Start the work on a large request when its client is within its quota. Until the thread has begun, its time is an estimate."""
+        meter = self.metering.meter
+        wait_ms = 0 if self.is_exempt else meter.quotas.wait_ms(reply.context)
+        if wait_ms:
+            meter.after(wait_ms, reply, partial(self.when_due, reply, size, start))
+            return
+        self.advance_ns = size * NS_PER_BYTE
+        self.worked(reply, self.advance_ns)
+        start()
 
     def settle(self, reply: PendingReply[Any]) -> None:
         """Decide for how long the client has to wait, and begin to let it wait."""
@@ -139,6 +162,14 @@ class MeteredLargeReply(LargeReply[Any]):
     def worked(self, ns: int) -> None:
         """Count time of the loop or the thread that the request took beside its dispatch."""
         self._measured.worked(self, ns)
+
+    def decoded(self, ns: int) -> None:
+        """Count time of the thread for decoding the request."""
+        self._measured.decoded(self, ns)
+
+    def when_due(self, size: int, start: Callable[[], None]) -> None:
+        """Start the work on the request when its client is within its quota."""
+        self._measured.when_due(self, size, start)
 
     def settle(self) -> None:
         """Decide for how long the client has to wait."""

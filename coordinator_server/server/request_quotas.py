@@ -3,7 +3,8 @@
 A quota is a percentage of the time of this loop, which is a broker for its clients. What counts is the time of the loop for decoding
 and handling a request, and for its steps, and the processor time of the thread for large messages; not that of the log or of other
 loops. A client that exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and its connection is
-not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``.
+not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``. Unlike there, a large request starts
+when its client is within its quota again: one of them may take more than a window may.
 
 As long as there is no quota, connections have the ordinary dispatcher, and nothing of this runs.
 """
@@ -11,14 +12,14 @@ As long as there is no quota, connections have the ordinary dispatcher, and noth
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Final, Protocol
 
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.server.connection import Connection, Dispatch
 from coordinator_server.server.quota_limits import Measured, QuotaLimits
-from coordinator_server.server.sampled_rate import RecentRates, Windows
+from coordinator_server.server.sampled_rate import RecentRates, SampledRate, Windows
 
 _PERCENT_PER_NS: Final = 100 / 1e9
 
@@ -34,14 +35,27 @@ class RequestQuotas:
 
     def record(self, context: RequestContext, work_ns: int) -> int:
         """Count the time of a request. Return the time in ms for which its client has to wait."""
-        measured = self.limits.measured(context.principal.partition(":")[2], context.client_id)
-        limit = self.limits.limit(measured)
-        if limit is None:
+        found = self._rate(context)
+        if found is None:
             return 0
-        rate = self._rates.of(measured)
+        rate, limit = found
         now_ms = self._now_ms()
         rate.record(work_ns * _PERCENT_PER_NS, now_ms)
         return min(rate.wait_ms(limit, now_ms), self._windows.window_ms)
+
+    def wait_ms(self, context: RequestContext) -> int:
+        """Return the time in ms for which the client of a request has to wait, and count nothing."""
+        found = self._rate(context)
+        if found is None:
+            return 0
+        rate, limit = found
+        return min(rate.wait_ms(limit, self._now_ms()), self._windows.window_ms)
+
+    def _rate(self, context: RequestContext) -> tuple[SampledRate, float] | None:
+        """Return the rate of a client and its limit, or None if it has no quota."""
+        measured = self.limits.measured(context.principal.partition(":")[2], context.client_id)
+        limit = self.limits.limit(measured)
+        return None if limit is None else (self._rates.of(measured), limit)
 
 
 class MeteredRequest(Protocol):
@@ -92,6 +106,15 @@ class Meter:
         if wait_ms and not connection.is_closed:
             self.mute(connection, wait_ms)
         return wait_ms
+
+    def after(self, wait_ms: int, key: Hashable, run: Callable[[], None]) -> None:
+        """Call ``run`` later."""
+
+        def operation() -> CoordinatorResult[None]:
+            run()
+            return CoordinatorResult(None)
+
+        self._timers.schedule(key, wait_ms, operation)
 
     def mute(self, connection: Connection, wait_ms: int) -> None:
         """Read nothing from a connection for some time. The last wait counts: it is that of all answers so far."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct
 from typing import Any, ClassVar
 
@@ -41,6 +42,13 @@ class UnansweredRequest:
 
     def worked(self, ns: int) -> None:
         """Count time of the loop or the thread that the request took beside its dispatch. Do nothing: there is no quota."""
+
+    def when_due(self, _size: int, start: Callable[[], None]) -> None:
+        """Start the work on a large request of so many bytes: at once, because there is no quota."""
+        start()
+
+    def decoded(self, ns: int) -> None:
+        """Count time of the thread for decoding a large request. Do nothing: there is no quota."""
 
     def encoded(self, response: Any) -> bytearray:
         """Return the response's frame. May be called in a thread."""

@@ -14,7 +14,7 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.api_row import ApiRow, serve_row
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, Dispatcher
-from coordinator_server.server.metered_reply import Metering
+from coordinator_server.server.metered_reply import NS_PER_BYTE, Metering
 from coordinator_server.server.quota_limits import QuotaLimits
 from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.request_quotas import Meter, MeteredDispatcher, RequestQuotas
@@ -245,6 +245,51 @@ def test_the_thread_that_encodes_a_large_answer_counts_for_the_next_one() -> Non
 
     assert [answer.throttle_time_ms for answer in loop.answers()] == [0]
     assert loop.throttled(0) == 1000
+
+
+def test_a_large_request_starts_when_its_client_is_within_its_quota() -> None:
+    """Also on a connection that was not muted; others do not wait, and what is small starts at once."""
+    loop = Loop((EVERYBODY, 10.0))
+    loop.send(20 * PERCENT_MS)
+    assert [answer.throttle_time_ms for answer in loop.answers()] == [1000]
+    loop.connection, loop.transport = loop.loop.connect(loop.dispatch, Limits(1 << 24, 100))
+    loop.send(0, request=LARGE)
+    assert loop.answers() == []
+    loop.connection, loop.transport = loop.loop.connect(loop.dispatch, Limits(1 << 24, 100))
+    loop.send(0, client_id="other", request=LARGE)
+    assert len(loop.answers()) == 1
+    handled = loop.handled
+    for _ in range(9):
+        loop.advance(1000)
+        loop.loop.work()
+    assert loop.handled == handled
+    for _ in range(3):
+        loop.advance(1000)
+        loop.loop.work()
+
+    assert loop.handled == handled + 1
+
+
+def test_connections_of_a_client_start_no_more_large_requests_together_than_its_quota_has_room_for() -> None:
+    size = len(encode_request(HEARTBEAT, 4, 7, "c", LARGE))
+    room_for_two = 1.5 * size * NS_PER_BYTE / (PERCENT_MS * MS)
+    loop = Loop((EVERYBODY, room_for_two))
+    for _ in range(10):
+        loop.connection, loop.transport = loop.loop.connect(loop.dispatch, Limits(1 << 24, 100))
+        loop.send(0, request=LARGE)
+
+    assert len(loop.loop.jobs) == 2
+
+
+def test_the_estimate_of_a_large_request_is_replaced_by_what_it_took() -> None:
+    size = len(encode_request(HEARTBEAT, 4, 7, "c", LARGE))
+    loop = Loop((EVERYBODY, 1.5 * size * NS_PER_BYTE / (PERCENT_MS * MS)))
+    waits = []
+    for _ in range(10):
+        loop.send(0, request=LARGE)
+        waits += [answer.throttle_time_ms for answer in loop.answers()]
+
+    assert waits == [0] * 10
 
 
 @pytest.mark.parametrize("ending", ["closed", "malformed"])
