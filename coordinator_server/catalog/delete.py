@@ -30,21 +30,23 @@ def plan_deletion(
     for asked in request.topics:
         problem = _ambiguity(asked)
         if problem is not None:
-            results.append(_refused(asked.name, asked.topic_id, ErrorCode.INVALID_REQUEST, problem))
+            results.append(DeletableTopicResult(asked.name, asked.topic_id, ErrorCode.INVALID_REQUEST, problem))
         elif asked.name is not None:
             names.append(asked.name)
         else:
             ids.append(asked.topic_id)
     repeated_names, repeated_ids = _repeated(names), _repeated(ids)
-    results += [_refused(name, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name in repeated_names]
-    results += [_refused(None, each, ErrorCode.INVALID_REQUEST, "Duplicate topic id.") for each in repeated_ids]
+    results += [
+        DeletableTopicResult(name, ZERO_UUID, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name in repeated_names
+    ]
+    results += [DeletableTopicResult(None, each, ErrorCode.INVALID_REQUEST, "Duplicate topic id.") for each in repeated_ids]
     going: dict[bytes, Topic] = {}
     for topic_id in (each for each in ids if each not in repeated_ids):
         topic = by_id(topic_id)
         if topic is None:
-            results.append(_refused(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID))
+            results.append(DeletableTopicResult(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID))
         elif topic.name in KINDS:
-            results.append(_refused(topic.name, topic_id, ErrorCode.INVALID_TOPIC_EXCEPTION, _own_log(topic.name)))
+            results.append(DeletableTopicResult(topic.name, topic_id, ErrorCode.INVALID_TOPIC_EXCEPTION, _own_log(topic.name)))
         else:
             going[topic_id] = topic
     taken = {*going, *repeated_ids}
@@ -52,7 +54,7 @@ def plan_deletion(
         try:
             topic = _named(name, by_name)
         except CoordinatorError as refused:
-            results.append(_refused(name, ZERO_UUID, refused.error, refused.message))
+            results.append(DeletableTopicResult(name, ZERO_UUID, refused.error, refused.message))
             continue
         if topic.topic_id not in taken:
             going[topic.topic_id] = topic
@@ -60,7 +62,7 @@ def plan_deletion(
             # As in Kafka, the topic is not deleted then, although the request by id alone would be valid.
             going.pop(topic.topic_id, None)
             problem = "The provided topic name maps to an ID that was already supplied."
-            results.append(_refused(name, topic.topic_id, ErrorCode.INVALID_REQUEST, problem))
+            results.append(DeletableTopicResult(name, topic.topic_id, ErrorCode.INVALID_REQUEST, problem))
     results += [DeletableTopicResult(topic.name, topic.topic_id, error_message=None) for topic in going.values()]
     return results, [CoordinatorRecord(RemoveTopicRecord(topic_id), None) for topic_id in going]
 
@@ -86,7 +88,3 @@ def _named(name: str, by_name: Callable[[str], Topic | None]) -> Topic:
 
 def _own_log(name: str) -> str:
     return f"{name} is this server's own log"
-
-
-def _refused(name: str | None, topic_id: bytes, error: ErrorCode, message: str | None) -> DeletableTopicResult:
-    return DeletableTopicResult(name, topic_id, error, message)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import Final
 
-SYNC_BOUNDS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
-"""The upper bounds of the classes of times."""
-SIZE_BOUNDS: Final = (256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
-"""The upper bounds of the classes of batches, in bytes."""
+from coordinator_server.histogram_bounds import SIZE_BOUNDS, SYNC_BOUNDS_S
 
 
 class SubmitCounts:

@@ -20,7 +20,6 @@ from coordinator_server.group.describe import EVERY_GROUP
 from coordinator_server.group.restore import Restore
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.control_write import written
@@ -39,7 +38,7 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
     for each in wanted.offsets:
         topic = node.topic(each.topic)
         each.topic_id = topic.topic_id if topic is not None else each.topic_id
-    partition = partition_for(wanted.group_id, node.partitions)
+    partition = node.partition_of(wanted.group_id)
     restored = await written(node.groups, partition, RESTORE, node.ourselves, wanted)
     return {"restored": msgspec.to_builtins(restored)}
 
@@ -70,7 +69,7 @@ async def answer_expiring(node: Node, request: Mapping[str, Any]) -> Mapping[str
     """Return when a group's offsets expire in the present state. Offsets that do not expire are omitted. Raises Refusal."""
     group_id = str(request.get("group"))
     try:
-        partition = partition_for(group_id, node.partitions)
+        partition = node.partition_of(group_id)
         due = node.groups.read(partition, GroupShard.expiring, group_id)
         is_known = node.groups.read(partition, GroupShard.has_group, group_id)
     except CoordinatorError as refused:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import Final
 
+from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S
+
 FREQUENT: Final = frozenset(
     {
         "ConsumerGroupHeartbeat",
@@ -27,8 +29,6 @@ FREQUENT: Final = frozenset(
 """APIs that clients use all the time."""
 ONE_IN: Final = 64
 """The part of their requests that is measured. A power of two."""
-BOUNDS_S: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-"""The upper bounds of the classes of times."""
 NEVER: Final = -1
 
 
@@ -46,7 +46,7 @@ class Tally:
         # The number of answers by error code.
         self.errors: dict[int, int] = {}
         # The number of measured requests by class, the last one for those beyond all bounds; and the sum of their times.
-        self.times = [0] * (len(BOUNDS_S) + 1)
+        self.times = [0] * (len(REQUEST_BOUNDS_S) + 1)
         self.seconds = 0.0
 
     def measure(self, api_name: str) -> None:
@@ -59,5 +59,5 @@ class Tally:
 
     def count_time(self, seconds: float) -> None:
         """Count the time from the arrival of a request to its answer."""
-        self.times[bisect_left(BOUNDS_S, seconds)] += 1
+        self.times[bisect_left(REQUEST_BOUNDS_S, seconds)] += 1
         self.seconds += seconds

@@ -26,6 +26,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 # The modules of configuration and of kinds, which lie in no layer.
 TABLES = {
     "config",
+    "histogram_bounds",
     "kinds",
     "topic_names",
 }

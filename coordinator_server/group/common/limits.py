@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sized
 from typing import Final, Protocol
 
 from coordinator_server.config import Config
+from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Report
 from coordinator_server.machine.timeline import TimelineValue
@@ -33,9 +34,7 @@ class Limiting(Protocol):
 
     config: Config
     report: Report
-
-    def count_memory(self) -> int:
-        """Return what the members of all groups of the loop take, in bytes."""
+    memory: MembersMemory
 
 
 class LimitedGroup(Protocol):
@@ -74,7 +73,7 @@ def refuse_too_large(context: Limiting, group: LimitedGroup, kind: str, old_byte
     if used + more > context.config.live.group_max_bytes:
         context.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=used)
         raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The members of the {kind} group take too much memory.")
-    used = context.count_memory()
+    used = context.memory.count()
     if used + more > context.config.live.members_max_bytes:
         context.report("members-full", memory_bytes=used, action="raise members.max.bytes")
         raise CoordinatorError(ErrorCode.COORDINATOR_NOT_AVAILABLE)

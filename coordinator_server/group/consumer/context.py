@@ -103,7 +103,3 @@ class ConsumerContext:
         self.memory = MembersMemory(context.member_memory, groups.member_bytes)
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
-
-    def count_memory(self) -> int:
-        """Return what the members of all groups of the loop take, in bytes."""
-        return self.memory.count()

@@ -77,7 +77,7 @@ def start_all_sessions(consumer: ConsumerContext) -> None:
     for group_id, group in consumer.groups.by_id.items():
         for member_id in group.members:
             restart_sessions(consumer, group_id, member_id)
-    consumer.count_memory()
+    consumer.memory.count()
 
 
 def end_all_sessions(consumer: ConsumerContext) -> None:

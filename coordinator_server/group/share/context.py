@@ -73,7 +73,3 @@ class ShareContext:
         self.parked = ParkedReplies()
         # The last id of an intent's messages. Each has its own, also after another load: the outbox may still have earlier ones.
         self.intents = 0
-
-    def count_memory(self) -> int:
-        """Return what the members of all groups of the loop take, in bytes."""
-        return self.memory.count()

@@ -51,7 +51,7 @@ def start_all_sessions(share: ShareContext) -> None:
     for group_id, group in share.groups.by_id.items():
         for member_id in group.members:
             refresh_session(share, group_id, member_id)
-    share.count_memory()
+    share.memory.count()
 
 
 def end_all_sessions(share: ShareContext) -> None:

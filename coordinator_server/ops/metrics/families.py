@@ -13,12 +13,9 @@ from typing import Final
 
 from msgspec import Struct
 
-PREFIX: Final = "coordinator_"
+from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S, SIZE_BOUNDS, SYNC_BOUNDS_S
 
-# The classes of times and sizes, as server/tally.py and log/submit_counts.py count them.
-REQUEST_BOUNDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-SYNC_BOUNDS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
-SIZE_BOUNDS: Final = (256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216)
+PREFIX: Final = "coordinator_"
 
 
 class Kind(Enum):
@@ -69,7 +66,7 @@ OF_LOOPS: Final = (
         "and the like one in 64 is measured, of other APIs all; heartbeats that are answered as the last one was are not.",
         ("api",),
         f"{_REQUESTS},name=TotalTimeMs,request=*",
-        REQUEST_BOUNDS,
+        REQUEST_BOUNDS_S,
     ),
     Family(
         "slow_turns",
@@ -114,7 +111,7 @@ OF_LOOPS: Final = (
         "Time of each write of the journal until it is durable; the count is the number of syncs.",
         (),
         "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs",
-        SYNC_BOUNDS,
+        SYNC_BOUNDS_S,
     ),
     Family(
         "batch_size_bytes",

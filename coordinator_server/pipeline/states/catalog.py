@@ -24,13 +24,10 @@ class CatalogState:
 
     def __init__(self) -> None:
         self.shard = CatalogShard(config=Config(), registry=SnapshotRegistry(), timer=NoTime(), new_topic_id=no_id)
-        self._replay = BatchReplay(CLUSTER_METADATA_SERDE, self.shard).replay
+        self.replay = BatchReplay(CLUSTER_METADATA_SERDE, self.shard).replay
 
     def __len__(self) -> int:
         return len(self.shard.all_topics(LATEST))
-
-    def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
-        return self._replay(batch, upto)
 
     def digest(self) -> StateDigest:
         return self.shard.digest(LATEST)

@@ -37,13 +37,10 @@ class GroupState:
 
     def __init__(self) -> None:
         self.shard = empty_shard()
-        self._replay = BatchReplay(GROUP_SERDE, self.shard).replay
+        self.replay = BatchReplay(GROUP_SERDE, self.shard).replay
 
     def __len__(self) -> int:
         return len(digest_of(self.shard).parts)
-
-    def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
-        return self._replay(batch, upto)
 
     def digest(self) -> StateDigest:
         return digest_of(self.shard)

@@ -23,13 +23,10 @@ class ShareState:
 
     def __init__(self) -> None:
         self.shard = ShareShard(registry=SnapshotRegistry())
-        self._replay = BatchReplay(SHARE_SERDE, self.shard).replay
+        self.replay = BatchReplay(SHARE_SERDE, self.shard).replay
 
     def __len__(self) -> int:
         return sum(1 for _ in self.shard.share_partitions(LATEST))
-
-    def replay(self, batch: bytes, upto: int = LATEST, /) -> int:
-        return self._replay(batch, upto)
 
     def digest(self) -> StateDigest:
         return self.shard.digest(LATEST, LATEST, with_parts=True)

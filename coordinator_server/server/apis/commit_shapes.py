@@ -10,7 +10,6 @@ from collections.abc import Callable
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.logged_shape import LoggedShape
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.node import Node
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -60,7 +59,7 @@ class ServedShape(LoggedShape):
                 for topic, (_, _, partitions) in zip(found, self.topics, strict=True)
             ]
         )
-        self.partition = partition_for(self.group_id, node.partitions)
+        self.partition = node.partition_of(self.group_id)
         self._topics_found = found
         return True
 

@@ -10,7 +10,6 @@ from typing import Any
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay, Unread
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
@@ -92,7 +91,7 @@ def _commit_rest(
         reply.complete(OffsetCommitResponse(topics=refused))
         return
     if not refused:
-        node.groups.write(partition_for(request.group_id, node.partitions), COMMIT, context, request, reply)
+        node.groups.write(node.partition_of(request.group_id), COMMIT, context, request, reply)
         return
 
     def merge(response: OffsetCommitResponse) -> None:

@@ -11,7 +11,6 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP, OffsetsMoment
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
@@ -112,7 +111,7 @@ def _read_plain(
                 if topic is None:
                     return None
                 asked.name = topic.name
-        partition = partition_for(group.group_id, node.partitions)
+        partition = node.partition_of(group.group_id)
         request = PlainFetch(version, group, topics, require_stable)
         found = node.groups.read_repeatable(partition, GroupShard.fetch_plain, request)
     except CoordinatorError:
@@ -151,7 +150,7 @@ class _Fetch(NamedTuple):
         work, node = 0, self.node
         for group in self.asked:
             try:
-                work += node.groups.read(partition_for(group.group_id, node.partitions), GroupShard.fetching_work, group)
+                work += node.groups.read(node.partition_of(group.group_id), GroupShard.fetching_work, group)
             except CoordinatorError:
                 continue  # The group's own answer says why.
         return work

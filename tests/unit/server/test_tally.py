@@ -9,11 +9,11 @@ import pytest
 from msgspec import Struct, inspect
 from msgspec.structs import fields
 
-from coordinator_server.log.submit_counts import SIZE_BOUNDS, SYNC_BOUNDS_S, SubmitCounts
-from coordinator_server.ops.metrics import families
+from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S
+from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.server.error_counts import error_counter, lists_of_structs
 from coordinator_server.server.table import ROWS
-from coordinator_server.server.tally import BOUNDS_S, FREQUENT, NEVER, ONE_IN, Tally
+from coordinator_server.server.tally import FREQUENT, NEVER, ONE_IN, Tally
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsResponse
@@ -80,10 +80,10 @@ def test_of_rare_requests_all_are_measured() -> None:
 def test_a_time_is_in_the_class_whose_bound_it_does_not_exceed() -> None:
     tally = Tally()
 
-    for seconds in (0.0, BOUNDS_S[0], BOUNDS_S[0] * 1.01, 1000.0):
+    for seconds in (0.0, REQUEST_BOUNDS_S[0], REQUEST_BOUNDS_S[0] * 1.01, 1000.0):
         tally.count_time(seconds)
 
-    assert tally.times == [2, 1, *[0] * (len(BOUNDS_S) - 2), 1]
+    assert tally.times == [2, 1, *[0] * (len(REQUEST_BOUNDS_S) - 2), 1]
 
 
 def test_submits_are_counted_by_time_and_batches_by_size() -> None:
@@ -99,11 +99,6 @@ def test_submits_are_counted_by_time_and_batches_by_size() -> None:
     assert (counts.submits, counts.times[2], sum(counts.times), counts.seconds) == (1, 1, 1, 0.0003)
     assert (counts.sizes[:2], sum(counts.sizes), counts.bytes) == ([1, 1], 2, 513)
     assert (counts.refusals, counts.refusal) == (2, None)
-
-
-def test_the_classes_are_those_of_the_metrics() -> None:
-    assert BOUNDS_S == families.REQUEST_BOUNDS
-    assert (SYNC_BOUNDS_S, SIZE_BOUNDS) == (families.SYNC_BOUNDS, families.SIZE_BOUNDS)
 
 
 def test_frequent_apis_are_served() -> None:

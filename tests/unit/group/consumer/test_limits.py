@@ -65,11 +65,11 @@ def test_all_groups_of_a_loop_share_their_memory() -> None:
 def test_a_count_survives_a_restart_and_ends_with_the_shard() -> None:
     beats = Beats(t=1)
     beats.member("a").join()
-    used = beats.log.shard.groups.consumer_context.count_memory()
+    used = beats.log.shard.groups.consumer_context.memory.count()
     beats.log.restart()
     consumer = beats.log.shard.groups.consumer_context
 
-    assert consumer.count_memory() == used > 1000
+    assert consumer.memory.count() == used > 1000
     beats.log.shard.on_unloaded()
     consumer.memory.forget()
     assert consumer.groups.member_bytes.value == used

@@ -11,8 +11,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
+from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S
 from coordinator_server.ops.metrics.exposition import metrics
-from coordinator_server.ops.metrics.families import OF_LOOPS, REQUEST_BOUNDS, Kind, families
+from coordinator_server.ops.metrics.families import OF_LOOPS, Kind, families
 from coordinator_server.ops.metrics.processes import log_bytes, open_files_limit, process_numbers
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Found
@@ -25,7 +26,7 @@ SAMPLES: dict[str, list[list[Any]]] = {
     "requests": [["Heartbeat", "4", 12]],
     "groups": [["classic", "Stable", 3]],
     "group_commit_age_seconds": [['a"b\\c\nd', 5.5]],
-    "request_duration_seconds": [["JoinGroup", [1, 2, *[0] * (len(REQUEST_BOUNDS) - 2), 1], 70.5]],
+    "request_duration_seconds": [["JoinGroup", [1, 2, *[0] * (len(REQUEST_BOUNDS_S) - 2), 1], 70.5]],
 }
 REPORTS: dict[str, dict[str, Any]] = {
     "cleaner": {"runs": 2, "failures": 1, "records_in": 100, "records": 10, "seconds": 1.5},
@@ -77,8 +78,8 @@ def test_classes_of_a_histogram_add_up(scraped: dict[Any, float]) -> None:
     name, labels = "coordinator_request_duration_seconds", (("api", "JoinGroup"), ("loop", "0"))
     buckets = {float(dict(of)["le"]): value for (found, of), value in scraped.items() if found == f"{name}_bucket"}
 
-    assert list(buckets.values()) == [1, *[3] * (len(REQUEST_BOUNDS) - 1), 4]
-    assert list(buckets) == [*REQUEST_BOUNDS, float("inf")]
+    assert list(buckets.values()) == [1, *[3] * (len(REQUEST_BOUNDS_S) - 1), 4]
+    assert list(buckets) == [*REQUEST_BOUNDS_S, float("inf")]
     assert (scraped[f"{name}_count", labels], scraped[f"{name}_sum", labels]) == (4, 70.5)
 
 
