@@ -28,7 +28,7 @@ help: ## print this list
 run: with-run ## install what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
 	@echo "$$($(BIN)/coordinator-server --version); compiled (make wheel) it takes up to a third less of a processor for a request"
 	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9: acknowledged commits stay"
-	@echo "next, in a second terminal: run one of the ten-line consumers of README.md three times"
+	@echo "next, in a second terminal: run one of the consumers of README.md three times"
 	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
 	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) $(ARGS)
 

@@ -1,4 +1,4 @@
-"""The examples of README.md are what they say: run as they stand, three times side by side."""
+"""The programs of README.md are what they say: run as they stand, side by side, through a kill of one of them and of the server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import partial
+import time
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,109 +17,137 @@ from tests.interop.clients import CONSUMERS, ConfluentAdmin
 from tests.support.eventually import eventually
 from tests.support.server import ROOT, Server
 
-EXAMPLE = re.compile(r"^### (?P<library>\S+)\n\n```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
-EXAMPLES = {found["library"]: found["code"] for found in EXAMPLE.finditer((ROOT / "README.md").read_text())}
-
-
-TRANSACTION = re.search(
-    r"^### In a transaction\n.*?^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
-)
+TRY_IT = (ROOT / "README.md").read_text().partition("\n## Try it\n")[2].partition("\n## ")[0]
+SECTIONS = {section.partition("\n")[0]: section for section in TRY_IT.split("\n### ")[1:]}
+PROGRAMS = {title: code for title, section in SECTIONS.items() for code in re.findall(r"^```python\n(.*?)^```$", section, re.M | re.S)}
+TRANSACTION = "In a transaction"
+GROUPS = {library: re.findall(r"readers-\d", PROGRAMS[library])[0] for library in CONSUMERS}
+MOVED_TOGETHER = (("billing", "shipping"), ("billing-2", "shipping-2"))
+# A second program with transactions, which has one open all the time.
+BUSY = {"payments-1": "payments-2", "billing": "billing-2", "shipping": "shipping-2", "time.sleep(1)": "time.sleep(0.01)"}
+# Sessions of seconds, so that a member that died is noticed while the test looks.
+QUICKER = {
+    "confluent-kafka": {'"readers-1"': '"readers-1", "session.timeout.ms": 3000, "heartbeat.interval.ms": 500'},
+    "kafka-python": {'"readers-2"': '"readers-2", session_timeout_ms=3000, heartbeat_interval_ms=500'},
+    "aiokafka": {'"readers-3"': '"readers-3", session_timeout_ms=3000, heartbeat_interval_ms=500'},
+}
+PARTITIONS = set(range(6))
+# Long enough for clients to try again, and to find nobody.
+DOWN_S = 2
 
 
 class Copy:
-    """One run of an example, with its output in a file."""
+    """One run of a program, with its output in a file."""
 
     def __init__(self, code: str, output: Path) -> None:
         self._output = output
         with output.open("wb") as file:
-            self.process = subprocess.Popen([sys.executable, "-c", code], stdout=file, stderr=subprocess.STDOUT)
+            self._process = subprocess.Popen([sys.executable, "-c", code], stdout=file, stderr=subprocess.STDOUT)
 
     def owned(self) -> set[int]:
         """The partitions of the last line that it printed."""
         lines = self._output.read_text().splitlines()
-        assert self.process.poll() is None, "\n".join(lines)
+        assert self._process.poll() is None, "\n".join(lines)
         printed = [line for line in lines if line.startswith("{")]
         return set(ast.literal_eval(printed[-1])) if printed else set()
 
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
-def test_there_is_an_example_for_every_library() -> None:
-    """README.md shows each client that the tests use, in about ten lines."""
-    assert set(EXAMPLES) == set(CONSUMERS)
-    assert all(len(code.splitlines()) <= 12 for code in EXAMPLES.values())
+
+class Running:
+    """Three copies of each consumer, and two programs with transactions, at a server of their own."""
+
+    def __init__(self, server: Server, directory: Path) -> None:
+        self.server = server
+        self._directory = directory
+        self._started: list[Copy] = []
+        self.consumers = {library: [self.start(library, QUICKER[library]) for _ in range(3)] for library in CONSUMERS}
+        self.transactions = [self.start(TRANSACTION, {}), self.start(TRANSACTION, BUSY)]
+
+    def start(self, title: str, changes: Mapping[str, str]) -> Copy:
+        code = PROGRAMS[title]
+        for old, new in {"127.0.0.1:9092": self.server.bootstrap, **changes}.items():
+            assert code.count(old) == 1
+            code = code.replace(old, new)
+        copy = Copy(code, self._directory / f"{len(self._started)}.txt")
+        self._started.append(copy)
+        return copy
+
+    def kill(self) -> None:
+        for copy in self._started:
+            copy.kill()
+
+    def owned(self) -> dict[str, list[set[int]]]:
+        """What each copy says that it has. Fails if one has ended."""
+        for copy in self.transactions:
+            copy.owned()
+        return {library: [copy.owned() for copy in copies] for library, copies in self.consumers.items()}
+
+    def are_shared_out(self) -> bool:
+        """Whether every partition has one owner in each group, and every copy has some."""
+        return all(
+            all(mine) and sorted(each for owned in mine for each in owned) == sorted(PARTITIONS) for mine in self.owned().values()
+        )
+
+    def positions(self) -> dict[str, dict[int, int]]:
+        admin = ConfluentAdmin(self.server.bootstrap)
+        return {group: admin.committed(group, "orders") for group in (*GROUPS.values(), *chain(*MOVED_TOGETHER))}
+
+    def have_committed(self, since: Mapping[str, Mapping[int, int]]) -> bool:
+        """Whether every partition of every group has moved."""
+        self.owned()
+        found = self.positions()
+        are_whole = all(set(found[group]) == PARTITIONS for group in GROUPS.values()) and all(found[each] for each in chain(*MOVED_TOGETHER))
+        return are_whole and all(
+            position > since.get(group, {}).get(partition, -1)
+            for group, positions in found.items()
+            for partition, position in positions.items()
+        )
 
 
 @pytest.fixture
-def copies(library: str, server: Server, tmp_path: Path) -> Iterator[list[Copy]]:
-    """Three runs of the example, side by side, settled."""
-    code = EXAMPLES[library].replace("127.0.0.1:9092", server.bootstrap)
-    copies = [Copy(code, tmp_path / f"copy-{number}.txt") for number in range(3)]
-    try:
-        eventually(lambda: is_shared_out(copies), describe=lambda: [copy.owned() for copy in copies])
-        yield copies
-    finally:
-        for copy in copies:
-            copy.process.kill()
-            copy.process.wait()
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """With the topic that `make run` declares."""
+def running(tmp_path: Path) -> Iterator[Running]:
+    """With the topic that `make run` declares; settled, and everything committed once."""
     with Server(tmp_path, {"topics": "orders:6"}) as server:
-        yield server
-
-
-def is_shared_out(copies: list[Copy]) -> bool:
-    return all(copy.owned() for copy in copies) and sorted(one for copy in copies for one in copy.owned()) == [0, 1, 2, 3, 4, 5]
-
-
-def positions(library: str, server: Server) -> dict[int, int]:
-    [group] = set(re.findall(r"readers-\d", EXAMPLES[library]))
-    admin = ConfluentAdmin(server.bootstrap)
-    return admin.committed(group, "orders")
-
-
-def test_the_example_does_what_the_readme_says(library: str, server: Server, copies: list[Copy]) -> None:
-    """Three copies share the partitions and commit all of them; kill -9 and a new start lose no position, and they go on by themselves."""
-    eventually(lambda: set(positions(library, server)) == {0, 1, 2, 3, 4, 5})
-    before = positions(library, server)
-
-    server.kill()
-    server.start()
-
-    after = positions(library, server)
-    assert all(after[partition] >= position for partition, position in before.items())
-
-    def positions_since() -> dict[int, int]:
-        return {partition: position - after[partition] for partition, position in positions(library, server).items()}
-
-    # kafka-python waits up to 30 s between two attempts to connect.
-    eventually(lambda: min(positions_since().values()) > 0, within_s=60, describe=positions_since)
-    assert is_shared_out(copies)
-
-
-def test_the_groups_of_a_transaction_move_together(server: Server, tmp_path: Path) -> None:
-    """Over a kill -9 of the server in the middle of it, too. A second copy of the program takes the transactional id over."""
-    assert TRANSACTION is not None
-    code = TRANSACTION[1].replace("127.0.0.1:9092", server.bootstrap).replace("time.sleep(1)", "time.sleep(0.01)")
-    reached = 0
-
-    def moved() -> list[int]:
-        admin = ConfluentAdmin(server.bootstrap)
-        return [admin.committed(group, "orders").get(0, -1) for group in ("billing", "shipping")]
-
-    def is_past(offset: int) -> bool:
-        return min(moved()) > offset
-
-    for number in range(2):
-        copy = Copy(code, tmp_path / f"transactions-{number}.txt")
+        running = Running(server, tmp_path)
         try:
-            eventually(partial(is_past, reached))
-            server.kill()
+            eventually(running.are_shared_out, within_s=60, describe=running.owned)
+            eventually(lambda: running.have_committed({}), describe=running.positions)
+            yield running
         finally:
-            copy.process.kill()
-            copy.process.wait()
-        server.start()
-        # What was decided before the kill, and not written in both groups, follows after the start.
-        eventually(lambda: len(set(moved())) == 1)
-        [reached] = set(moved())
+            running.kill()
+
+
+def test_there_is_a_program_for_every_library() -> None:
+    """README.md shows each client that the tests use, in about a dozen lines, and no program that is not run here."""
+    assert set(PROGRAMS) == {*CONSUMERS, TRANSACTION}
+    assert TRY_IT.count("```python\n") == len(PROGRAMS)
+    assert all(len(code.splitlines()) <= 15 for code in PROGRAMS.values())
+
+
+def test_the_programs_outlive_the_server(running: Running) -> None:
+    """A consumer of each group dies, and then the server, in the middle of transactions: no position is lost, and all others go on."""
+    before = running.positions()
+    for copies in running.consumers.values():
+        copies.pop().kill()
+    running.server.kill()
+    # Each client has its own times between two attempts to connect.
+    time.sleep(DOWN_S)
+    running.server.start()
+
+    after = running.positions()
+    assert all(after[group][partition] >= before[group][partition] for group in before for partition in before[group])
+    # kafka-python waits up to 30 s between two attempts to connect.
+    eventually(running.are_shared_out, within_s=60, describe=running.owned)
+    eventually(lambda: running.have_committed(after), within_s=60, describe=running.positions)
+
+    # What a program began before it dies is ended when its next copy begins, in both groups or in none.
+    for copy in running.transactions:
+        copy.kill()
+    reached = running.positions()
+    again = running.start(TRANSACTION, BUSY)
+    eventually(lambda: min(running.positions()[group][0] - reached[group][0] for group in MOVED_TOGETHER[1]) > 0)
+    again.kill()
+    eventually(lambda: all(len({running.positions()[group][0] for group in pair}) == 1 for pair in MOVED_TOGETHER))
