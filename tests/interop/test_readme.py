@@ -19,7 +19,11 @@ from tests.support.server import ROOT, Server
 
 TRY_IT = (ROOT / "README.md").read_text().partition("\n## Try it\n")[2].partition("\n## ")[0]
 SECTIONS = {section.partition("\n")[0]: section for section in TRY_IT.split("\n### ")[1:]}
-PROGRAMS = {title: code for title, section in SECTIONS.items() for code in re.findall(r"^```python\n(.*?)^```$", section, re.M | re.S)}
+PROGRAMS = {
+    title: code
+    for title, section in SECTIONS.items()
+    for code in re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+}
 TRANSACTION = "In a transaction"
 GROUPS = {library: re.findall(r"readers-\d", PROGRAMS[library])[0] for library in CONSUMERS}
 MOVED_TOGETHER = (("billing", "shipping"), ("billing-2", "shipping-2"))
@@ -99,7 +103,9 @@ class Running:
         """Whether every partition of every group has moved."""
         self.owned()
         found = self.positions()
-        are_whole = all(set(found[group]) == PARTITIONS for group in GROUPS.values()) and all(found[each] for each in chain(*MOVED_TOGETHER))
+        are_whole = all(set(found[group]) == PARTITIONS for group in GROUPS.values()) and all(
+            found[each] for each in chain(*MOVED_TOGETHER)
+        )
         return are_whole and all(
             position > since.get(group, {}).get(partition, -1)
             for group, positions in found.items()
