@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.answers import Answer, print_answer
@@ -23,6 +25,7 @@ from coordinator_server.cli.output import counted
 
 if TYPE_CHECKING:
     from coordinator_server.client.settings import ConnectionSettings
+    from coordinator_server.group.holdup import Holdup
 
 EPILOG = """\
 examples:
@@ -86,18 +89,31 @@ def _of_cluster(options: argparse.Namespace) -> list[Finding]:
         action = "--command-config with the properties of a client lets it be asked about groups and transactions"
         return [Finding(NOTE, "servers", f"it was not asked as a client: {none}, but {', '.join(own)}", action)]
     try:
-        return asyncio.run(_examined(settings, options.watch))
+        return asyncio.run(_examined(settings, options))
     except ClientError as error:
         action = "start the server, or name its address with --bootstrap; --offline looks at --data-dir only"
         return [Finding(PROBLEM, "servers", str(error), action)]
 
 
-async def _examined(settings: ConnectionSettings, watch_s: float) -> list[Finding]:
-    from coordinator_server.cli.diagnosis.cluster import check_cluster
+async def _examined(settings: ConnectionSettings, options: argparse.Namespace) -> list[Finding]:
+    from coordinator_server.cli.diagnosis.cluster import check_cluster, nobody_known
     from coordinator_server.client.admin.cluster import Cluster
 
     async with Cluster(settings) as cluster:
-        return await check_cluster(cluster, watch_s)
+        # The server of the directory knows more than it says to clients; one that --bootstrap names may be another.
+        is_own = options.data_dir is not None and options.bootstrap is None
+        return await check_cluster(cluster, options.watch, partial(_late, options.data_dir) if is_own else nobody_known)
+
+
+def _late(data_dir: Path, group_ids: Sequence[str]) -> Sequence[Holdup]:
+    """Ask the server that runs on a directory what groups wait for; nothing if it does not say."""
+    from coordinator_server.cli.group_waiting import holdups
+    from coordinator_server.pipeline.errors import PipelineError
+
+    try:
+        return holdups(data_dir, group_ids) or ()
+    except (PipelineError, OSError):
+        return ()
 
 
 def _placed(finding: Finding, options: argparse.Namespace) -> Finding:

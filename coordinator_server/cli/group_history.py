@@ -11,6 +11,7 @@ from typing import Any
 
 from coordinator_server.cli.connected import Connected, connected_lines
 from coordinator_server.cli.engines import retries_of
+from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import counted, note
@@ -113,8 +114,8 @@ def _expiring(options: argparse.Namespace) -> None:
     print_answer(options, due, columns(rows) if due else iter(["no offset of this group expires in its present state"]))
 
 
-_OF_A_SERVER = ("restore", "expiring")
-_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring}
+_OF_A_SERVER = ("restore", "expiring", "waiting")
+_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, "waiting": show_waiting}
 
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:

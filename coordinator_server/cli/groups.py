@@ -7,7 +7,7 @@ show what would change. As in Kafka, a group with members keeps its offsets; the
 
 why, at and restore answer from the log of the group's shard: the server may run (the command asks it to
 seal its open segments) or not; restore --execute needs it. They go back as far as segments are kept:
-log.history.retention.ms. expiring asks the server that runs on --data-dir.
+log.history.retention.ms. waiting and expiring ask the server that runs on --data-dir.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.cli.actions import add_action, add_actions, add_common
+from coordinator_server.cli.answers import add_output_argument
 from coordinator_server.cli.cluster_command import add_cluster_action, add_cluster_arguments, refuse_both
 from coordinator_server.cli.engines import add_log_argument, add_no_wait_argument
+from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
 from coordinator_server.cli.timelines import add_timeline_arguments
 from coordinator_server.cli.times import moment_ms
@@ -42,13 +44,14 @@ examples:
   coordinator-server groups why billing --data-dir ./data
   coordinator-server groups why billing --since 2026-11-20T10:00Z --limit 0 --data-dir ./data -o jsonl
   coordinator-server groups why billing --follow --data-dir ./data                                # the server must run
+  coordinator-server groups waiting billing --data-dir ./data                                     # the server must run
   coordinator-server groups at billing 2026-11-20T10:00Z --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
 
-_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring"})
+_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring", "waiting"})
 _VIEWS: Final = frozenset({"list", "describe", "members", "offsets"})
 
 
@@ -185,6 +188,12 @@ def _add_history(actions: Any) -> None:
     doing = restore.add_mutually_exclusive_group()
     doing.add_argument("--dry-run", action="store_true", help="show what would change (the default)")
     doing.add_argument("--execute", action="store_true", help="restore: one operation of the running server, recorded in the log")
+    waiting = add_action(actions, "waiting", "who holds up a rebalance now, since when, and when the server puts it out", EPILOG)
+    waiting.add_argument("group", nargs="*", metavar="GROUP", help="a group's id (default: all groups that wait)")
+    waiting.add_argument(
+        "--data-dir", type=location, required=True, metavar="DIR", help="the data directory of the running server"
+    )
+    add_output_argument(waiting)
     expiring = _add_group(add_action(actions, "expiring", "when the group's offsets expire, in its present state", EPILOG))
     add_no_wait_argument(restore)
     add_common(why, at)

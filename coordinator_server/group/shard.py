@@ -26,6 +26,8 @@ from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
 from coordinator_server.group.fetch import LatestFetch, PlainFetch, fetch_plain, read_offsets, reading_work
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.holdup import Holdup
+from coordinator_server.group.holdups import holdups
 from coordinator_server.group.migration import members as classic_members
 from coordinator_server.group.migration.entry import enter, entered
 from coordinator_server.group.migration.exit import downgrade_without
@@ -285,6 +287,10 @@ class GroupShard:
             return living.generation_id, len(living.members)
         newer = self.groups.consumer.by_id.get(group_id) or self.groups.share.by_id.get(group_id)
         return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
+
+    def holdups(self, committed_offset: int, group_ids: Iterable[str]) -> list[Holdup]:
+        """Return what groups wait for in their present state; nothing for those that are settled."""
+        return [each for group_id in group_ids for each in holdups(self.groups, group_id)]
 
     def newest_commit(self, committed_offset: int, group_id: str) -> int | None:
         """Return the time of the last commit of a group, in ms since 1970, or None if it has no offsets."""

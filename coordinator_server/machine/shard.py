@@ -204,6 +204,9 @@ class CoordinatorTimer(Protocol):
 
     def is_scheduled(self, key: Hashable, /) -> bool: ...
 
+    def left_ms(self, key: Hashable, /) -> int | None:
+        """Return how long it is until the timer of ``key`` fires; None if it is not armed."""
+
 
 class Report(Protocol):
     """Counts what a state machine refuses because of a limit, and logs it sparingly."""

@@ -72,7 +72,7 @@ class TimerQueue:
             due, _, timer = heapq.heappop(heap)
             if timer.due != due:
                 continue
-            deadline = self._deadline(timer)
+            deadline = self.deadline(timer)
             if deadline > now_ms:
                 self._push(timer, deadline)
                 continue
@@ -104,7 +104,8 @@ class TimerQueue:
             self._heap[:] = [entry for entry in self._heap if entry[2].due == entry[0]]
             heapq.heapify(self._heap)
 
-    def _deadline(self, timer: Timer) -> int:
+    def deadline(self, timer: Timer) -> int:
+        """Return when an armed timer fires."""
         # The deadline of a timer that was armed after the fresh start is later than that of its delay from there.
         return max(timer.deadline, self._floor + timer.delay_ms)
 
@@ -158,6 +159,11 @@ class ShardTimers:
     def is_scheduled(self, key: Hashable, /) -> bool:
         """Return whether a timer is armed under ``key``."""
         return key in self._timers
+
+    def left_ms(self, key: Hashable, /) -> int | None:
+        """Return how long it is until the timer of ``key`` fires, or None."""
+        timer = self._timers.get(key)
+        return None if timer is None else max(0, self._queue.deadline(timer) - self._clock.now_ms())
 
     def cancel_all(self) -> None:
         """Disarm all timers. Called when the shard is unloaded."""

@@ -26,7 +26,7 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.catalog_operations import OPERATIONS
 from coordinator_server.server.cluster.effects import Asked
-from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_restore
+from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_holdups, answer_restore
 from coordinator_server.server.node import Node
 from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED
 from coordinator_server.server.share_shards import ShareShards
@@ -187,7 +187,7 @@ BUILDERS: Final[dict[str, Builder]] = {
     GROUPS.topic: Builder(
         build_groups,
         _group_settings,
-        {"restore": answer_restore, "expiring": answer_expiring, "groups": answer_groups},
+        {"restore": answer_restore, "expiring": answer_expiring, "groups": answer_groups, "holdups": answer_holdups},
         WriteOperation("delete-topic-offsets", GroupShard.delete_topics),
         GroupShard.topics_changed,
         asked=(MARKERS,),

@@ -33,7 +33,21 @@ MAX_LINE_BYTES = 1 << 23
 
 # Operations that change no state. All others are audited.
 READING: Final = frozenset(
-    {"digest", "expiring", "groups", "health", "loops", "metrics", "pipeline", "quotas", "seal", "shards", "status", "users"}
+    {
+        "digest",
+        "expiring",
+        "groups",
+        "health",
+        "holdups",
+        "loops",
+        "metrics",
+        "pipeline",
+        "quotas",
+        "seal",
+        "shards",
+        "status",
+        "users",
+    }
 )
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
 _NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")

@@ -3,6 +3,9 @@
 {"op": "restore", "shards": ["__consumer_offsets-7"], "group": {"group_id": "readers", "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
 
+{"op": "holdups", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all
+{"ok": true, "holdups": [{"group_id": "readers", "what": "has not joined again", "member_id": "…", "out_in_ms": 41000, …}]}
+
 {"op": "expiring", "shards": ["__consumer_offsets-7"], "group": "readers"}
 {"ok": true, "expiring": [{"topic": "t", "partition": 0, "at_ms": 1764000000000}], "is_known": true}
 """
@@ -17,6 +20,7 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.group.describe import EVERY_GROUP
+from coordinator_server.group.holdup import Holdup
 from coordinator_server.group.restore import Restore
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
@@ -63,6 +67,25 @@ async def answer_groups(node: Node, request: Mapping[str, Any]) -> Mapping[str, 
                 )
             await asyncio.sleep(0)
     return {"groups": found}
+
+
+async def answer_holdups(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what some groups wait for, or all of this loop. The loop serves others after each portion. Raises Refusal."""
+    try:
+        wanted = msgspec.convert(request.get("groups"), list[str] | None)
+    except msgspec.ValidationError as error:
+        raise Refusal(f"groups is no list of group ids: {error}") from error
+    hosted = {each.shard.partition for each in node.groups.progress}
+    named: dict[int, list[str]] = {}
+    for group_id in wanted or ():
+        named.setdefault(node.partition_of(group_id), []).append(group_id)
+    found: list[Holdup] = []
+    for partition in sorted(hosted if wanted is None else hosted & named.keys()):
+        candidates = node.groups.read(partition, GroupShard.candidates) if wanted is None else iter(named[partition])
+        while portion := list(islice(candidates, GROUPS_PER_STEP)):
+            found += node.groups.read(partition, GroupShard.holdups, portion)
+            await asyncio.sleep(0)
+    return {"holdups": msgspec.to_builtins(found)}
 
 
 async def answer_expiring(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:

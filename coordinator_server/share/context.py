@@ -35,5 +35,8 @@ class _OnlyReplays:
     def is_scheduled(self, *_: Any) -> bool:
         return False
 
+    def left_ms(self, *_: Any) -> None:
+        """Return None: there is no timer."""
+
 
 ONLY_REPLAYS: Final = _OnlyReplays()

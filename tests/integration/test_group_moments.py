@@ -246,3 +246,33 @@ def test_why_follows_what_happens(server: Server) -> None:
         [(1, 2)],
     ]
     assert command(*words[:4], "--until", "2029-01-01", *words[4:]).returncode == 2
+
+
+def test_waiting_names_who_is_late(tmp_path: Path) -> None:
+    """Of several loops, too: all groups, or those that are named. Nobody is late in a group that is settled."""
+    with Server(tmp_path, loops=2) as server:
+        groups = sorted({partition_for(f"g-{number}", 50) % 2: f"g-{number}" for number in range(8)}.items())
+        late: dict[str, str] = {}
+        newcomers = []
+        for loop, group_id in groups:
+            [member] = form_group(server.addresses[loop], group_id, 1)
+            newcomers.append(Member(server.addresses[loop], group_id))
+            newcomers[-1].start_join()
+            member.await_rebalance()
+            late[group_id] = member.member_id
+        words = ("groups", "waiting", "--data-dir", server.data_dir, "-o", "json")
+
+        rows = msgspec.json.decode(command(*words).stdout)
+        [one] = msgspec.json.decode(command(*words, groups[1][1]).stdout)
+        none = command(*words[:4], "nobody")
+
+    assert {each["group"]: each["member"] for each in rows} == late
+    assert {(each["waits_for"], each["client_id"], each["host"]) for each in rows} == {
+        ("has not joined again", "tests", "127.0.0.1")
+    }
+    assert all(0 < each["out_in_s"] < 60 and each["since"] for each in rows)
+    assert one["member"] == late[groups[1][1]]
+    assert (none.returncode, none.stdout, none.stderr) == (0, "", "coordinator-server: nothing holds up nobody\n")
+    stopped = command(*words)
+    assert (stopped.returncode, stopped.stderr.count("\n")) == (1, 1)
+    assert "only a running server knows who is late" in stopped.stderr

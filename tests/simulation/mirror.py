@@ -51,6 +51,9 @@ class NoTimer:
     def is_scheduled(self, key: Hashable, /) -> bool:
         return False
 
+    def left_ms(self, key: Hashable, /) -> int | None:
+        return None
+
 
 class Image:
     """One shard, from its log: of whatever kind, as the server builds it."""

@@ -71,6 +71,9 @@ class ManualTimer:
     def is_scheduled(self, key: Hashable, /) -> bool:
         return key in self._armed
 
+    def left_ms(self, key: Hashable, /) -> int | None:
+        return self.due_in(key) if key in self._armed else None
+
     @property
     def keys(self) -> set[Hashable]:
         return set(self._armed)

@@ -57,6 +57,9 @@ class Timers:
     def is_scheduled(self, key: Hashable, /) -> bool:
         return key in self.armed
 
+    def left_ms(self, key: Hashable, /) -> int | None:
+        return self.armed[key][0] if key in self.armed else None
+
 
 class ShareSite:
     """The shard and its log. Operations raise CoordinatorError, or return their response."""

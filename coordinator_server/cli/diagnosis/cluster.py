@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,10 +14,13 @@ from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import CONSUMER, Description, Listed, Member, describe_groups, list_groups
 from coordinator_server.client.admin.transactions import OPEN, describe_transactions, list_transactions
 from coordinator_server.client.errors import ClientError, UnsupportedVersion, known_code
+from coordinator_server.group.holdup import Holdup, waits_for
 from protocol.error_codes import ErrorCode
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 
 SETTLED: Final = ("Stable", "Empty", "Dead", "")
+MOST_MEMBERS: Final = 3
+"""The number of members that are named of a group."""
 MOST_GROUPS: Final = 20
 """The number of groups that are explained one by one."""
 PROBE_S: Final = 5.0
@@ -67,7 +70,16 @@ async def _see(cluster: Cluster, node_id: int) -> Seen:
     return Seen(*about, SERVING, took_ms, is_controller, error_code.name if error_code else None)
 
 
-async def check_cluster(cluster: Cluster, watch_s: float) -> list[Finding]:
+WhoIsLate = Callable[[Sequence[str]], Sequence[Holdup]]
+"""Returns what some groups wait for, as their server knows it; nothing if it cannot be asked."""
+
+
+def nobody_known(_group_ids: Sequence[str]) -> Sequence[Holdup]:
+    """Return nothing: over Kafka's protocol a server does not say who is late."""
+    return ()
+
+
+async def check_cluster(cluster: Cluster, watch_s: float, who_is_late: WhoIsLate = nobody_known) -> list[Finding]:
     """Check the servers, then groups and transactions. Raises ClientError."""
     servers = await see_servers(cluster)
     findings = [each for seen in servers for each in _judge(seen)]
@@ -76,7 +88,7 @@ async def check_cluster(cluster: Cluster, watch_s: float) -> list[Finding]:
             Finding(PROBLEM, "servers", "there is no controller: topics and settings cannot be changed", "start loop 0")
         )
     if all(each.state == SERVING for each in servers):
-        findings += await _check_groups(cluster, watch_s)
+        findings += await _check_groups(cluster, watch_s, who_is_late)
         findings += await _check_transactions(cluster)
     return findings
 
@@ -94,7 +106,7 @@ def _judge(seen: Seen) -> Iterator[Finding]:
         yield Finding(OK, "servers", f"{name} answers in {seen.milliseconds} ms")
 
 
-async def _check_groups(cluster: Cluster, watch_s: float) -> list[Finding]:
+async def _check_groups(cluster: Cluster, watch_s: float, who_is_late: WhoIsLate) -> list[Finding]:
     """Look at groups that are not settled, and again after a while: those without progress are stuck."""
     listed = await list_groups(cluster)
     unsettled = [each for each in listed if each.state not in SETTLED]
@@ -110,7 +122,11 @@ async def _check_groups(cluster: Cluster, watch_s: float) -> list[Finding]:
         stuck = []
     if not stuck:
         return [_quiet(listed, unsettled)]
-    findings = [Finding(PROBLEM, "groups", *explain(each)) for each in stuck[:MOST_GROUPS]]
+    told = stuck[:MOST_GROUPS]
+    held = who_is_late([each.group_id for each in told])
+    findings = [
+        Finding(PROBLEM, "groups", *explain(group, [each for each in held if each.group_id == group.group_id])) for group in told
+    ]
     if len(stuck) > MOST_GROUPS:
         text = f"{counted(len(stuck) - MOST_GROUPS, 'more group')} did not settle within {watch_s:g} s"
         findings.append(Finding(PROBLEM, "groups", text, "coordinator-server groups list --state preparingrebalance …"))
@@ -132,31 +148,44 @@ def _standing(group: Description) -> object:
     )
 
 
-def explain(group: Description) -> tuple[str, str]:
-    """Return why a group is not settled, and what to do."""
+def explain(group: Description, held: Sequence[Holdup] = ()) -> tuple[str, str]:
+    """Return why a group is not settled, and what to do. ``held`` is what its server says that it waits for, if it was asked."""
     why = f"'coordinator-server groups why {group.group_id} --data-dir DIR' says what began it"
+    evict = f"stop that client, or 'coordinator-server groups evict {group.group_id} --member ID --execute'; {why}"
+    if held:
+        more = f" and {len(held) - MOST_MEMBERS} more" if len(held) > MOST_MEMBERS else ""
+        late = "; ".join(map(_late, held[:MOST_MEMBERS]))
+        return f"group {group.group_id} does not settle: {late}{more}", evict if any(each.member_id for each in held) else why
     if group.type == CONSUMER and group.state == "Reconciling":
         slow = [(each, _difference(each.assignment, each.target)) for each in group.members]
         holding = [f"{_who(member)} has not given up {left}" for member, left in slow if left]
         if holding:
-            action = f"stop that client, or 'coordinator-server groups evict {group.group_id} --member ID --execute'; {why}"
-            return f"group {group.group_id} does not settle: {'; '.join(holding[:3])}", action
+            return f"group {group.group_id} does not settle: {'; '.join(holding[:MOST_MEMBERS])}", evict
         behind = [_who(each) for each in group.members if each.epoch != group.epoch]
         return (
-            f"group {group.group_id} does not settle: {', '.join(behind[:3]) or 'a member'} has not confirmed epoch {group.epoch}",
+            f"group {group.group_id} does not settle: {', '.join(behind[:MOST_MEMBERS]) or 'a member'} has not confirmed epoch {group.epoch}",
             why,
         )
     if group.state == "Assigning":
-        members = ", ".join(_who(each) for each in group.members[:3])
+        members = ", ".join(_who(each) for each in group.members[:MOST_MEMBERS])
         return f"group {group.group_id} waits for a heartbeat, with which it is assigned anew; its members: {members}", why
+    # Which members have joined, and which is the leader, only the server knows.
+    ask = f"'coordinator-server groups waiting {group.group_id} --data-dir DIR' on the server's machine says who is late; {why}"
     if group.state == "CompletingRebalance":
-        members = ", ".join(_who(each) for each in group.members[:3])
-        return f"group {group.group_id} waits for the leader's assignment; its members: {members}", why
+        return f"group {group.group_id} waits for the leader's assignment", ask
     if group.state == "PreparingRebalance":
-        members = ", ".join(_who(each) for each in group.members[:3])
-        action = f"a member that does not poll delays the others until its max.poll.interval.ms; {why}"
-        return f"group {group.group_id} waits for {counted(len(group.members), 'member')} to join again: {members}", action
+        what = f"group {group.group_id} waits until all of its {counted(len(group.members), 'member')} have joined again"
+        return what, ask
     return f"group {group.group_id} stays in {group.state}", why
+
+
+def _late(each: Holdup) -> str:
+    """Return who is late, with what, and when the server goes on without it."""
+    out = "" if each.out_in_ms is None else f" ({'put out' if each.member_id else 'goes on'} in {each.out_in_ms / 1000:.0f} s)"
+    if not each.member_id:
+        return f"it {waits_for(each)}{out}"
+    client = f" of {each.client_id} at {each.client_host}" if each.client_id or each.client_host else ""
+    return f"{each.member_id}{client} {waits_for(each)}{out}"
 
 
 def _who(member: Member) -> str:

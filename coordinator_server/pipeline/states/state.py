@@ -69,6 +69,9 @@ class NoTime:
     def is_scheduled(self, key: Hashable, /) -> bool:
         return False
 
+    def left_ms(self, key: Hashable, /) -> int | None:
+        return None
+
 
 def no_id() -> NoReturn:
     """Refuse to make an id, for a state machine that only replays."""

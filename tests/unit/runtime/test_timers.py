@@ -109,6 +109,19 @@ def test_a_fresh_start_gives_every_armed_timer_its_whole_delay_again(bench: Benc
     assert [bench.pass_time(49), bench.pass_time(1), bench.pass_time(48), bench.pass_time(1)] == [[], ["armed later"], [], ["a"]]
 
 
+def test_what_is_left_of_a_timer(bench: Bench) -> None:
+    """Also after a fresh start, and while it is due."""
+    bench.schedule("a", 100)
+    bench.clock.advance(30)
+    assert (bench.timers.left_ms("a"), bench.timers.left_ms("b")) == (70, None)
+    bench.queue.grant_fresh_start(bench.clock.now_ms())
+    assert bench.timers.left_ms("a") == 100
+    bench.clock.advance(150)
+    assert bench.timers.left_ms("a") == 0
+    assert bench.pass_time(0) == ["a"]
+    assert bench.timers.left_ms("a") is None
+
+
 def test_a_jump_of_the_wall_clock_fires_nothing(bench: Bench) -> None:
     bench.schedule("a", 100)
     bench.clock.jump_wall(365 * 24 * 3600 * 1000)
