@@ -1,7 +1,8 @@
 """The HTTP server of metrics and health: GET and HEAD of /metrics, /livez and /readyz.
 
 Peers need no login, so none may keep others from an answer: a request arrives within DEADLINE_S or is not answered, and if there are
-too many connections, the one that has been sending its request for longest is closed. The names that requests may give the server
+too many connections, the one that has been sending its request for longest is closed, or, if all requests are there, the one that has
+been answered for longest. Scrapes that wait for each other share an answer. The names that requests may give the server
 (``Host``) are limited, so that no page in a browser of this machine reads it under a name of its own (DNS rebinding).
 """
 
@@ -48,18 +49,23 @@ class MetricsServer(ThreadingHTTPServer):
         self.hosts = Hosts(bound.getsockname()[0], allowed_hosts)
         self._lock = threading.Lock()
         self._connections = 0
-        # The connections whose requests have not arrived, the oldest first.
+        # The connections whose requests have not arrived, and those that are answered; in each, the oldest first.
         self._arriving: dict[socket.socket, None] = {}
+        self._answered: dict[socket.socket, None] = {}
+        # The last scrape: when it began, its content type and body.
+        self._scraping = threading.Lock()
+        self._scraped: tuple[float, str, bytes] | None = None
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Handle a connection in a thread of its own. If there are too many, make room."""
         with self._lock:
             if self._connections >= MAX_CONNECTIONS:
-                if not self._arriving:
+                waiting = self._arriving or self._answered
+                if not waiting:  # Those that were closed for others have not ended yet.
                     self.shutdown_request(request)
                     return
-                oldest = next(iter(self._arriving))
-                del self._arriving[oldest]
+                oldest = next(iter(waiting))
+                del waiting[oldest]
                 # Its thread ends with that, and closes it.
                 _shut_down(oldest)
             self._connections += 1
@@ -74,11 +80,30 @@ class MetricsServer(ThreadingHTTPServer):
             with self._lock:
                 self._connections -= 1
                 self._arriving.pop(request, None)
+                self._answered.pop(request, None)
 
     def arrived(self, request: socket.socket) -> None:
         """The request of a connection is there."""
         with self._lock:
-            self._arriving.pop(request, None)
+            if request in self._arriving:
+                del self._arriving[request]
+                self._answered[request] = None
+
+    def scrape(self, accept: str) -> tuple[str, bytes]:
+        """Return content type and body of all metrics. Requests that come during a scrape share the next one."""
+        asked_s = time.monotonic()
+        encode, content_type = choose_encoder(accept)
+        with self._scraping:
+            last = self._scraped
+            if last is not None and last[0] >= asked_s and last[1] == content_type:
+                return content_type, last[2]
+            began_s = time.monotonic()
+            found, verdict = self.asked.found()
+            registry = CollectorRegistry()
+            registry.register(_Scrape(lambda: metrics(found, verdict, time.monotonic() - began_s)))
+            body = encode(registry)
+            self._scraped = began_s, content_type, body
+            return content_type, body
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that disconnect."""
@@ -155,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a request."""
         match self.path.partition("?")[0]:
             case "/metrics":
-                self._answer(HTTPStatus.OK, *self._metrics())
+                self._answer(HTTPStatus.OK, *self.server.scrape(self.headers.get("Accept", "")))
             case "/livez":
                 self._check(self.server.asked.liveness())
             case "/readyz":
@@ -171,14 +196,6 @@ class _Handler(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         """Say nothing of Python's version."""
         return "coordinator-server"
-
-    def _metrics(self) -> tuple[str, bytes]:
-        began_s = time.monotonic()
-        found, verdict = self.server.asked.found()
-        registry = CollectorRegistry()
-        registry.register(_Scrape(lambda: metrics(found, verdict, time.monotonic() - began_s)))
-        encode, content_type = choose_encoder(self.headers.get("Accept", ""))
-        return content_type, encode(registry)
 
     def _check(self, verdict: Verdict) -> None:
         status = HTTPStatus.OK if verdict.is_good else HTTPStatus.SERVICE_UNAVAILABLE

@@ -5,12 +5,17 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
+from prometheus_client.exposition import choose_encoder
 
 from coordinator_server.ops.metrics import http
 from coordinator_server.ops.metrics.http import Hosts, MetricsServer
 from coordinator_server.ops.metrics.readiness import Verdict
+from coordinator_server.ops.metrics.sources import Found
 
 
 class Asked:
@@ -104,3 +109,54 @@ def test_a_request_has_a_deadline_as_a_whole(address: tuple[str, int], monkeypat
                 break
 
     assert received == b""
+
+
+def test_peers_that_do_not_read_their_answers_make_room(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as there may be connections: the one that has been answered for longest is closed."""
+    begun = threading.Semaphore(0)
+
+    def scrape(_server: MetricsServer, _accept: str) -> tuple[str, bytes]:
+        begun.release()
+        return "text/plain", bytes(1 << 24)
+
+    monkeypatch.setattr(http, "MAX_CONNECTIONS", 8)
+    monkeypatch.setattr(MetricsServer, "scrape", scrape)
+    unread = [socket.create_connection(address) for _ in range(http.MAX_CONNECTIONS)]
+    for each in unread:
+        each.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+    assert all(begun.acquire(timeout=20) for _ in unread)
+
+    assert [ask(address).startswith("HTTP/1.0 200 ") for _ in range(3)] == [True] * 3
+    for each in unread:
+        each.close()
+
+
+def test_scrapes_that_wait_for_each_other_share_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first began before the others asked, so they get one that begins later."""
+    has_begun, may_end, have_asked = threading.Event(), threading.Event(), threading.Semaphore(0)
+    found = 0
+
+    class Slow(Asked):
+        def found(self) -> tuple[Found, Verdict]:
+            nonlocal found
+            found += 1
+            has_begun.set()
+            assert may_end.wait(20)
+            return Found(Path("data"), "1.0", "pure"), self.liveness()
+
+    def noted(accept: str) -> Any:
+        have_asked.release()
+        return choose_encoder(accept)
+
+    monkeypatch.setattr(http, "choose_encoder", noted)
+    server = MetricsServer(socket.create_server(("127.0.0.1", 0)), Slow())  # type: ignore[arg-type]
+    with ThreadPoolExecutor(10) as clients:
+        scrapes = [clients.submit(server.scrape, "")]
+        assert has_begun.wait(20)
+        scrapes += [clients.submit(server.scrape, "") for _ in range(9)]
+        assert all(have_asked.acquire(timeout=20) for _ in scrapes)
+        may_end.set()
+        bodies = {each.result() for each in scrapes}
+    server.server_close()
+
+    assert (found, len(bodies)) == (2, 2)
