@@ -376,7 +376,7 @@ class Coordinator(ABC):
             return
         try:
             async with asyncio.timeout(timeout_s), self._one_caller:
-                return
+                pass
         except TimeoutError:
             _log.warning("group %s: a callback has not returned within %s s", self.group.group_id, timeout_s)
 

@@ -91,7 +91,7 @@ async def fence(node: Node, member: str) -> Fenced:
 
 async def rebalance(node: Node, group_id: str) -> None:
     """Make all members of a group join again. Raises Refusal."""
-    await written(node.groups, node.partition_of(group_id), _REBALANCE, node.ourselves, group_id)
+    await written(node.groups, node.partition_of(group_id), REBALANCE, node.ourselves, group_id)
 
 
 def _rebalance(shard: GroupShard, context: RequestContext, group_id: str, reply: Reply[None]) -> CoordinatorResult[None]:
@@ -112,7 +112,7 @@ def _rebalance(shard: GroupShard, context: RequestContext, group_id: str, reply:
 
 
 _FENCE: Final = WriteOperation("test-fence", fence_member)
-_REBALANCE: Final = WriteOperation("test-rebalance", _rebalance)
+REBALANCE: Final = WriteOperation("test-rebalance", _rebalance)
 
 
 def _generation_of(shard: GroupShard, committed_offset: int, group_id: str) -> int:

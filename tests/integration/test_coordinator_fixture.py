@@ -531,6 +531,17 @@ def test_a_killed_server_has_what_it_acknowledged(durable: Coordinator) -> None:
     assert durable.committed("orders") == {}
 
 
+def test_a_closed_server_can_be_neither_killed_nor_restarted() -> None:
+    """Whatever its log: the message says that it is closed, not how to kill it."""
+    for is_durable in (False, True):
+        closed = Coordinator(durable=is_durable)
+        closed.close()
+
+        for call in (closed.kill, closed.restart):
+            with pytest.raises(FixtureError, match="the server is closed"):
+                call()
+
+
 def test_a_log_in_memory_does_not_survive_a_kill(coordinator: Coordinator) -> None:
     """The message says how to get one that does."""
     with pytest.raises(FixtureError, match="durable=True"):

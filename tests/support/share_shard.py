@@ -68,16 +68,25 @@ class ShareSite:
         self.clock = ManualClock()
         self.topics = Topics()
         self.timers = Timers()
+        self._settings = updates_per_snapshot, cold_after_ms
+        self.log: list[CoordinatorRecord] = []
+        self._kept: list[CoordinatorRecord] = []
+        self.load()
+
+    def load(self) -> None:
+        """Begin with a new shard, and replay the log: all that was written, also if a test has cleared ``log``."""
+        self.timers.armed.clear()
         self.registry = SnapshotRegistry()
         self.shard = ShareShard(
             registry=self.registry,
             timer=self.timers,
             clock=self.clock,
             topics=self.topics,
-            updates_per_snapshot=updates_per_snapshot,
-            cold_after_ms=cold_after_ms,
+            updates_per_snapshot=self._settings[0],
+            cold_after_ms=self._settings[1],
         )
-        self.log: list[CoordinatorRecord] = []
+        for offset, record in enumerate(self._kept):
+            self.shard.replay(offset, record)
 
     def take(self, result: CoordinatorResult[Any]) -> Any:
         """Replay the records of a result. Return its response. What is written is what the serde writes."""
@@ -93,6 +102,7 @@ class ShareSite:
             for offset, record in enumerate(records, len(self.log)):
                 self.shard.replay(offset, record)
         self.log += records
+        self._kept += records
         if result.on_append is not None:
             result.on_append(None)
         return result.response

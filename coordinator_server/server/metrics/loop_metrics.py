@@ -59,7 +59,6 @@ class LoopMetrics:
         self._clock = clock
         self._started_ms = clock.now_ms()
         self._census = Census(node.config.live, node.groups, node.transactions, clock)
-        self._is_measuring = False
         if node.config.metrics_listener:
             self._measure()
 
@@ -87,11 +86,9 @@ class LoopMetrics:
 
     def _measure(self) -> None:
         """Measure the times of requests from now on."""
-        if not self._is_measuring:
-            self._is_measuring = True
-            for api in self._of.apis:
-                for tally in api.tallies:
-                    tally.measure(api.name)
+        for api in self._of.apis:
+            for tally in api.tallies:
+                tally.measure(api.name)
 
     def _add_requests(self, samples: Samples) -> None:
         requests: list[list[Any]] = []

@@ -183,6 +183,7 @@ def test_suites_have_two_names(standard: str, openssl: str) -> None:
         ({"ssl.truststore.location": "NONE"}, "ssl.truststore.location=.*NONE cannot be read"),
         ({"ssl.truststore.location": "EMPTY"}, "ssl.truststore.location=.*EMPTY cannot be used|has no certificate"),
         ({"ssl.enabled.protocols": "TLSv1.1"}, "ssl.enabled.protocols takes TLSv1.2 and TLSv1.3, one or both, not 'TLSv1.1'"),
+        ({"ssl.enabled.protocols": " , "}, "ssl.enabled.protocols takes TLSv1.2 and TLSv1.3, one or both, not ' , '"),
         ({"ssl.cipher.suites": "TLS_AES_128_GCM_SHA256x"}, "ssl.cipher.suites 'TLS_AES_128_GCM_SHA256x' is not a suite"),
         ({"ssl.principal.mapping.rules": "x"}, "ssl.principal.mapping.rules=x"),
     ],

@@ -136,6 +136,21 @@ def test_a_shard_whose_states_are_all_cold_writes_nothing(site: ShareSite) -> No
     assert len(site.log) == 7 + 5
 
 
+def test_a_shard_that_was_loaded_with_cold_states_writes_nothing(site: ShareSite) -> None:
+    """A start is no reason to write them again."""
+    site.shard.on_loaded()
+    site.clock.advance(INTERVAL_MS)
+    cold(site)
+    site.clock.advance(INTERVAL_MS)
+    written = len(site.log)
+
+    site.load()
+    site.shard.on_loaded()
+    cold(site)
+
+    assert len(site.log) == written
+
+
 def cold(site: ShareSite) -> None:
     """An interval has passed: what is due runs, and the next interval begins."""
     site.fire("search-active")

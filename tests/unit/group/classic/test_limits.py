@@ -11,7 +11,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
-from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.support.classic_group import join, leader, sync
 from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog
 
@@ -23,32 +23,9 @@ def log_with(**limits: int) -> GroupLog:
     return GroupLog(config_with(group_initial_rebalance_delay_ms=0, **limits))  # type: ignore[arg-type]
 
 
-def join(
-    log: GroupLog, member_id: str = "", *, size: int = 10, protocols: int = 1, version: int = 3, instance_id: str | None = None
-) -> FakeReply:
-    offered = [JoinGroupRequestProtocol(f"p{each}", bytes(size)) for each in range(protocols)]
-    request = JoinGroupRequest("group", 10_000, 60_000, member_id, instance_id, "consumer", offered)
-    return log.run(GroupShard.join_group, request, version=version)
-
-
 def error_of(reply: FakeReply) -> ErrorCode:
     assert isinstance(reply.response, JoinGroupResponse)
     return ErrorCode(reply.response.error_code)
-
-
-def leader(log: GroupLog, **size: int) -> str:
-    """The id of the first member, whose generation is complete."""
-    reply = join(log, **size)  # type: ignore[arg-type]
-    log.advance(0)
-    member_id: str = reply.response.member_id
-    sync(log, member_id, reply.response.generation_id)
-    return member_id
-
-
-def sync(log: GroupLog, member_id: str, generation_id: int, assigned: int = 3) -> FakeReply:
-    request = SyncGroupRequest("group", generation_id, member_id)
-    request.assignments = [SyncGroupRequestAssignment(member_id, bytes(assigned))]
-    return log.run(GroupShard.sync_group, request, version=3)
 
 
 def group_of(log: GroupLog) -> ClassicGroup:

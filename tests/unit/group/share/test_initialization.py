@@ -32,6 +32,15 @@ def test_each_shard_gets_one_message_with_the_groups_epoch() -> None:
     assert asked(beats) == [(0, [(0, 2, -1), (3, 2, -1)]), (1, [(1, 2, -1)]), (2, [(2, 2, -1)])]
 
 
+def test_a_topic_that_does_not_exist_keeps_no_other_from_getting_a_state() -> None:
+    """Wherever it stands in the order in which topics are visited."""
+    for subscribed in (["t", *map(str, range(8))], [*map(str, range(8)), "t"]):
+        beats = ShareBeats(t=1)
+        beats.member("m", *subscribed).join()
+
+        assert asked(beats) == [(0, [(0, 2, -1)])]
+
+
 def test_nothing_is_asked_before_the_record_is_durable() -> None:
     beats = ShareBeats(t=1)
     beats.log.is_holding = True
