@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coordinator_server.group.shard import GroupShard
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
@@ -16,9 +18,9 @@ def join(
     return log.run(GroupShard.join_group, request, version=version)
 
 
-def leader(log: GroupLog, **size: int) -> str:
+def leader(log: GroupLog, **fields: Any) -> str:
     """The id of the first member, whose generation is complete."""
-    reply = join(log, **size)  # type: ignore[arg-type]
+    reply = join(log, **fields)
     log.advance(0)
     member_id: str = reply.response.member_id
     sync(log, member_id, reply.response.generation_id)
