@@ -17,6 +17,8 @@ from protocol.messages.headers import RequestHeader, ResponseHeader
 _INT32 = Layout(">i")
 _FIXED_HEADER = Layout(">hhi")  # the start of a request: API key, version, correlation id
 _LENGTH_SIZE: Final = 4
+# How a handshake and an alert of TLS begin, read as a length: their content type, and 3, the major version.
+_TLS_LENGTHS: Final = (0x1603, 0x1503)
 
 
 class FrameSplitter:
@@ -69,7 +71,7 @@ class FrameSplitter:
         while end - pos >= _LENGTH_SIZE:
             (size,) = _INT32.unpack_from(data, pos)
             if not 0 <= size <= self.max_frame_bytes:
-                raise Malformed(f"a frame of {size} bytes, 0 to {self.max_frame_bytes} are allowed")
+                raise Malformed(_out_of_bounds(size, self.max_frame_bytes))
             start = pos + _LENGTH_SIZE
             if start + size > end:
                 self._wanted = _LENGTH_SIZE + size
@@ -79,6 +81,12 @@ class FrameSplitter:
         self.held = end - pos
         if self.held:
             self._partial += data[pos:]
+
+
+def _out_of_bounds(size: int, max_frame_bytes: int) -> str:
+    if size >> 16 in _TLS_LENGTHS:
+        return "the bytes are TLS: does one side use TLS, and the other not? Look at security.protocol of the client and at the listener"
+    return f"a frame of {size} bytes, 0 to {max_frame_bytes} are allowed"
 
 
 _REQUEST_HEADERS = {version: decoder(RequestHeader, version) for version in RequestHeader.kafka.versions}

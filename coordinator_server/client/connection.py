@@ -8,6 +8,7 @@ overdue: a server answers in order, so nothing behind it would come in time.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from struct import Struct as Layout
@@ -42,6 +43,9 @@ R = TypeVar("R", bound=Message)
 _INT32 = Layout(">i")
 _ID_AND_ERROR = Layout(">ih")
 _SOFTWARE = "coordinator-server-client"
+_PLAIN_ADVICE = "does this listener want TLS? Then set security.protocol to SSL or SASL_SSL"
+_TLS_ADVICE = "does this listener have TLS? If not, set security.protocol to PLAINTEXT or SASL_PLAINTEXT"
+_NO_CERTIFICATE_ADVICE = "does this listener want a certificate of the client? Then set ssl.keystore.location"
 
 
 @dataclass(eq=False)
@@ -116,7 +120,11 @@ class Connection(asyncio.Protocol):
             self.close(ConnectionFailed(f"{self.address} sent bytes that are not Kafka's protocol: {error}"))
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.close(ConnectionFailed(f"the connection to {self.address} broke: {error or 'closed by the server'}"))
+        what = f"the connection to {self.address} broke: {error or 'closed by the server'}"
+        if not self.versions:
+            # The server has not answered anything, so it may not have understood anything.
+            what += f"; {_PLAIN_ADVICE if self._settings.ssl is None else _NO_CERTIFICATE_ADVICE}"
+        self.close(ConnectionFailed(what))
 
     # How a connection begins.
 
@@ -225,14 +233,17 @@ async def open_connection(
         raise TimedOut(f"{address} could not be reached within {settings.connect_timeout_s:g} s") from None
     except OSError as error:
         connection.close()
-        raise _connect_error(address, error) from error
+        raise _connect_error(address, error, settings) from error
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _connect_error(address: Address, error: OSError) -> ClientError:
+def _connect_error(address: Address, error: OSError, settings: ConnectionSettings) -> ClientError:
     if type(error).__name__ == "SSLCertVerificationError":
         return AuthenticationFailed(f"the certificate of {address} is not valid: {error}")
-    return ConnectionFailed(f"{address} could not be reached: {error}")
+    # Of a connection that was made: the peer ended it in the handshake.
+    is_handshake = settings.ssl is not None and isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError)
+    what = str(error) or type(error).__name__
+    return ConnectionFailed(f"{address} could not be reached: {what}{f'; {_TLS_ADVICE}' if is_handshake else ''}")

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
@@ -31,6 +31,18 @@ LONGEST_SWEEP_MS = 5_000
 # The part of an idle time or deadline by which a connection may be closed late.
 SWEEPS_PER_DEADLINE = 6
 CONNECTIONS_PER_STEP = 2_000
+_NO_TLS: Final = "closed: does the client know that this listener wants TLS? It needs security.protocol=SSL, or SASL_SSL"
+_NO_TRUST: Final = "closed: does the client trust this certificate, and connect to a name that is in it?"
+# What a failed handshake is a sign of, by OpenSSL's reason.
+_HANDSHAKE_ADVICE: Final = {
+    "HTTP_REQUEST": _NO_TLS,
+    "WRONG_VERSION_NUMBER": _NO_TLS,
+    "RECORD_LAYER_FAILURE": _NO_TLS,
+    "SSLV3_ALERT_BAD_CERTIFICATE": _NO_TRUST,
+    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": _NO_TRUST,
+    "TLSV1_ALERT_UNKNOWN_CA": _NO_TRUST,
+}
+_OTHER_HANDSHAKE_ADVICE: Final = "closed; a client without TLS, or one that does not trust the certificate, is refused like this"
 STRANGERS_PART = 8
 """Connections whose login is not done have one part of so many of ``queued.max.request.bytes``."""
 
@@ -245,7 +257,7 @@ class Listener:
                 "tls-handshake-failed",
                 peer=self._hosts[connection],
                 why=reason.lower().replace("_", " "),
-                action="closed; a client without TLS, or one that does not trust the certificate, is refused like this",
+                action=_HANDSHAKE_ADVICE.get(reason, _OTHER_HANDSHAKE_ADVICE),
             )
         connection.connection_lost(None)
 

@@ -103,6 +103,25 @@ def test_commands_reach_it_with_the_properties_of_a_client(
     assert "certificate" in err
 
 
+@pytest.mark.parametrize(
+    ("listener", "has_tls", "asked"),
+    [
+        ("SSL", False, "does this listener want TLS?"),
+        ("PLAINTEXT", True, "does this listener have TLS?"),
+        ("MUTUAL", True, "does this listener want a certificate of the client?"),
+    ],
+)
+def test_commands_ask_what_their_properties_lack(
+    server: Secure, listener: str, has_tls: bool, asked: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(f"security.protocol=SSL\nssl.truststore.location={server.keys / 'trusted.pem'}\n" if has_tls else "")
+    words = ["--bootstrap", f"127.0.0.1:{server.listeners[listener][0]}", "--command-config", str(file)]
+
+    assert main(["topics", "list", *words]) == 1
+    assert asked in capsys.readouterr().err
+
+
 def test_principals_are_in_the_log(server: Secure) -> None:
     """``groups why`` tells who it was."""
     with server.client("MUTUAL", AUTHORITY.issue("alice")) as client:

@@ -95,6 +95,13 @@ def test_a_length_out_of_bounds_is_refused_at_its_fourth_byte(length: int) -> No
         slow.feed(data[3:])
 
 
+@pytest.mark.parametrize("begins", ["160301", "150303"], ids=["handshake", "alert"])
+def test_bytes_of_tls_are_called_that(begins: str) -> None:
+    """Who reads the line at night knows that one side uses TLS and the other does not."""
+    with pytest.raises(Malformed, match=r"the bytes are TLS.*security\.protocol"):
+        FrameSplitter(1000).feed(bytes.fromhex(begins) + bytes(200))
+
+
 @pytest.mark.parametrize("piece", [1, 4, 9, 18])
 def test_the_largest_frame_is_allowed(piece: int) -> None:
     """The bound is inclusive, whether a frame comes alone, in pieces, or with the next one."""

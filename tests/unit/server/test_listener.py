@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -193,6 +194,24 @@ def test_a_peer_that_reads_slowly_is_not_idle(place: Place) -> None:
     place.advance(IDLE_MS + 2 * SWEEP_MS)
 
     assert (was_closed, transport.is_closed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "asked"),
+    [
+        ("WRONG_VERSION_NUMBER", "this listener wants TLS"),
+        ("HTTP_REQUEST", "this listener wants TLS"),
+        ("TLSV1_ALERT_UNKNOWN_CA", "trust this certificate"),
+    ],
+)
+def test_a_failed_handshake_asks_what_the_client_lacks(place: Place, reason: str, asked: str) -> None:
+    why = ssl.SSLError()
+    why.reason = reason
+    connection, _ = place.opened()
+    with capture_logs() as lines:
+        place.listener.lost(connection, why)
+
+    assert [(line["event"], asked in line["action"]) for line in lines] == [("tls-handshake-failed", True)]
 
 
 def test_half_a_request_without_progress_ends_its_connection(place: Place) -> None:
