@@ -6,6 +6,8 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from heapq import merge
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import counted, note
+from coordinator_server.cli.refused import refused_commits
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import check_form, is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
@@ -44,9 +47,11 @@ def _why(options: argparse.Namespace) -> None:
     shard = shard_of(options.data_dir, options.group)
     sealed_to, names = _sealed(options, shard)
     ledger = GroupLedger(options.group, names)
-    found = (each for each in events(shard, ledger, sealed_to) if is_chosen(options, each.at_ms))
+    refused = refused_commits(options.data_dir, options.group)
+    all_events = merge(events(shard, ledger, sealed_to), refused, key=attrgetter("at_ms"))
+    found = (each for each in all_events if is_chosen(options, each.at_ms))
     shown_events = newest(options, found if options.each else in_runs(found))
-    if not ledger.has_events and not options.follow and options.output == "text":
+    if not ledger.has_events and not refused and not options.follow and options.output == "text":
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
     if options.follow and options.output == "json":
         options.output = "jsonl"

@@ -29,6 +29,7 @@ from coordinator_server.pipeline.replay.group_events import (
     NOT_COMMITTED,
     OFFSETS_DELETED,
     OFFSETS_RESTORED,
+    REFUSED,
     RESET,
     TO_CLASSIC,
     TO_CONSUMER,
@@ -45,6 +46,7 @@ _SENTENCES: Final = {
     KEPT: "has no offsets left",
     COMMITTED: "{commits}{offsets}",
     NOT_COMMITTED: "not committed, {transactions} aborted, {offsets}",
+    REFUSED: "commit refused, {error}",
     RESET: "reset by an operator, {offsets}",
     OFFSETS_DELETED: "{count} deleted, {offsets}",
     OFFSETS_RESTORED: "{count} restored, {offsets}",
@@ -122,6 +124,7 @@ def _what(event: Event) -> str:
         epoch=event.epoch,
         seconds=seconds,
         partitions=_some(event.partitions),
+        error=event.error,
     )
 
 

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from coordinator_server.group.classic.commit import admit_to_classic
 from coordinator_server.group.group_type import CheckPartition
 from coordinator_server.group.registry import Groups
+from coordinator_server.machine.shard import Report, RequestContext
 from coordinator_server.offsets.commit import is_too_long
 from coordinator_server.offsets.logged_shape import LoggedShape
+from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitShape
+
+COMMIT_REFUSED: Final = "commit-refused"
+
+
+def tell_refused(tell: Report, context: RequestContext, request: OffsetCommitRequest | CommitShape, error: ErrorCode) -> None:
+    """Tell the operator that a commit is refused."""
+    tell(COMMIT_REFUSED, context=context, request=request, error=error)
 
 
 def admit(groups: Groups, request: OffsetCommitRequest | CommitShape, api_version: int) -> CheckPartition | None:

@@ -16,7 +16,7 @@ from coordinator_server.group import delete, describe, restore, share_heartbeat,
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.commit import admit, check_partitions, check_plain
+from coordinator_server.group.commit import admit, check_partitions, check_plain, tell_refused
 from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.consumer.leave import leave as leave_consumer_group
@@ -38,6 +38,7 @@ from coordinator_server.group.share.describe import UndescribedShareGroup
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import (
     DEFERRED,
     Answered,
@@ -178,10 +179,14 @@ class GroupShard:
         groups = self.groups
         if request.retention_time_ms != NO_RETENTION_TIME:
             self.expiry.forget_bound(request.group_id)
-        check = admit(groups, request, context.api_version)
         own = self._context
-        if check is not None:
-            check_partitions(request, check, own.config.offset_metadata_max_bytes)
+        try:
+            check = admit(groups, request, context.api_version)
+            if check is not None:
+                check_partitions(request, check, own.config.offset_metadata_max_bytes)
+        except CoordinatorError as refused:
+            tell_refused(own.tell, context, request, refused.error)
+            raise
         return commit_records(groups.offsets, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
 
     def commit_plain(
@@ -189,9 +194,13 @@ class GroupShard:
     ) -> CoordinatorResult[AcceptedCommit]:
         """Commit the offsets of a plain request, whose topics are known."""
         groups = self.groups
-        check = admit(groups, request.shape, context.api_version)
-        if check is not None:
-            check_plain(request.shape, check)
+        try:
+            check = admit(groups, request.shape, context.api_version)
+            if check is not None:
+                check_plain(request.shape, check)
+        except CoordinatorError as refused:
+            tell_refused(self._context.tell, context, request.shape, refused.error)
+            raise
         return plain_commit_records(groups.offsets, request, self._context.clock.wall_ms())
 
     def commit_in_transaction(
@@ -199,7 +208,11 @@ class GroupShard:
     ) -> CoordinatorResult[OffsetCommitResponse]:
         """Commit offsets that count when the transaction of a producer commits: the runtime gets its claim."""
         own = self._context
-        return commit_in_transaction(self.groups, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
+        try:
+            return commit_in_transaction(self.groups, request, own.clock.wall_ms(), own.config.offset_metadata_max_bytes)
+        except CoordinatorError as refused:
+            tell_refused(own.tell, context, request, refused.error)
+            raise
 
     def fetch_latest_offsets(
         self, context: RequestContext, request: LatestFetch, reply: Reply[OffsetsMoment]

@@ -76,6 +76,7 @@ from coordinator_server.server.node import Node
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
+from coordinator_server.server.refused_commits import answer_refused_commits
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
@@ -193,7 +194,7 @@ def compose(site: Site, store: LogStore) -> Parts:
     producer_ids = ProducerIds(
         site.nodes.id, lambda request, reply: _allocate(node, request, reply), services.clock.now_ms, loop.call_later
     )
-    group_counts = GroupCounts(GroupNews(services.clock.now_ms).tell if config.log.log_rebalances else report_nothing)
+    group_counts = _group_counts(config, services)
     topics = LoopTopics()
     group_settings = SettingsOfGroups(config, topics.settings, incidents.report)
     authorizer = authorizer_of(config)
@@ -254,7 +255,7 @@ def compose(site: Site, store: LogStore) -> Parts:
     metrics = LoopMetrics(
         node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts, audit), services.clock
     )
-    operations |= metrics.operations
+    operations |= metrics.operations | {"refused-commits": partial(answer_refused_commits, group_counts.refused_commits)}
     retention = _retention(site, store)
     reconfiguration = Reconfiguration(config, certificates, listener, retention, partial(_connection_limits, site, store), sasl)
     status.listener, status.certificates = listener, certificates
@@ -282,6 +283,12 @@ def compose(site: Site, store: LogStore) -> Parts:
         control,
         cleaner,
     )
+
+
+def _group_counts(config: Config, services: LoopServices) -> GroupCounts:
+    """Return the counts, which pass on what has lines in the server's log."""
+    news = GroupNews(services.clock.now_ms).tell if config.log.log_rebalances else report_nothing
+    return GroupCounts(news, services.clock.wall_ms)
 
 
 def _tools(

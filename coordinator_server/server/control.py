@@ -42,6 +42,7 @@ READING: Final = frozenset(
         "loops",
         "metrics",
         "pipeline",
+        "refused-commits",
         "quotas",
         "seal",
         "shards",

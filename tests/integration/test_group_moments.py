@@ -276,3 +276,23 @@ def test_waiting_names_who_is_late(tmp_path: Path) -> None:
     stopped = command(*words)
     assert (stopped.returncode, stopped.stderr.count("\n")) == (1, 1)
     assert "only a running server knows who is late" in stopped.stderr
+
+
+def test_why_shows_the_commits_that_the_server_has_refused(server: Server) -> None:
+    """They are not in the log: the last ones, and how many there were."""
+    [member] = form_group(server.address, GROUP, 1)
+    assert set(member.commit("orders", {0: 1}).values()) == {ErrorCode.NONE}
+    member.generation_id += 1
+    for _ in range(7):
+        assert set(member.commit("orders", {0: 2}).values()) == {ErrorCode.ILLEGAL_GENERATION}
+
+    told = command("groups", "why", GROUP, "--data-dir", server.data_dir)
+
+    lines = [line.partition("Z  ")[2] for line in told.stdout.splitlines()]
+    assert [line.startswith("commit refused, ILLEGAL_GENERATION (OffsetCommit v9 of tests-") for line in lines[-6:]] == [
+        False,
+        *[True] * 5,
+    ]
+    assert "since its start the server has refused 7 commits of this group: 7 ILLEGAL_GENERATION" in told.stderr
+    assert server.stop() == 0
+    assert "refused" not in command("groups", "why", GROUP, "--data-dir", server.data_dir).stdout

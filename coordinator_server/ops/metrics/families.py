@@ -161,6 +161,12 @@ OF_LOOPS: Final = (
         f"{_GROUPS},name=group-completed-rebalance-count; {_GROUPS},name=consumer-group-rebalance-count; "
         f"{_GROUPS},name=share-group-rebalance-count",
     ),
+    Family(
+        "refused_commits",
+        Kind.COUNTER,
+        "Commits that groups have refused, by error: the client is out of its group, or late. 'groups why' has the last ones of a group.",
+        ("error",),
+    ),
     Family("sessions_expired", Kind.COUNTER, "Members that were removed because they sent no heartbeat in time."),
     Family(
         "group_commit_age_seconds",

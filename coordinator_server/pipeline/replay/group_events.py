@@ -20,6 +20,7 @@ EMPTY: Final = "empty"
 KEPT: Final = "kept"
 """A group without offsets, of which only its record is left."""
 COMMITTED: Final = "offsets committed"
+REFUSED: Final = "commit refused"
 NOT_COMMITTED: Final = "offsets not committed"
 """Offsets of a transaction that was aborted: what they would have changed."""
 RESET: Final = "offsets reset"
@@ -76,6 +77,8 @@ class Event(Struct, omit_defaults=True):
     commits: int = 0
     until_ms: int | None = None
     in_transaction: bool = False
+    # Of a commit that the running server has refused: the error, which the log does not have.
+    error: str = ""
 
 
 def in_runs(events: Iterable[Event]) -> Iterator[Event]:

@@ -28,6 +28,7 @@ from coordinator_server.server.listener import Listener
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
 from coordinator_server.server.node import Node
+from coordinator_server.server.refused_commits import ERRORS
 from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.slow_turns import NO_API
 from protocol.error_codes import ErrorCode
@@ -130,6 +131,7 @@ class LoopMetrics:
         samples["incidents"] = _from_zero(NAMES, self._of.incidents.counts)
         samples["access_refusals"] = _from_zero(REFUSALS, self._of.audit.counts)
         samples["rebalances"] = _from_zero(REASONS, self._of.group_counts.reasons)
+        samples["refused_commits"] = _from_zero([error.name for error in ERRORS], self._of.group_counts.refused_commits.errors)
         samples["sessions_expired"] = [[self._of.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
         if self._node.nodes.loop == 0:

@@ -10,7 +10,7 @@ from coordinator_server.server.group_counts import GroupCounts
 def test_rebalances_count_by_reason_and_are_told_on() -> None:
     """A reason may be followed by the member; one that several members have counts once for a rebalance."""
     told: list[tuple[str, dict[str, Any]]] = []
-    counts = GroupCounts(lambda name, **fields: told.append((name, fields)))
+    counts = GroupCounts(lambda name, **fields: told.append((name, fields)), lambda: 0)
 
     counts.tell("rebalanced", group_id="g", reasons=["member-joined a", "member-joined b", "session-timeout c"])
     counts.tell("rebalanced", group_id="g", reasons=["member-joined d"])
