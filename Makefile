@@ -87,12 +87,14 @@ mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and 
 	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/mutation.lock
 	@$(BIN)/python -m tests.mutation --mutants $(or $(MUTANTS),100) --seed $(or $(SEED),1) $(ARGS)
 
-check: with-dev ## style, types, import direction, generated code: what CI checks before the tests
+check: with-dev ## style, types, import direction, generated code, sizes of files, subjects of commits: what CI checks before the tests
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m protocol.generate --check
+	@$(BIN)/python scripts/check_sizes.py
+	@$(BIN)/python scripts/check_commits.py
 
 format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
