@@ -11,7 +11,10 @@ from urllib.request import urlopen
 
 import pytest
 
+from protocol.error_codes import ErrorCode
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
+from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.support.certificates import Authority
 from tests.support.client import Client
 from tests.support.command_forks import run_command
@@ -30,7 +33,9 @@ BROKEN = {
         f'Module required user_a="{MARKER}" user_b="${{env:NOBODY_HAS_THIS}}";',
         f'Module required user_a="{MARKER}',
         f"{MARKER}",
+        f'Module required user_a="{MARKER}" user_a="again {MARKER}" {MARKER};',
     ],
+    "ssl.key.password": [f"{MARKER}", f"{MARKER}${{directory:/etc:.}}"],
     "listener.name.ssl.ssl.key.password": [f"{MARKER}${{env:NOBODY_HAS_THIS}}", f"{MARKER}"],
     "ssl.keystore.key": [f"-----BEGIN PRIVATE KEY-----\n{MARKER}\n", f"{MARKER}${{file:/nowhere:key}}"],
     "ssl.keystore.certificate.chain": [f"-----BEGIN CERTIFICATE-----\n{MARKER}\n-----END CERTIFICATE-----\n"],
@@ -108,17 +113,45 @@ def seen(server: Marked) -> dict[str, str]:
     return texts
 
 
+def refused_start(server: Marked) -> dict[str, str]:
+    """What a server says that does not start with the properties of the file, by place."""
+    done = run_command("serve", "--config", server.file, "--data-dir", server.file.parent / "other")
+    assert done.returncode, done.stderr
+    return {"serve, stdout": done.stdout, "serve, stderr": done.stderr}
+
+
+def use_passwords(server: Marked) -> list[str]:
+    """Set a password, and log in with wrong ones. Return what may be nowhere."""
+    words = ("users", "add", "ann", "--password-env", "PASSWORD", "--data-dir", str(server.data_dir))
+    done = [run_command(*words, *more, environment={"PASSWORD": f"ann's {MARKER}"}) for more in ((), ("--execute",))]
+    assert [each.returncode for each in done] == [0, 0]
+    for password in (f"ann's {MARKER}", f"\N{SNOWMAN}{MARKER}", ""):
+        with Client((server.host, server.listeners["SASL_PLAINTEXT"][0])) as client:
+            assert client.ask(SaslHandshakeRequest("PLAIN"), 1, SaslHandshakeResponse).error_code == 0
+            token = f"\0a\0{password}\0{MARKER}" if not password else f"\0a\0{password}"
+            answer = client.ask(SaslAuthenticateRequest(token.encode()), 2, SaslAuthenticateResponse)
+            assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+            assert MARKER not in str(answer)
+    return [each.stdout + each.stderr for each in done]
+
+
 def test_no_surface_shows_a_sensitive_property(server: Marked) -> None:
     """Each is changed for the worse in each way; the server names the property and goes on with the old value."""
     places: set[str] = set()
+    assert MARKER not in "".join(use_passwords(server))
     for name, values in BROKEN.items():
         for value in values:
             before = refusals(server)
             server.write({name: value})
             server.send_signal(signal.SIGHUP)
             eventually(partial(is_refused, server, before))
+            for place, text in refused_start(server).items():
+                places.add(place)
+                assert not any(secret in text for secret in secrets_of(server)), (name, value, place)
         shown = seen(server)
         places.update(shown)
         for place, text in shown.items():
             assert not any(secret in text for secret in secrets_of(server)), (name, place)
-    assert len(places) > 20
+    assert "authentication-failed" in server.log()
+    assert "User:ann" in server.log()
+    assert len(places) > 25
