@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from coordinator_server.cli.answers import add_output_argument
 from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.local_dir import location
 
@@ -42,4 +43,5 @@ def add_common(*parsers: argparse.ArgumentParser, asks_server: bool = False, req
             )
         else:
             add_log_argument(each, required=required)
-        each.add_argument("--json", action="store_true", help="print the answer as JSON")
+        add_output_argument(each)
+        each.add_argument("--json", action="store_true", help="the same as -o json")

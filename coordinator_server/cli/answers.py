@@ -37,8 +37,30 @@ class Answer:
 
 
 def add_output_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the option that chooses the form of the answer."""
-    parser.add_argument("-o", "--output", choices=tuple(_FORMS), default="text", help="form of the answer (%(default)s)")
+    """Declare the option that chooses the form of the answer, unless the parser has it."""
+    if parser.get_default("output") is None:
+        parser.add_argument("-o", "--output", choices=tuple(_FORMS), default="text", help="form of the answer (%(default)s)")
+
+
+def add_json_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of an answer that is text or one JSON value: ``options.json`` is which."""
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", action=_ChooseJson, help="form of the answer (%(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="the same as -o json")
+
+
+class _ChooseJson(argparse.Action):
+    """Sets ``output`` and ``json``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        namespace.output, namespace.json = values, values == "json"
 
 
 def add_execute_argument(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from coordinator_server import __version__
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_no_wait_argument, retries_of
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", type=local_dir, required=True, metavar="DIR", help="the directory of the backup")
     parser.add_argument("--state-only", action="store_true", help="leave out the history that compaction has replaced")
     add_no_wait_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
@@ -31,7 +32,7 @@ examples:
   coordinator-server compact --data-dir ./data
   coordinator-server compact --data-dir ./data --engine python          # no Spark, no Java; the same bytes
   coordinator-server compact --data-dir /shared/data --master spark://head:7077      # docs/spark.md
-  coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 --json
+  coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 -o json
 
 The spark engine needs the extra: pip install 'coordinator-server[spark]'. The extra includes Java.
 """
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="slower, and needs no Spark and no Java", workers_see="DIR")
     add_own_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
 
 
 def add_own_arguments(parser: argparse.ArgumentParser) -> None:

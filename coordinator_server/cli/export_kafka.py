@@ -12,6 +12,7 @@ import argparse
 import sys
 import time
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.cli.owner import give_to_owner
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KAFKA_LOG_DIR",
         help="the stopped broker's log.dirs, with __consumer_offsets-0 in it",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,17 +9,19 @@ from collections.abc import Iterator, Sequence
 from heapq import merge
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from coordinator_server.cli import answers
+from coordinator_server.cli.answers import NOT_EXECUTED, Answer
 from coordinator_server.cli.connected import Connected, connected_lines
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_waiting import show_waiting
-from coordinator_server.cli.group_words import changes_ahead, event_line, partitions_text
+from coordinator_server.cli.group_words import event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import counted, note
 from coordinator_server.cli.refused import refused_commits
 from coordinator_server.cli.table import columns
-from coordinator_server.cli.timelines import check_form, is_chosen, newest, print_events
+from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -35,13 +37,17 @@ SHARE = "share"
 """The type of groups that have share partitions instead of committed offsets."""
 
 
+_SET, _DELETED, _UNCHANGED = "set", "deleted", "unchanged"
+# What becomes of an offset, before it is so.
+_AHEAD: Final = {_SET: "would be set", _DELETED: "would be deleted", _UNCHANGED: _UNCHANGED}
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the answer and return the exit code."""
-    return run_action(options, _ACTIONS, _OF_A_SERVER)
+    return run_action(options, _ACTIONS, _OF_A_SERVER, _WITH_ROWS)
 
 
 def _why(options: argparse.Namespace) -> None:
-    check_form(options)
     if options.follow and options.until is not None:
         raise ConfigError("--follow goes on until ctrl-C: leave out --until")
     shard = shard_of(options.data_dir, options.group)
@@ -72,7 +78,7 @@ def _at(options: argparse.Namespace) -> None:
     print_answer(options, then, _group_text(then))
 
 
-def _restore(options: argparse.Namespace) -> None:
+def _restore(options: argparse.Namespace) -> int:
     if options.time > time.time() * 1000:
         raise CannotRun(f"--at {shown(options.time)} is in the future")
     before, then = _groups_at(options, _END_OF_TIME, options.time)
@@ -81,44 +87,59 @@ def _restore(options: argparse.Namespace) -> None:
     if then.group.type == SHARE:
         raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
     wanted = then.group.offsets
-    changes = _changes(before.group.offsets if before.group is not None else [], wanted)
     members = before.group.members if before.group is not None else []
     for line in connected_lines(
         options.group, [Connected(each.member_id, each.client_id, each.client_host, each.group_instance_id) for each in members]
     ):
         note(line)
-    restored = None
+    changes = _changes(options.group, before.group.offsets if before.group is not None else [], wanted)
     if options.execute:
-        offsets = [
-            {
-                "topic": o.topic,
-                "partition": o.partition,
-                "offset": o.offset,
-                "leader_epoch": o.leader_epoch,
-                "metadata": o.metadata,
-            }
-            for o in wanted
-        ]
-        group = {"group_id": options.group, "offsets": offsets, "as_of": shown(options.time)}
-        answer = ask_server(options.data_dir, {"op": "restore", "shards": [then.shard], "group": group})
-        if answer is None:
-            raise PipelineError(f"no server runs on {options.data_dir}: start it, then restore")
-        restored = answer["restored"]
-    print_answer(options, {"changes": changes, "restored": restored}, _table_of_changes(changes, len(members), restored))
+        written = _restored(options, then.shard, wanted)
+        notes = [f"{counted(written['written'], 'offset')} written, {written['deleted']} deleted"]
+        rows = [{**each, "error": None} for each in changes]
+    elif members:
+        error = f"the group has {counted(len(members), 'member')}: stop them first"
+        notes = []
+        rows = [{**each, "outcome": "refused", "error": error} for each in changes]
+    else:
+        rows = [{**each, "outcome": _AHEAD[each["outcome"]], "error": None} for each in changes]
+        is_same = all(each["outcome"] == _UNCHANGED for each in changes)
+        notes = ["already so: no offset would change" if is_same else NOT_EXECUTED]
+    answer = Answer(
+        rows, empty="the group had no offsets then, and has none", notes=notes, failed=bool(members and not options.execute)
+    )
+    return answers.print_answer(options.output, answer)
 
 
-def _expiring(options: argparse.Namespace) -> None:
+def _restored(options: argparse.Namespace, shard: str, wanted: Sequence[Offset]) -> dict[str, int]:
+    """Let the server restore offsets. Return how many it has written and deleted."""
+    offsets = [
+        {"topic": o.topic, "partition": o.partition, "offset": o.offset, "leader_epoch": o.leader_epoch, "metadata": o.metadata}
+        for o in wanted
+    ]
+    group = {"group_id": options.group, "offsets": offsets, "as_of": shown(options.time)}
+    answer = ask_server(options.data_dir, {"op": "restore", "shards": [shard], "group": group})
+    if answer is None:
+        raise PipelineError(f"no server runs on {options.data_dir}: start it, then restore")
+    restored: dict[str, int] = answer["restored"]
+    return restored
+
+
+def _expiring(options: argparse.Namespace) -> int:
     shard = shard_of(options.data_dir, options.group).name
     answer = ask_server(options.data_dir, {"op": "expiring", "shards": [shard], "group": options.group})
     if answer is None:
         raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")
     if not answer["is_known"]:
         raise PipelineError(f"there is no group {options.group}")
-    due = answer["expiring"]
-    rows = [("expires", "topic", "partition"), *((shown(each["at_ms"]), each["topic"], str(each["partition"])) for each in due)]
-    print_answer(options, due, columns(rows) if due else iter(["no offset of this group expires in its present state"]))
+    rows = [
+        {"group": options.group, "topic": each["topic"], "partition": each["partition"], "expires": shown(each["at_ms"])}
+        for each in answer["expiring"]
+    ]
+    return answers.print_answer(options.output, Answer(rows, empty="no offset of this group expires in its present state"))
 
 
+_WITH_ROWS = ("restore", "expiring", "waiting")
 _OF_A_SERVER = ("restore", "expiring", "waiting")
 _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, "waiting": show_waiting}
 
@@ -165,20 +186,17 @@ def _position(each: Offset) -> tuple[str, ...]:
     return each.topic, str(each.partition), str(each.offset), shown(each.commit_timestamp_ms)
 
 
-def _changes(before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:
-    """Return every position that either has, with the offset before and after."""
+def _changes(group_id: str, before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:
+    """Return every position that either has, with the offset before and after, and what becomes of it."""
     old, new = ({(each.topic, each.partition): each.offset for each in offsets} for offsets in (before, after))
     return [
-        {"topic": topic, "partition": partition, "before": old.get((topic, partition)), "after": new.get((topic, partition))}
-        for topic, partition in sorted({*old, *new})
+        {
+            "group": group_id,
+            "topic": at[0],
+            "partition": at[1],
+            "before": old.get(at),
+            "after": new.get(at),
+            "outcome": _DELETED if at not in new else _UNCHANGED if old.get(at) == new[at] else _SET,
+        }
+        for at in sorted({*old, *new})
     ]
-
-
-def _table_of_changes(changes: Sequence[dict[str, Any]], members: int, restored: dict[str, int] | None) -> Iterator[str]:
-    rows = [("topic", "partition", "before", "after")]
-    rows += [tuple("none" if cell is None else str(cell) for cell in change.values()) for change in changes]  # type: ignore[misc]
-    yield from columns(rows)
-    if restored is None:
-        yield changes_ahead(((each["before"], each["after"]) for each in changes), members)
-    else:
-        yield f"done: {counted(restored['written'], 'offset')} written, {restored['deleted']} deleted"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from coordinator_server.cli.output import counted
@@ -219,13 +219,3 @@ def _maker(event: Event, by: Change) -> str:
 def partitions_text(assignment: Mapping[str, Sequence[int]]) -> str:
     """Return an assignment as text."""
     return "; ".join(f"{topic} {','.join(map(str, partitions))}" for topic, partitions in assignment.items()) or "no partitions"
-
-
-def changes_ahead(changes: Iterator[tuple[int | None, int | None]], members: int) -> str:
-    """Return what a restore would do, as its dry run says it. The changes are offsets before and after."""
-    count = sum(before != after for before, after in changes)
-    if members:
-        return f"dry run: would be refused, the group has {counted(members, 'member')}: stop them first"
-    if not count:
-        return "dry run: already so, no offset would change"
-    return f"dry run: {counted(count, 'offset')} would change; --execute changes them"

@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
-from coordinator_server.cli.times import moment_ms
+from coordinator_server.cli.times import MOMENT, moment_ms
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import CannotRun
@@ -55,11 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="directory or URL of the tables; created if it does not exist",
     )
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
     view = parser.add_argument_group("views", "With --sql nothing is read or written, and --data-dir is not needed.")
     view.add_argument("--sql", choices=tuple(VIEWS), help="print the query of a view over the tables in --out")
     view.add_argument("--dialect", choices=tuple(DIALECTS), default=DUCKDB, help="who runs the query (%(default)s)")
-    view.add_argument("--at", type=moment_ms, metavar="TIME", help="the view at a past moment, such as 2026-11-21T14:06Z")
+    view.add_argument("--at", type=moment_ms, metavar="TIME", help=f"the view at a past moment: {MOMENT}")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.owner import give_to_owner
@@ -28,7 +29,7 @@ EPILOG = """\
 examples:
   coordinator-server import --from /var/lib/kafka/data --data-dir ./data
   coordinator-server import --from broker-1/data --from broker-2/data --data-dir ./data      # if no broker has all partitions
-  coordinator-server import --from /var/lib/kafka/data --data-dir ./data --json | jq .groups
+  coordinator-server import --from /var/lib/kafka/data --data-dir ./data -o json | jq .groups
 
 before: stop the consumers, so that groups are empty, then the broker, cleanly. --from is the broker's log.dirs; repeat it for several
 log.dirs or brokers. Of several replicas, the one with the highest end offset is read.
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="abort",
         help="offsets of open transactions: abort leaves them out, keep leaves them pending (%(default)s)",
     )
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

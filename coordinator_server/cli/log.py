@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.owner import give_to_owner
@@ -23,7 +24,7 @@ from coordinator_server.log.repair.salvage import Salvaged, salvage
 EPILOG = """\
 examples:
   coordinator-server log verify --data-dir ./data
-  coordinator-server log verify --data-dir ./data --json | jq '.damage[].path'
+  coordinator-server log verify --data-dir ./data -o json | jq '.damage[].path'
   coordinator-server log verify --data-dir ./data --salvage ./saved     # then: serve --data-dir ./saved
 
 --salvage: stop the server first. It does not change the damaged directory. It writes every batch without damage to a new directory,
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verify.add_argument(
         "--salvage", type=local_dir, metavar="OUT", help="write all that is not damaged to the new data directory OUT"
     )
-    verify.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(verify)
 
 
 def run(options: argparse.Namespace) -> int:

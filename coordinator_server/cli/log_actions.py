@@ -10,6 +10,7 @@ from threading import Timer
 from typing import Final
 
 from coordinator_server.cli.output import complain, note, say, say_json
+from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir
 from coordinator_server.pipeline.locations import local_copy, local_directory
@@ -17,12 +18,18 @@ from coordinator_server.pipeline.locations import local_copy, local_directory
 SILENCE_S: Final = 2.0
 """The time after which a command that waits says so."""
 
-Action = Callable[[argparse.Namespace], None]
-"""Prints its answer. May raise PipelineError, CannotRun and OSError."""
+Action = Callable[[argparse.Namespace], int | None]
+"""Prints its answer, and returns the exit code or None for 0. May raise PipelineError, CannotRun and OSError."""
 
 
-def run_action(options: argparse.Namespace, actions: Mapping[str, Action], of_a_server: Collection[str]) -> int:
-    """Run the chosen action, and return the exit code. Those ``of_a_server`` need a local directory, on which one runs."""
+def run_action(
+    options: argparse.Namespace, actions: Mapping[str, Action], of_a_server: Collection[str], with_rows: Collection[str] = ()
+) -> int:
+    """Run the chosen action, and return the exit code. Those ``of_a_server`` need a local directory, on which one runs.
+
+    Those ``with_rows`` may print CSV. Raises ConfigError.
+    """
+    _choose_form(options, has_rows=options.action in with_rows)
     try:
         if options.action in of_a_server:
             local_directory(options.data_dir, "the command asks the server that runs on it")
@@ -30,12 +37,11 @@ def run_action(options: argparse.Namespace, actions: Mapping[str, Action], of_a_
             check_data_dir(data_dir)
             options.data_dir = data_dir
             with _patience(data_dir) if options.action in of_a_server else nullcontext():
-                actions[options.action](options)
+                return actions[options.action](options) or 0
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
         return complain(error, 1)
-    return 0
 
 
 @contextmanager
@@ -51,8 +57,20 @@ def _patience(data_dir: Path) -> Iterator[None]:
 
 
 def print_answer(options: argparse.Namespace, answer: object, lines: Iterator[str]) -> None:
-    """Print the answer as JSON, or the lines."""
-    if options.json:
+    """Print the answer as JSON, as a line of JSON for each of its parts, or the lines."""
+    if options.output == "jsonl":
+        for each in answer if isinstance(answer, list) else [answer]:
+            say_json(each)
+    elif options.json:
         say_json(answer)
     else:
         say(lines)
+
+
+def _choose_form(options: argparse.Namespace, *, has_rows: bool) -> None:
+    """Let ``output`` be the form, also with ``--json``, and ``json`` whether it is JSON. Raises ConfigError."""
+    if options.output == "csv" and not has_rows:
+        raise ConfigError("-o csv is for answers that are rows: this one is text, JSON or lines of JSON")
+    if getattr(options, "json", False) and options.output == "text":
+        options.output = "json"
+    options.json = options.output in {"json", "jsonl"}

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from coordinator_server.cli.times import moment_ms
+from coordinator_server.cli.times import MOMENT, moment_ms
 from coordinator_server.client.errors import Refused
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def add_target_arguments(parser: argparse.ArgumentParser, *, required: bool = Tr
     target.add_argument("--to-latest", action="store_true", help="behind the last message")
     target.add_argument("--to-current", action="store_true", help="what is committed now: commit it again")
     target.add_argument("--shift-by", type=int, metavar="N", help="so many messages forward, or back if it is negative")
-    target.add_argument("--to-datetime", type=moment_ms, metavar="TIME", help="the first message of this time or later: ISO 8601")
+    target.add_argument(
+        "--to-datetime", type=moment_ms, metavar="TIME", help=f"the first message of this time or later: {MOMENT}"
+    )
     target.add_argument(
         "--by-duration", type=duration_ms, metavar="DURATION", help="the first message of so long ago or later: PT30M"
     )

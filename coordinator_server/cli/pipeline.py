@@ -1,7 +1,7 @@
 """Run several jobs in one Spark session, which starts once: compact, history, verify.
 
 The jobs run in the order given. Each is the command of its name, with its options and its output
-(with --json a line each). The first job that fails ends the run with its exit code.
+(with -o json a line each). The first job that fails ends the run with its exit code.
 
 With --every it is a daemon: it keeps the session open and runs the jobs again and again, whenever the
 log has grown enough. It prints a line for each job, and tells the running server, whose control.sock
@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from coordinator_server.cli import compact, history, verify
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.jobs import Job, run_job
 from coordinator_server.cli.local_dir import local_dir
@@ -31,7 +32,7 @@ EPILOG = """\
 examples:
   coordinator-server pipeline compact history verify --data-dir ./data --out ./history
   coordinator-server pipeline compact history verify --data-dir ./data --out ./history --every 10m
-  coordinator-server pipeline compact verify --data-dir /shared/data --master spark://head:7077 --json
+  coordinator-server pipeline compact verify --data-dir /shared/data --master spark://head:7077 -o json
 """
 
 
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     compact.add_own_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print each job's result as JSON")
+    add_json_arguments(parser)
     daemon = parser.add_argument_group("schedule", "The jobs run again and again, until SIGTERM.")
     daemon.add_argument("--every", type=duration_ms, metavar="TIME", help="the time between two rounds, such as 10m")
     daemon.add_argument(

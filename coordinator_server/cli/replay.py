@@ -14,11 +14,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_log_argument, retries_of
 from coordinator_server.cli.group_words import partitions_text
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
-from coordinator_server.cli.times import moment_ms, shown
+from coordinator_server.cli.times import MOMENT, moment_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir, is_served, seal
@@ -33,10 +34,10 @@ examples:
   coordinator-server replay --data-dir ./data --at 2026-11-20T10:00Z
   coordinator-server replay --data-dir ./data --why
   coordinator-server replay --data-dir ./data --digest
-  coordinator-server replay --data-dir ./data --json | jq '.[].groups[].group_id'
+  coordinator-server replay --data-dir ./data -o json | jq '.[].groups[].group_id'
 """
 
-# Maximum width of a table's cell; --json has the whole value.
+# Maximum width of a table's cell; -o json has the whole value.
 WIDEST = 60
 
 
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at",
         type=_offset_or_moment,
         metavar="WHEN",
-        help="read the records before this offset, or those up to this time, such as 2026-11-20T10:00Z (default: all)",
+        help=f"read the records before this offset, or those up to this time (default: all): {MOMENT}",
     )
     sealing = parser.add_mutually_exclusive_group()
     sealing.add_argument(
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the client and the reason of each generation and committed offset, if the log has them",
     )
-    parser.add_argument("--json", action="store_true", help="print the state as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

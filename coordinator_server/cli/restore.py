@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.owner import give_to_owner
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--data-dir", type=local_dir, metavar="DIR", help="the new data directory")
     where.add_argument("--check", action="store_true", help="read the backup and compare its checksums, and write nothing")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -22,9 +22,8 @@ from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
-from coordinator_server.cli.times import moment_ms
+from coordinator_server.cli.times import MOMENT, moment_ms
 from coordinator_server.client.errors import Refused
-from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
@@ -36,7 +35,7 @@ EPILOG = """\
 examples:
   coordinator-server share describe workers --bootstrap 127.0.0.1:9092              # where each partition starts
   coordinator-server share describe workers --data-dir ./data                       # where each partition is, what is stuck
-  coordinator-server share describe workers --topic jobs --json --data-dir ./data
+  coordinator-server share describe workers --topic jobs -o json --data-dir ./data
   coordinator-server share at workers 2026-11-20T10:00Z --data-dir ./data           # the same at a moment
   coordinator-server share why workers --topic jobs --partition 3 --data-dir ./data # every change, and who made it
   coordinator-server share why workers --topic jobs --partition 3 --offset 1042 --data-dir ./data    # one record's deliveries
@@ -48,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(parser)
     describe = _action(actions, "describe", "where each share partition starts, what is in flight, and which batch is stuck")
     at = _action(actions, "at", "the same at a moment")
-    at.add_argument("time", type=moment_ms, metavar="TIME", help="ISO 8601, UTC without a zone: 2026-11-20T10:00Z")
+    at.add_argument("time", type=moment_ms, metavar="TIME", help=MOMENT)
     why = _action(actions, "why", "every change of the share partitions: deliveries, acknowledgements, and who made it")
     for each in (describe, at, why):
         each.add_argument("--topic", metavar="NAME", help="only this topic, by name or id")
@@ -72,9 +71,6 @@ def run(options: argparse.Namespace) -> int:
         return run_cluster_action(options, _ask)
     if options.action == "describe":
         refuse_both(options)
-        if options.output not in {"text", "json"}:
-            raise ConfigError(f"-o {options.output} is for answers of a running server: the log's are text or JSON")
-        options.json |= options.output == "json"
     return run_action(options, _ACTIONS, ())
 
 

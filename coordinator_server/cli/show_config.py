@@ -1,7 +1,7 @@
 """Describe properties: value, where it is from, allowed values, unit, meaning, and whether they are Kafka's.
 
 The value is the one that serve has with the same options and environment. Each property begins with a
-line NAME=VALUE; --values prints these lines alone. With --json it is one object with a field for each
+line NAME=VALUE; --values prints these lines alone. With -o json it is one object with a field for each
 property. --markdown prints the page docs/properties.md.
 """
 
@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from coordinator_server.cli import configuration
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.output import note, say, say_json
 from coordinator_server.config.description import Property
 from coordinator_server.config.load import shown_values
@@ -27,7 +28,7 @@ examples:
   coordinator-server config                                       # all properties
   coordinator-server config log.flush offsets.retention.minutes   # these
   coordinator-server config --values                              # NAME=VALUE lines, for scripts
-  coordinator-server config --json --override num.partitions=6    # all of it as data
+  coordinator-server config -o json --override num.partitions=6    # all of it as data
   coordinator-server config --config server.properties            # what serve makes of this file
 
 """
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a property; all without one")
     configuration.add_arguments(parser)
     parser.add_argument("--values", action="store_true", help="print names and values only")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_arguments(parser)
     parser.add_argument("--markdown", action="store_true", help="print a page with all properties and their defaults")
 
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
 from coordinator_server.cli.output import counted, note, say, say_json
-from coordinator_server.cli.times import moment_ms
-from coordinator_server.config import ConfigError
+from coordinator_server.cli.times import MOMENT, moment_ms
 
 MOST_EVENTS = 100
 
@@ -25,8 +24,8 @@ T = TypeVar("T", bound=Timed)
 
 def add_timeline_arguments(parser: argparse.ArgumentParser, each: str) -> None:
     """Declare which events are printed. ``each`` says what is printed one by one with ``--each``."""
-    parser.add_argument("--since", type=moment_ms, metavar="TIME", help="only what happened then or later")
-    parser.add_argument("--until", type=moment_ms, metavar="TIME", help="only what happened before then, or then")
+    parser.add_argument("--since", type=moment_ms, metavar="TIME", help=f"only what happened then or later: {MOMENT}")
+    parser.add_argument("--until", type=moment_ms, metavar="TIME", help=f"only what happened before then, or then: {MOMENT}")
     parser.add_argument(
         "--limit",
         type=_limit,
@@ -35,15 +34,6 @@ def add_timeline_arguments(parser: argparse.ArgumentParser, each: str) -> None:
         help="the newest N events; 0 for all (%(default)s)",
     )
     parser.add_argument("--each", action="store_true", help=each)
-
-
-def check_form(options: argparse.Namespace) -> None:
-    """Refuse CSV, and let ``--json`` be ``-o json``. Raises ConfigError."""
-    if options.output == "csv":
-        raise ConfigError("-o csv is for answers of a running server: the log's are text, JSON or lines of JSON")
-    if options.json and options.output == "text":
-        options.output = "json"
-    options.json = options.output == "json"
 
 
 def is_chosen(options: argparse.Namespace, at_ms: int) -> bool:

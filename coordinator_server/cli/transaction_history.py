@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from coordinator_server.cli import answers
+from coordinator_server.cli.answers import changes
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
-from coordinator_server.cli.output import note
 from coordinator_server.cli.table import columns
-from coordinator_server.cli.timelines import check_form, is_chosen, newest, print_events
+from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server, seal
@@ -21,7 +22,7 @@ from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Kno
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer and return the exit code."""
-    return run_action(options, _ACTIONS, ("abort",))
+    return run_action(options, _ACTIONS, of_a_server=("abort",), with_rows=("abort",))
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -41,7 +42,6 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _why(options: argparse.Namespace) -> None:
-    check_form(options)
     steps = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
     first = next(steps, None)
     if first is None:
@@ -57,28 +57,36 @@ def _hanging(options: argparse.Namespace) -> None:
     print_answer(options, found, columns(rows) if found else iter(["no transaction hangs"]))
 
 
-def _abort(options: argparse.Namespace) -> None:
-    if not options.execute:
-        _show_abort(options)
-        return
-    shard = shard_of(options.data_dir, options.transactional_id).name
-    request = {"op": "abort-transaction", "shards": [shard], "transactional_id": options.transactional_id}
-    answer = ask_server(options.data_dir, request)
-    if answer is None:
-        raise PipelineError(f"no server runs on {options.data_dir}: start it, then abort")
-    aborted: Mapping[str, Any] = answer["aborted"]
-    print_answer(options, aborted, iter([f"done: producer {aborted['producer_id']} epoch {aborted['producer_epoch']} is fenced"]))
+def _abort(options: argparse.Namespace) -> int:
+    found = _open(options)
+    if options.execute:
+        shard = shard_of(options.data_dir, options.transactional_id).name
+        request = {"op": "abort-transaction", "shards": [shard], "transactional_id": options.transactional_id}
+        answer = ask_server(options.data_dir, request)
+        if answer is None:
+            raise PipelineError(f"no server runs on {options.data_dir}: start it, then abort")
+        aborted: Mapping[str, Any] = answer["aborted"]
+        found |= {"producer_id": aborted["producer_id"], "producer_epoch": aborted["producer_epoch"]}
+    return answers.print_answer(options.output, changes([{**found, "error": None}], "aborted", executed=options.execute))
 
 
-def _show_abort(options: argparse.Namespace) -> None:
+def _open(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the open transaction of the options' id, as a row. Raises PipelineError."""
     known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)))
-    found = [each for each in known if each.transactional_id == options.transactional_id]
-    if not found:
+    found = next((each for each in known if each.transactional_id == options.transactional_id), None)
+    if found is None:
         raise PipelineError(f"transactional id {options.transactional_id} is not known")
-    if found[0].start_ms < 0:
+    if found.start_ms < 0:
         raise PipelineError(f"no transaction of {options.transactional_id} is open")
-    print_answer(options, found[0], _known_text(found[0]))
-    note("nothing was changed: --execute aborts this transaction and fences its producer")
+    return {
+        "transactional_id": found.transactional_id,
+        "state": found.state,
+        "producer_id": found.producer_id,
+        "producer_epoch": found.producer_epoch,
+        "open_since": shown(found.start_ms),
+        "partitions": found.partitions,
+        "groups": found.groups,
+    }
 
 
 _ACTIONS = {"list": _list, "describe": _describe, "why": _why, "hanging": _hanging, "abort": _abort}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.output import counted
@@ -30,7 +31,7 @@ from coordinator_server.pipeline.report import Counts
 EPILOG = """\
 examples:
   coordinator-server verify --data-dir ./data
-  coordinator-server verify --data-dir ./data --engine python --json
+  coordinator-server verify --data-dir ./data --engine python -o json
 """
 
 
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     add_log_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Spark and no Java", workers_see="DIR")
-    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    add_json_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -47,7 +47,7 @@ def test_an_administrator_ends_an_open_transaction(server: Server) -> None:
     """The log says so, and its producer is fenced."""
     producer = begin(server)
     [before] = ask(server, "list", "--open")
-    aborted = ask(server, "abort", "tx", "--execute")
+    [aborted] = ask(server, "abort", "tx", "--execute")
     eventually(lambda: ask(server, "list")[0]["state"] == "CompleteAbort")
     steps = ask(server, "why", "tx")
     with Producer(server.address, "tx") as again:
@@ -55,7 +55,8 @@ def test_an_administrator_ends_an_open_transaction(server: Server) -> None:
         late = again.end()
 
     assert (before["transactional_id"], before["groups"]) == ("tx", ["g"])
-    assert aborted == {"producer_id": producer.producer_id, "producer_epoch": producer.epoch}
+    assert (aborted["producer_id"], aborted["producer_epoch"]) == (producer.producer_id, producer.epoch)
+    assert (aborted["groups"], aborted["outcome"]) == (["g"], "aborted")
     assert [each["what"] for each in steps] == ["producer", "begun", "abort decided", "aborted"]
     assert (steps[1]["by"]["operation"], steps[2]["why"]) == ("TxnOffsetCommit v5", "asked by an administrator")
     assert late.error == ErrorCode.INVALID_TXN_STATE
@@ -67,8 +68,8 @@ def test_only_an_open_transaction_is_aborted(server: Server) -> None:
     ask(server, "abort", "tx", "--execute")
     eventually(lambda: ask(server, "list")[0]["state"] == "CompleteAbort")
 
-    assert "no transaction is open" in ask(server, "abort", "tx", "--execute", code=1)
-    assert "there is no such transactional id" in ask(server, "abort", "nobody", "--execute", code=1)
+    assert "no transaction of tx is open" in ask(server, "abort", "tx", "--execute", code=1)
+    assert "transactional id nobody is not known" in ask(server, "abort", "nobody", "--execute", code=1)
 
 
 def test_an_administrator_without_the_directory(server: Server, capsys: pytest.CaptureFixture[str]) -> None:

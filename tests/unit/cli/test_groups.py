@@ -156,15 +156,23 @@ def test_a_group_that_was_not_there(data: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_restore_shows_what_it_would_change(data: Path, capsys: pytest.CaptureFixture[str], server: Server) -> None:
     """No server is asked."""
-    assert shown(data, capsys, "restore", "g", "--at", BETWEEN) == [
-        "topic   partition  before  after",
-        "orders  0          50      5",
-        "orders  1          none    6",
-        "orders  2          70      none",
-        "dry run: 3 offsets would change; --execute changes them",
+    assert main(["groups", "restore", "g", "--at", BETWEEN, "--data-dir", str(data)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        "group  topic   partition  before  after  outcome",
+        "g      orders  0          50      5      would be set",
+        "g      orders  1          -       6      would be set",
+        "g      orders  2          70      -      would be deleted",
     ]
+    assert printed.err == "coordinator-server: nothing was changed: --execute makes the change\n"
     assert server.asked == []
-    assert shown(data, capsys, "restore", "g", "--at", ENDED)[-1] == "dry run: already so, no offset would change"
+    assert main(["groups", "restore", "g", "--at", ENDED, "-o", "json", "--data-dir", str(data)]) == 0
+    printed = capsys.readouterr()
+    assert [(row["before"], row["after"], row["outcome"]) for row in json.loads(printed.out)] == [
+        (50, 50, "unchanged"),
+        (70, 70, "unchanged"),
+    ]
+    assert printed.err == "coordinator-server: already so: no offset would change\n"
 
 
 def test_a_dry_run_says_what_the_server_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,9 +180,10 @@ def test_a_dry_run_says_what_the_server_would_refuse(tmp_path: Path, capsys: pyt
     write_meta(tmp_path)
     write_segments(tmp_path / SHARD, [Batch((Record(number, *row),)) for number, row in enumerate(rows)])
 
-    assert main(["groups", "restore", "g", "--at", ENDED, "--data-dir", str(tmp_path)]) == 0
+    assert main(["groups", "restore", "g", "--at", ENDED, "--data-dir", str(tmp_path), "-o", "jsonl"]) == 1
     printed = capsys.readouterr()
-    assert printed.out.splitlines()[-1] == "dry run: would be refused, the group has 2 members: stop them first"
+    [row] = map(json.loads, printed.out.splitlines())
+    assert (row["outcome"], row["error"]) == ("refused", "the group has 2 members: stop them first")
     assert [line.partition(" of ")[0] for line in printed.err.splitlines()] == [
         "coordinator-server: group g has member a",
         "coordinator-server: group g has member b",
@@ -226,7 +235,10 @@ def test_a_restore_asks_the_server_for_all_offsets_of_the_moment(
 ) -> None:
     server.answer = {"restored": {"written": 2, "deleted": 1}}
 
-    assert shown(data, capsys, "restore", "g", "--at", BETWEEN, "--execute")[-1] == "done: 2 offsets written, 1 deleted"
+    assert main(["groups", "restore", "g", "--at", BETWEEN, "--execute", "--data-dir", str(data)]) == 0
+    printed = capsys.readouterr()
+    assert [line.split()[-1] for line in printed.out.splitlines()] == ["outcome", "set", "set", "deleted"]
+    assert printed.err == "coordinator-server: 2 offsets written, 1 deleted\n"
     common = {"topic": "orders", "leader_epoch": -1}
     offsets = [
         {**common, "partition": 0, "offset": 5, "metadata": ""},
@@ -240,12 +252,13 @@ def test_what_expires_is_asked_of_the_server(data: Path, capsys: pytest.CaptureF
     server.answer = {"expiring": [{"at_ms": LATER_MS, "topic": "orders", "partition": 2}], "is_known": True}
 
     assert shown(data, capsys, "expiring", "g") == [
-        "expires                   topic   partition",
-        f"{ENDED}  orders  2",
+        "group  topic   partition  expires",
+        f"g      orders  2          {ENDED}",
     ]
     assert server.asked == [{"op": "expiring", "shards": [SHARD], "group": "g"}]
     server.answer = {"expiring": [], "is_known": True}
-    assert shown(data, capsys, "expiring", "g") == ["no offset of this group expires in its present state"]
+    assert main(["groups", "expiring", "g", "--data-dir", str(data)]) == 0
+    assert capsys.readouterr() == ("", "coordinator-server: no offset of this group expires in its present state\n")
     assert json.loads("".join(shown(data, capsys, "expiring", "g", "--json"))) == []
     server.answer = {"expiring": [], "is_known": False}
     assert "there is no group nobody" in refused(data, capsys, "expiring", "nobody")

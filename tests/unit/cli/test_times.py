@@ -28,7 +28,31 @@ def test_a_time_is_iso_8601_and_utc_if_it_has_no_zone(text: str, at_ms: int) -> 
     assert moment_ms(text) == at_ms
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "12:00"])
+# Half past one in the afternoon.
+NOW = "2026-11-20T13:30Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("5m ago", "2026-11-20T13:25"),
+        ("90s ago", "2026-11-20T13:28:30"),
+        ("2d-ago", "2026-11-18T13:30"),
+        ("13:30", "2026-11-20T13:30"),
+        ("9:05", "2026-11-20T09:05"),
+        ("13:29:59", "2026-11-20T13:29:59"),
+        ("13:40", "2026-11-19T13:40"),
+        ("today 13:40", "2026-11-20T13:40"),
+        ("yesterday 22:00", "2026-11-19T22:00"),
+        ("Yesterday 08:00", "2026-11-19T08:00"),
+    ],
+)
+def test_a_time_may_be_said_as_from_now(text: str, moment: str) -> None:
+    """A time of day is the last one of that name, in UTC, as times are shown."""
+    assert moment_ms(text, moment_ms(NOW)) == moment_ms(moment)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "24:00", "12:60", "12", "5 ago", "0m ago", "5m"])
 def test_anything_else_is_no_time(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time such as"):
         moment_ms(text)

@@ -180,7 +180,8 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[str, Any] | None],
 def test_a_running_server_aborts(data: Path, capsys: pytest.CaptureFixture[str], ask: Any) -> None:
     server = ask({"aborted": {"producer_id": 7, "producer_epoch": 3}})
 
-    assert shown(data, capsys, "abort", "tx", "--execute") == ["done: producer 7 epoch 3 is fenced"]
+    [row] = json.loads("".join(shown(data, capsys, "abort", "tx", "--execute", "-o", "json")))
+    assert (row["transactional_id"], row["producer_epoch"], row["groups"], row["outcome"]) == ("tx", 3, ["g"], "aborted")
     assert server.asked == [{"op": "abort-transaction", "shards": [SHARD], "transactional_id": "tx"}]
 
 
@@ -197,8 +198,9 @@ def test_an_abort_is_shown_before_it_is_made(data: Path, capsys: pytest.CaptureF
 
     assert main(["transactions", "abort", "tx", "--data-dir", str(data)]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("transactional id tx: Ongoing")
-    assert "--execute aborts this transaction" in printed.err
+    assert [line.split()[0] for line in printed.out.splitlines()] == ["transactional", "tx"]
+    assert printed.out.endswith("would be aborted\n")
+    assert printed.err == "coordinator-server: nothing was changed: --execute makes the change\n"
     assert server.asked == []
 
 
@@ -207,11 +209,11 @@ def test_an_abort_is_shown_before_it_is_made(data: Path, capsys: pytest.CaptureF
     [
         ["list", "--at", "2026-11-20"],
         ["list", "--data-dir", "d", "--bootstrap", "h:1"],
-        ["abort", "tx", "--data-dir", "d", "-o", "csv"],
+        ["describe", "tx", "--data-dir", "d", "-o", "csv"],
     ],
 )
 def test_the_log_or_a_server_is_asked(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """Only the log has the past; and only a server's answer has other forms than text and JSON."""
+    """Only the log has the past; and only answers that are rows can be CSV."""
     assert main(["transactions", *words]) == 2
     assert capsys.readouterr().out == ""
 
