@@ -18,6 +18,8 @@ from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 from protocol.scram_salts import SALT_BITS, salt_of
 
+LONGEST_MESSAGE: Final = 1 << 11
+"""Bytes of a client's message. Its names are prepared character by character: 64 KiB, which strangers may send, take 0.1 s."""
 _HASH_BYTES: Final = {ScramMechanism.SCRAM_SHA_256: 32, ScramMechanism.SCRAM_SHA_512: 64}
 
 
@@ -73,6 +75,8 @@ class ScramExchange:
 
     def answer(self, token: bytes, /) -> bytes:
         """Return the answer to a message of the client. Raises Refused."""
+        if len(token) > LONGEST_MESSAGE:
+            raise Refused
         try:
             message = token.decode()
             if not self._is_begun:

@@ -16,7 +16,7 @@ from coordinator_server.client.errors import AuthenticationFailed
 from coordinator_server.client.sasl import exchange as client_exchange
 from coordinator_server.client.settings import Sasl
 from coordinator_server.security.sasl.exchange import Exchange, Refused
-from coordinator_server.security.sasl.scram import ScramUsers, Strangers, scram
+from coordinator_server.security.sasl.scram import LONGEST_MESSAGE, ScramUsers, Strangers, scram
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
 ITERATIONS = 5000
@@ -142,6 +142,18 @@ def test_a_final_message_that_is_none_is_refused(change: bytes | Callable[[bytes
 
     with pytest.raises(Refused):
         talk(server, ScramMechanism.SCRAM_SHA_256, "alice", "alice's password", meddle)
+
+
+def test_a_long_message_is_refused_unread() -> None:
+    """To prepare a long name takes long, and strangers may send one."""
+    mechanism = ScramMechanism.SCRAM_SHA_256
+    fits = LONGEST_MESSAGE - len(b"n,,n=,r=nonce")
+    assert begun(mechanism, USERS).answer(b"n,,n=" + b"u" * fits + b",r=nonce").startswith(b"r=nonce")
+
+    server = begun(mechanism, USERS)
+    with pytest.raises(Refused):
+        server.answer(b"n,,n=" + b"u" * (fits + 1) + b",r=nonce")
+    assert server.claimed == ""
 
 
 def test_an_exchange_ends_once() -> None:
