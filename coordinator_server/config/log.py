@@ -43,6 +43,13 @@ class LogConfig(Part, frozen=True, kw_only=True):
             "batch of its own."
         ),
     ] = -1
+    offsets_commit_timeout_ms: Annotated[
+        Positive,
+        FromKafka(
+            "How long a request may wait for the log. Then the client gets COORDINATOR_NOT_AVAILABLE, or what its API says instead, "
+            "and tries again. The change may still be made."
+        ),
+    ] = 5000
     offsets_commit_coalesce: Annotated[
         bool,
         Ours(

@@ -2,8 +2,9 @@
 
 LogError
 ├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
-├── OutcomeUnknown    it may or may not be durable: the process must not go on with this log
+├── OutcomeUnknown    it may or may not be durable: the store is asked, and if it cannot say, the process must not go on with this log
 ├── Fenced            another process owns the shard now
+├── Diverged          the shard is the caller's, and does not end where the caller knows: acknowledged records are lost, or others write
 ├── DamagedLog        durable bytes have changed: the server refuses to start; names file and position
 ├── LockedLog         another process has the data directory; names its pid
 └── WrongDirectory    it is another directory than the command line or the properties mean
@@ -11,10 +12,7 @@ LogError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
-
-from coordinator_server.log.shards import ShardId
 
 
 class LogError(Exception):
@@ -34,18 +32,15 @@ class Unavailable(LogError):
 
 
 class OutcomeUnknown(LogError):
-    """A sync failed: what was written since the last successful sync may or may not be durable."""
+    """What was written may or may not be durable: a sync failed, or an answer was lost."""
 
 
 class Fenced(LogError):
-    """The epoch of an append is older than its shard's: that of ``shards``.
+    """The epoch of an append is older than its shard's. Nothing was written."""
 
-    The other appends of the submit were not written either.
-    """
 
-    def __init__(self, message: str, shards: Sequence[ShardId] = ()) -> None:
-        super().__init__(message)
-        self.shards = shards
+class Diverged(LogError):
+    """The epoch of an append is its shard's, and its offset is not: the process must not go on with this log."""
 
 
 class DamagedLog(LogError):

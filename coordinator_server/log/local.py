@@ -91,7 +91,7 @@ class _Parts(NamedTuple):
 
 
 class LocalLogStore:
-    """LogStore in a directory. ``submit`` is the ``Submitter``'s own: no commit pays for a call in between."""
+    """LogStore in a directory. ``submit`` and ``resolve`` are the ``Submitter``'s own: no commit pays for a call in between."""
 
     @classmethod
     def open(
@@ -155,9 +155,10 @@ class LocalLogStore:
         self._spare = Spare(self._journal, self._logs, worker, post, health)
         self._submitter = Submitter(self._logs, self._journal, self._writer, self._spare, self._maintenance, health)
         self.submit: Callable[[Sequence[Append], Done], None] = self._submitter.submit
+        self.resolve: Callable[[Sequence[Append], Done], None] = self._submitter.resolve
         self._spare.ask(0)
 
-    # LogStore, but for ``submit``.
+    # LogStore, but for ``submit`` and ``resolve``.
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         """Return the durable batches in offset order, from the one that holds ``from_offset``. Any thread may call this."""

@@ -11,7 +11,12 @@ Duties of the caller of ``submit``:
 
 1. ``submit`` one list of appends at a time per store, the next one after ``done`` was called.
 2. ``expected_offset`` is the shard's end offset as the caller knows it; the data is whole RecordBatches that start there.
-3. After an error the caller reverts each shard of the list to its ``expected_offset``, and may go on.
+3. Each shard has an outcome of its own, and ``done`` gets those that are not durable, by shard:
+
+       Unavailable       not written: revert the shard to its ``expected_offset``, and go on
+       Fenced            not written, and another process owns the shard: unload it
+       OutcomeUnknown    append nothing more to the shard, and ``resolve`` its appends. Other shards go on meanwhile
+       Diverged          end the process
 """
 
 from __future__ import annotations
@@ -28,7 +33,10 @@ from coordinator_server.worker import Worker
 
 FOREVER: Final = -1
 
-Done = Callable[[LogError | None], None]
+Failures = Mapping[ShardId, LogError]
+"""The outcomes of a list of appends: why shards are not durable. The other shards of the list are."""
+Done = Callable[[Failures | None], None]
+"""Gets the failures of a list of appends. None: all are durable."""
 OnSealed = Callable[[Mapping[ShardId, int] | LogError], None]
 Check = Callable[[], None]
 """Called before each batch of a search. An exception ends the search."""
@@ -56,10 +64,16 @@ class AppendingLog(Protocol):
     """Makes the batches of shards durable."""
 
     def submit(self, appends: Sequence[Append], done: Done, /) -> None:
-        """Make the batches durable, all or none. ``done(None)`` means that all are.
+        """Make the batches durable; of one shard all or none.
 
         ``done`` is called on the caller's loop. If the outcome is known before ``submit`` returns, because the write was done on
         the loop, ``done`` is called before that, too.
+        """
+
+    def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
+        """Find out, however long it takes, whether appends with an unknown outcome are durable. They never are later.
+
+        ``done`` is called as that of ``submit``. It gets OutcomeUnknown if nobody can say, now or later: end the process.
         """
 
 

@@ -13,9 +13,12 @@ from protocol.error_codes import ErrorCode
 
 
 class DeferredEvent:
-    """A callback and a response that wait until the records before ``offset`` are durable or have failed."""
+    """A callback and a response that wait until the records before ``offset`` are durable or have failed.
 
-    __slots__ = ("offset", "on_append", "reply", "response")
+    With a deadline, the response does not wait longer than that (``deadlines.py``).
+    """
+
+    __slots__ = ("has_deadline", "offset", "on_append", "reply", "response")
 
     def __init__(
         self,
@@ -23,11 +26,13 @@ class DeferredEvent:
         reply: Reply[Any] | None,
         response: object = DEFERRED,
         on_append: Callable[[ErrorCode | None], None] | None = None,
+        has_deadline: bool = False,
     ) -> None:
         self.offset = offset
         self.reply = reply
         self.response = response
         self.on_append = on_append
+        self.has_deadline = has_deadline
 
     def complete(self) -> None:
         """Call ``on_append``, then send the response. Called when the records are durable."""
@@ -50,10 +55,12 @@ class DeferredEvent:
 class DeferredEventQueue:
     """Events ordered by offset, then by arrival."""
 
-    __slots__ = ("_events",)
+    __slots__ = ("_events", "_marks")
 
     def __init__(self) -> None:
         self._events: deque[DeferredEvent] = deque()
+        # The last event at each of the last calls of ``age``.
+        self._marks: deque[DeferredEvent | None] = deque()
 
     def add(self, event: DeferredEvent) -> None:
         """Insert an event. Nearly always it belongs at the end."""
@@ -82,3 +89,18 @@ class DeferredEventQueue:
         while self._events and self._events[-1].offset > offset:
             taken.append(self._events.pop())
         return taken[::-1]
+
+    def age(self, ticks: int) -> list[DeferredEvent]:
+        """Return the events with a deadline that were parked before the last ``ticks`` calls of this. They stay in the queue."""
+        events, marks = self._events, self._marks
+        marks.append(events[-1] if events else None)
+        oldest = marks.popleft() if len(marks) > ticks else None
+        if oldest is None or oldest not in events:
+            return []
+        overdue = []
+        for event in events:
+            if event.has_deadline:
+                overdue.append(event)
+            if event is oldest:
+                break
+        return overdue

@@ -3,6 +3,14 @@
 While one submit is in progress the shards collect records for the next one. So batches grow with the load, and no request
 waits for a timer. One Flusher serves every runtime of the loop, because they share its journal.
 
+Each shard of a submit has an outcome of its own:
+
+    durable    the high watermark advances, and parked responses are sent
+    refused    the shard reverts, and parked responses fail
+    fenced     the same, and the shard is unloaded
+    unknown    nothing is written to the shard and nothing of it is answered until the store has found out which of these it is;
+               if it cannot, the process ends
+
 A runtime may set an append linger. Its shards' batches are then held for that time, or until one is full. With a linger of 0
 each operation is a separate batch, submitted at once or when the submit in progress is done.
 """
@@ -10,15 +18,15 @@ each operation is a separate batch, submitted at once or when the submit in prog
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
 import structlog
 
-from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown
+from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown
 from coordinator_server.log.shards import Append, ShardId
-from coordinator_server.log.store import AppendingLog
+from coordinator_server.log.store import AppendingLog, Failures
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.deferred import DeferredEvent
@@ -36,8 +44,8 @@ _LINGER = object()  # the key of a shard's timer
 class Flusher:
     """Submits open batches to the log, and advances high watermarks when they are durable.
 
-    ``soon`` runs a callback at the end of the loop's turn. ``fatal`` is called when the outcome of a write is unknown. Waiting
-    requests are not answered then, and the process must end.
+    ``soon`` runs a callback at the end of the loop's turn. ``fatal`` is called when the log cannot be trusted: waiting requests
+    are not answered then, and the process must end.
     """
 
     def __init__(self, store: AppendingLog, soon: Soon, fatal: Callable[[LogError], None]) -> None:
@@ -48,18 +56,23 @@ class Flusher:
         # Shards whose batches linger; a timer of each shard releases them.
         self._held: dict[ShardContext[Any], None] = {}
         self._flushing: list[tuple[ShardContext[Any], int]] = []
+        self._appends: list[Append] = []
+        # Shards with an unknown outcome, and the offset that they reach if it is durable.
+        self._unresolved: dict[ShardContext[Any], int] = {}
         self._due: deque[tuple[list[DeferredEvent], ErrorCode | None]] = deque()
         self._is_scheduled = False
-        self._is_failing = False
+        self._is_failing = self._is_lost = False
         self._idle: list[Callable[[], None]] = []
         self._submitted: list[Callable[[], None]] = []
+        # Called at each submit, while ``Deadlines`` does not look.
+        self.on_submit: Callable[[], None] | None = None
         # Called with the shards whose logs have grown, while a waiter has set it.
         self.on_durable: Callable[[list[ShardId]], None] | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing waits to be written and nothing is being written."""
-        return not self._dirty and not self._flushing and not self._held
+        return not (self._dirty or self._flushing or self._held or self._unresolved)
 
     def mark(self, context: ShardContext[Any], linger_ms: int = ADAPTIVE) -> None:
         """Schedule a shard's open batch to be written at the end of the turn, or after ``linger_ms``."""
@@ -86,11 +99,17 @@ class Flusher:
             self._idle.append(callback)
 
     def after_submit(self, callback: Callable[[], None]) -> None:
-        """Call back when the submit in progress is durable or has failed; immediately if there is none."""
-        if self._flushing:
+        """Call back when all that was submitted is durable or has failed; immediately if that is so."""
+        if self._flushing or self._unresolved:
             self._submitted.append(callback)
         else:
             callback()
+
+    def waiting(self) -> list[ShardContext[Any]]:
+        """Return the shards that wait for the log; none if nothing is being written."""
+        if not self._flushing and not self._unresolved:
+            return []
+        return list({**dict(self._flushing), **self._unresolved, **self._dirty})
 
     def _linger(self, context: ShardContext[Any], linger_ms: int) -> None:
         if linger_ms == 0:
@@ -111,47 +130,99 @@ class Flusher:
 
     def _flush(self) -> None:
         self._is_scheduled = False
-        if self._flushing:
+        if self._flushing or self._is_lost:
             return
         appends = []
-        for context in self._dirty:
+        dirty, self._dirty = self._dirty, {}
+        if self._unresolved:
+            self._dirty = {context: None for context in dirty if context in self._unresolved}
+            dirty = {context: None for context in dirty if context not in self._unresolved}
+        for context in dirty:
             append = context.take_flush()
             if append is not None:
                 appends.append(append)
                 self._flushing.append((context, context.flushing_to))
-        self._dirty.clear()
         if appends:
             self._submit(appends)
         elif self.is_idle:
             self._call_back(self._idle)
 
     def _submit(self, appends: list[Append]) -> None:
+        self._appends = appends
+        if self.on_submit is not None:
+            self.on_submit()
         try:
             self._store.submit(appends, self._flushed)
         except Exception as bug:
             # The store must report failures by its callback. After an exception it is unknown what was written.
             log.exception("submit-failed")
-            self._fatal(OutcomeUnknown(f"the log broke: {bug}"))
+            self._fail(OutcomeUnknown(f"the log broke: {bug}"))
 
-    def _flushed(self, failure: LogError | None) -> None:
-        if isinstance(failure, OutcomeUnknown):
-            self._fatal(failure)
-            return
+    def _flushed(self, failures: Failures | None) -> None:
         flushed, self._flushing = self._flushing, []
-        fenced: list[ShardContext[Any]] = []
-        if isinstance(failure, Fenced):
-            fenced = [context for context, _ in flushed if context.id in failure.shards]
-        else:
-            self._tell_operator(failure)
-        for context, offset in flushed:
-            if failure is None:
+        appends, self._appends = self._appends, []
+        if failures is None:
+            for context, offset in flushed:
                 self._due.append((context.commit(offset), None))
+            if self._is_failing:
+                self._tell_operator(None)
+            if self.on_durable is not None:
+                self.on_durable([context.id for context, _ in flushed])
+            self._go_on()
+            return
+        unknown = {context: offset for context, offset in flushed if isinstance(failures.get(context.id), OutcomeUnknown)}
+        if unknown:
+            self._unresolved |= unknown
+            self._resolve([append for append in appends if isinstance(failures.get(append.shard), OutcomeUnknown)])
+        if not self._is_lost:
+            self._settle([(context, offset) for context, offset in flushed if context not in unknown], failures)
+
+    def _resolve(self, appends: list[Append]) -> None:
+        log.warning("log-outcome-unknown", shards=[str(append.shard) for append in appends], action="the store is asked")
+        shards = {append.shard for append in appends}
+
+        def resolved(failures: Failures | None) -> None:
+            found = [(context, offset) for context, offset in self._unresolved.items() if context.id in shards]
+            for context, _ in found:
+                del self._unresolved[context]
+            self._settle(found, failures or {})
+
+        self._store.resolve(appends, resolved)
+
+    def _settle(self, found: list[tuple[ShardContext[Any], int]], failures: Failures) -> None:
+        """Settle shards that are durable, refused or fenced, each by itself."""
+        lost = next(
+            (failures[each.id] for each, _ in found if isinstance(failures.get(each.id), OutcomeUnknown | Diverged)), None
+        )
+        if lost is not None:
+            # Nobody knows what is durable: the shards stay as they are, and nothing of them is answered.
+            self._unresolved |= dict(found)
+            self._fail(lost)
+            return
+        durable, fenced = [], []
+        refused: LogError | None = None
+        for context, offset in found:
+            failure = failures.get(context.id)
+            if failure is None:
+                durable.append(context)
+                self._due.append((context.commit(offset), None))
+                continue
+            self._due.append((context.revert(), error_for(failure)))
+            self._dirty.pop(context, None)
+            if isinstance(failure, Fenced):
+                fenced.append(context)
             else:
-                self._due.append((context.revert(), error_for(failure)))
-                self._dirty.pop(context, None)
-        if failure is None and self.on_durable is not None:
-            self.on_durable([context.id for context, _ in flushed])
-        self._call_back(self._submitted)
+                refused = failure
+        if refused is not None or durable:
+            self._tell_operator(refused)
+        if durable and self.on_durable is not None:
+            self.on_durable([context.id for context in durable])
+        self._go_on(fenced)
+
+    def _go_on(self, fenced: Sequence[ShardContext[Any]] = ()) -> None:
+        """Write the next batches, and answer what is due."""
+        if not self._unresolved:
+            self._call_back(self._submitted)
         # Submit the next batches before answering, so that the disk works meanwhile. If that submit completes before this
         # line returns, the older events in the queue are answered first.
         if self._dirty:
@@ -162,6 +233,10 @@ class Flusher:
             context.on_fenced()
         if self.is_idle:
             self._call_back(self._idle)
+
+    def _fail(self, failure: LogError) -> None:
+        self._is_lost = True
+        self._fatal(failure)
 
     def _tell_operator(self, failure: LogError | None) -> None:
         """Log once when storage starts to refuse records, and once when it accepts them again."""
@@ -191,3 +266,19 @@ def answer_events(events: list[DeferredEvent], error: ErrorCode | None) -> None:
                 event.complete()
         except Exception:
             log.exception("deferred-event-failed", offset=event.offset)
+
+
+def answer_overdue(events: list[DeferredEvent]) -> int:
+    """Answer the clients of events that stay parked. Return the number of answers."""
+    answered = 0
+    for event in events:
+        reply = event.reply
+        if reply is None or event.response is DEFERRED:
+            continue
+        event.reply = None
+        answered += 1
+        try:
+            reply.fail(ErrorCode.REQUEST_TIMED_OUT)
+        except Exception:
+            log.exception("deferred-event-failed", offset=event.offset)
+    return answered

@@ -93,8 +93,10 @@ class CoordinatorRuntime(Generic[S]):
         append_linger_ms: int = ADAPTIVE,
         coalesces: bool = False,
         producer_times: ProducerTimes = KAFKAS_TIMES,
+        has_deadlines: bool = True,
     ) -> None:
         self.topic = topic
+        self._has_deadlines = has_deadlines
         self._producer_times = producer_times
         self._serde = serde
         self._build = build
@@ -133,7 +135,7 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._take_result(operation.name, shard, result, reply, context.origin, claim)
+            self._take_result(operation.name, shard, result, reply, context, claim)
             if result.again is not None:
                 return Repeat(shard, result.again, result.response)
         return None
@@ -230,13 +232,14 @@ class CoordinatorRuntime(Generic[S]):
         shard: ShardContext[S],
         result: CoordinatorResult[Any],
         reply: Reply[Any] | None,
-        origin: Origin | None,
+        context: RequestContext,
         claim: Claim | None = None,
     ) -> None:
         response, records = result.response, result.records
+        has_deadline = self._has_deadlines and context.api_key >= 0
         if isinstance(records, RecordBlock) or records:
-            event = DeferredEvent(0, reply, response, result.on_append)
-            if self._append(name, shard, result, event, origin, claim):
+            event = DeferredEvent(0, reply, response, result.on_append, has_deadline)
+            if self._append(name, shard, result, event, context.origin, claim):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
             elif result.is_atomic:
@@ -250,7 +253,7 @@ class CoordinatorRuntime(Generic[S]):
             if reply is not None and not isinstance(response, Deferred):
                 reply.complete(response)
         elif result.on_append is not None or not isinstance(response, Deferred):
-            shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append))
+            shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append, has_deadline))
 
     def _append(
         self,
@@ -307,7 +310,8 @@ class CoordinatorRuntime(Generic[S]):
                 result = operation()
                 if on_outcome is not None:
                     result = replace(result, on_append=partial(_report_both, on_outcome, result.on_append))
-                self._take_result(name, shard, result, None, origin if self._services.has_provenance else None)
+                own = RequestContext("", "", -1, 0, origin=origin if self._services.has_provenance else None)
+                self._take_result(name, shard, result, None, own)
             except CoordinatorError as refused:
                 log.info(
                     "own-operation-refused", operation=name, shard=str(shard.id), error=refused.error.name, why=refused.message

@@ -28,6 +28,7 @@ from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, Reply, RequestContext, report_nothing
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
@@ -324,7 +325,9 @@ def _services(site: Site, store: LogStore, courier: Courier) -> tuple[LoopServic
     flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
     outbox = OutboxQueue(courier, soon, timers, clock)
     executor = ExecutorQueue(site.environment.start_child, soon, timers, clock)
-    return LoopServices(store, flusher, timers, clock, loads, site.config.log.log_provenance, outbox, executor), executor
+    services = LoopServices(store, flusher, timers, clock, loads, site.config.log.log_provenance, outbox, executor)
+    Deadlines(flusher, _timers(services), site.config.log.offsets_commit_timeout_ms)
+    return services, executor
 
 
 def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopServices) -> CoordinatorRuntime[Any]:
@@ -337,6 +340,7 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
         max_batch_bytes=materials.config.log.message_max_bytes,
         append_linger_ms=settings.append_linger_ms,
         coalesces=settings.coalesces,
+        has_deadlines=topic != CATALOG.topic,
         producer_times=ProducerTimes(
             materials.config.transactions.producer_id_expiration_ms,
             materials.config.transactions.producer_id_expiration_check_interval_ms,

@@ -14,10 +14,11 @@ from random import Random
 
 import pytest
 
-from coordinator_server.log.errors import LogError, OutcomeUnknown
+from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.file_names import segment_path
 from coordinator_server.log.layers.retention import remove_segment
 from coordinator_server.log.shards import Append, LoopShards, ShardId
+from coordinator_server.log.store import Failures
 from coordinator_server.log.write.journal_writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
 from tests.support.storage import PowerCut, SimulatedDisk
@@ -35,18 +36,19 @@ class History:
         self.in_flight: list[Append] = []
         self.sealed: dict[str, bytes] = {}
         self.may_forget = False
+        self.was_full = False  # then shards without room may be left out of a frame
         self.begins: dict[ShardId, int] = {}  # after what retention removed
         self.gone: dict[ShardId, list[bytes]] = {}
 
     def end(self, each: ShardId) -> int:
         return self.ends.get(each, 0)
 
-    def settle(self, error: LogError | None) -> None:
-        if error is None:
-            for each in self.in_flight:
+    def settle(self, failures: Failures | None) -> None:
+        for each in self.in_flight:
+            if failures is None or each.shard not in failures:
                 self.acked.setdefault(each.shard, []).append(each.data)
                 self.ends[each.shard] = int.from_bytes(each.data[:8], "big") + int.from_bytes(each.data[23:27], "big") + 1
-        assert not isinstance(error, OutcomeUnknown)
+        assert not any(isinstance(error, OutcomeUnknown) for error in (failures or {}).values())
         self.in_flight = []
 
     def found(self, log: OpenLog) -> dict[ShardId, list[bytes]]:
@@ -61,11 +63,10 @@ class History:
         found = self.found(log)
         if self.may_forget:
             self.forget(found, log)
-        has = {len(found.get(each.shard, ())) > len(self.acked.get(each.shard, ())) for each in self.in_flight}
-        assert has in ({True}, {False}, set())
-        if has == {True}:
-            self.settle(None)
-        self.in_flight = []
+        has = {each.shard: len(found.get(each.shard, ())) > len(self.acked.get(each.shard, ())) for each in self.in_flight}
+        assert self.was_full or len(set(has.values())) <= 1
+        self.was_full = False
+        self.settle({shard: Unavailable("it did not get there") for shard, is_there in has.items() if not is_there})
         assert {each: batches for each, batches in found.items() if batches} == self.acked
         assert {each: log.store.end_offset(each) for each in self.acked} == self.ends
         for path, content in self.sealed.items():
@@ -81,6 +82,7 @@ class History:
         self.acked = {each: batches for each, batches in found.items() if batches}
         self.ends = {each: log.store.end_offset(each) for each in self.acked}
         self.may_forget = False
+        self.was_full = False  # then shards without room may be left out of a frame
 
 
 class Life:
@@ -132,6 +134,7 @@ class Life:
         self.log.store.submit(self.history.in_flight, self.history.settle)
 
     def fill_disk(self) -> None:
+        self.history.was_full = True
         operation = self.rng.choice(("reserve", "pwrite", "open", "rename", "truncate", "remove"))
         self.log.disk.fail(operation, self.rng.choice((errno.ENOSPC, errno.EDQUOT, errno.EMFILE)))
 

@@ -15,7 +15,7 @@ from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.file_names import layer_path
 from coordinator_server.log.storage import File
-from coordinator_server.log.write.journal_writer import Done, write_durably
+from coordinator_server.log.write.journal_writer import Written, write_durably
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.composition import Place
@@ -419,9 +419,9 @@ class Writer:
         self._write: Callable[[], LogError | None] | None = None
         self._frame = b""
         self._outcome: LogError | None = None
-        self._done: Done | None = None
+        self._done: Written | None = None
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         machine, world = self._process.machine, self._process.world
         took_us = world.between(100, machine.sync_us)
         if world.rng.random() < machine.inline_odds:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File, write_all
-from coordinator_server.log.write.journal_writer import Done
+from coordinator_server.log.write.journal_writer import Written
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
@@ -29,7 +29,7 @@ SEEDS = 40
 class HastyWriter(Writer):
     """Says that a write is durable when it is not synced."""
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         outcome: LogError | None = None
         try:
             write_all(file, data, position)
@@ -42,7 +42,7 @@ class HastyWriter(Writer):
 class ForgetfulWriter(Writer):
     """Says that a write is durable, and does not write it at all, once in ten times."""
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         if self._process.world.rng.random() < 0.1:
             done(None)
         else:

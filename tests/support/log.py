@@ -11,6 +11,7 @@ from coordinator_server.kinds import partition_counts
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, LoopShards, ShardId
+from coordinator_server.log.store import Failures
 from coordinator_server.log.write.journal_writer import Sync
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import iter_batches, iter_records
@@ -61,18 +62,22 @@ class OpenLog:
         else:
             self.store = LocalLogStore.open_part(data_dir, part, **given)
 
-    def submit(self, *appends: Append) -> list[LogError | None]:
+    def submit(self, *appends: Append) -> list[Failures | None]:
         """Submit; the list gets the outcome when there is one."""
-        outcome: list[LogError | None] = []
+        outcome: list[Failures | None] = []
         self.store.submit(appends, outcome.append)
         return outcome
 
     def append(self, *appends: Append) -> LogError | None:
-        """Submit, and let loop and worker run until it is done."""
+        """Submit, and let loop and worker run until it is done. The same becomes of all shards."""
         outcome = self.submit(*appends)
         self.run()
-        assert len(outcome) == 1
-        return outcome[0]
+        [failures] = outcome
+        if failures is None:
+            return None
+        assert failures.keys() == {each.shard for each in appends}
+        [failure] = set(failures.values())
+        return failure
 
     def seal(self) -> Mapping[ShardId, int] | LogError:
         outcome: list[Mapping[ShardId, int] | LogError] = []

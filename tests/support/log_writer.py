@@ -11,9 +11,9 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from random import Random
 
-from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import Failures
 from coordinator_server.log.write.journal_writer import Sync
 from protocol.batch_builder import BatchBuilder
 
@@ -34,7 +34,7 @@ def main() -> None:
     os.write(1, b"opened\n")
     while True:
         appends = [append_values(store, shard, rng.randint(1, 5)) for shard in rng.sample(SHARDS, rng.randint(1, 6))]
-        outcome: list[LogError | None] = []
+        outcome: list[Failures | None] = []
         store.submit(appends, outcome.append)
         if rng.random() < 0.02:
             store.seal(lambda _ends: None)

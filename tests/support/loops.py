@@ -17,6 +17,7 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Failures
 from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime, no_id
@@ -62,11 +63,11 @@ class OffsetStore(MemoryStore):
         self.is_compacted_at_once = False
         self._compacted_to = 0
 
-    def finish(self, failure: LogError | None = None) -> None:
+    def finish(self, failure: LogError | Failures | None = None) -> None:
         if self.is_compacted_at_once and self.open is not None:
             appends, done = self.open
 
-            def compacted(outcome: LogError | None) -> None:
+            def compacted(outcome: Failures | None) -> None:
                 self.compact()
                 done(outcome)
 

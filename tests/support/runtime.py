@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import Done, Failures
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import (
     CheckpointState,
@@ -19,12 +20,13 @@ from coordinator_server.machine.shard import (
 )
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from coordinator_server.runtime.context import ShardState
+from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.producers import Claim, EndOfTransaction
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices
-from coordinator_server.runtime.timers import TimerQueue
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -129,13 +131,15 @@ class MemoryStore:
     def __init__(self) -> None:
         self.logs: dict[ShardId, list[bytes]] = {}
         self.ends: dict[ShardId, int] = {}
-        self.open: tuple[Sequence[Append], Callable[[LogError | None], None]] | None = None
+        self.open: tuple[Sequence[Append], Done] | None = None
+        self.in_doubt: tuple[Sequence[Append], Done] | None = None
+        self.resolves_at_once: LogError | None = None
         self.submits: list[list[ShardId]] = []
         self.is_instant = False  # done before submit returns
         self.damage: LogError | None = None
         self.breaks: Exception | None = None  # raised by submit
 
-    def submit(self, appends: Sequence[Append], done: Callable[[LogError | None], None], /) -> None:
+    def submit(self, appends: Sequence[Append], done: Done, /) -> None:
         assert self.open is None, "one submit at a time"
         for append in appends:
             assert append.expected_offset == self.end_offset(append.shard)
@@ -146,16 +150,32 @@ class MemoryStore:
         if self.is_instant:
             self.finish()
 
-    def finish(self, failure: LogError | None = None) -> None:
-        """The disk is done."""
+    def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
+        assert self.in_doubt is None, "the tests have one doubt at a time"
+        self.in_doubt = (appends, done)
+        if self.resolves_at_once is not None:
+            self.resolved(self.resolves_at_once)
+
+    def finish(self, failure: LogError | Failures | None = None) -> None:
+        """The disk is done: with a failure for all shards, or for each that has one."""
         assert self.open is not None, "nothing is being written"
         (appends, done), self.open = self.open, None
-        if failure is None:
-            for append in appends:
+        self._end(appends, done, failure)
+
+    def resolved(self, failure: LogError | Failures | None = None) -> None:
+        """The store has found out what became of the appends with an unknown outcome."""
+        assert self.in_doubt is not None, "nobody has asked"
+        (appends, done), self.in_doubt = self.in_doubt, None
+        self._end(appends, done, failure)
+
+    def _end(self, appends: Sequence[Append], done: Done, failure: LogError | Failures | None) -> None:
+        failures = dict.fromkeys([append.shard for append in appends], failure) if isinstance(failure, LogError) else failure
+        for append in appends:
+            if failures is None or append.shard not in failures:
                 for position, header in iter_batches(append.data):
                     self.logs.setdefault(append.shard, []).append(append.data[position : position + header.size])
                     self.ends[append.shard] = header.next_offset
-        done(failure)
+        done(failures)
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
         yield from self.logs.get(shard, [])
@@ -218,6 +238,10 @@ class Outcome:
         return self.answers > 0
 
 
+def _fire(timer: Timer) -> None:
+    timer.operation()
+
+
 class ToyRuntime:
     """A CoordinatorRuntime of toy shards, turned by hand."""
 
@@ -228,6 +252,7 @@ class ToyRuntime:
         append_linger_ms: int = -1,
         store: MemoryStore | None = None,
         serde: RecordSerde | None = None,
+        deadline_ms: int = 0,
     ) -> None:
         self.store = store or MemoryStore()
         self.clock = ManualClock()
@@ -236,6 +261,8 @@ class ToyRuntime:
         self.shards: list[ToyShard] = []
         self._soon: list[Callable[[], None]] = []
         self.flusher = Flusher(self.store, self._soon.append, self.fatal.append)
+        if deadline_ms:
+            Deadlines(self.flusher, ShardTimers(self.timers, self.clock, _fire), deadline_ms)
         loads = LoadQueue(self._soon.append, BusyClock())
         services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, has_provenance=True)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
@@ -320,7 +347,7 @@ class ToyRuntime:
         """Read as committed."""
         return self.runtime.read(partition, ToyShard.number, name)
 
-    def flush(self, failure: LogError | None = None) -> None:
+    def flush(self, failure: LogError | Failures | None = None) -> None:
         """The turn ends, and the disk is done."""
         self.turn()
         self.store.finish(failure)

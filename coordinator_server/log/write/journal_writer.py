@@ -27,7 +27,7 @@ from coordinator_server.log.storage import File, LocalFile, write_all
 from coordinator_server.log.write.kernel_sync import KernelSync
 from coordinator_server.worker import Post
 
-Done = Callable[[LogError | None], None]
+Written = Callable[[LogError | None], None]
 
 SLOW_S: Final = 0.002
 FIRST_HOLD: Final = 64
@@ -54,7 +54,7 @@ class Watch(Protocol):
 class Writer(Protocol):
     """Makes one write durable at a time."""
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         """Write, sync, and call ``done`` on the caller's loop: before this returns, or later through ``post``."""
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class InlineWriter:
     def __init__(self, sync: Callable[[File], None] = lambda file: file.sync()) -> None:
         self._sync = sync
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         done(write_durably(file, data, position, self._sync))
 
     def close(self) -> None:
@@ -134,10 +134,10 @@ class ThreadWriter:
         self._post = post
         self._writes: SimpleQueue[tuple[File, bytes, int] | None] = SimpleQueue()
         self._thread: Thread | None = None
-        self._done: Done | None = None
+        self._done: Written | None = None
         self._outcome: LogError | None = None
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         self._done = done
         # The outcome of a thread that died is not known.
         self._outcome = OutcomeUnknown(f"the writer of {file.path} stopped")
@@ -178,7 +178,7 @@ class AdaptiveWriter:
         self._hold = FIRST_HOLD
         self._writes = 0  # since the last change of place
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         self._writes += 1
         if self.is_inline:
             start = self._clock()
@@ -216,10 +216,10 @@ class KernelWriter:
         self._is_refused = False
         # The write that is being synced.
         self._file: File | None = None
-        self._done: Done
+        self._done: Written
         watch.add_reader(sync.fd, self._take_outcome)
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         if self._is_refused or not isinstance(file, LocalFile):
             self._other.write(file, data, position, done)
             return

@@ -3,8 +3,8 @@
     open ──submit──► in flight ──written──► open    one at a time; parked while the journal's next file is not ready
     open ──a sync failed──► failed                  every later submit is refused with that OutcomeUnknown
 
-All of it runs on the caller's loop, and is memory work except for the writer's own
-(journal_writer.py) and, seldom, reserving room.
+One frame has the batches of all shards that are neither fenced nor without room. All of it runs on the caller's loop, and is memory work except for the writer's own (journal_writer.py)
+and, seldom, reserving room.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unavailable
-from coordinator_server.log.shards import Append
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import Done, Failures
 from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.log.write.frames import entry_header
 from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import Journal
-from coordinator_server.log.write.journal_writer import Done, Writer
+from coordinator_server.log.write.journal_writer import Writer
 from coordinator_server.log.write.maintenance import Maintenance
 from coordinator_server.log.write.segments import Segments, ShardLog, end_of_batches
 from coordinator_server.log.write.shard_logs import ShardLogs
@@ -42,6 +43,7 @@ class _Submission(NamedTuple):
     content: list[bytes]
     size: int
     done: Done
+    failures: Failures | None
 
 
 class Submitter:
@@ -64,22 +66,36 @@ class Submitter:
         spare.when_ready(self._spare_is_ready)
 
     def submit(self, appends: Sequence[Append], done: Done, /) -> None:
-        """Make the batches durable, all or none."""
+        """Make the batches durable. Those of a shard that is fenced, or has no room, are left out."""
         if self._in_flight is not None:
             raise RuntimeError("submit comes after the done of the one before")
+        refusal = self._health.refusal()
+        if refusal is not None:
+            self._refuse(appends, refusal, done)
+            return
         claimed: list[_Claimed] = []
-        refusal = self._health.refusal() or self._claim(appends, claimed)
-        if refusal is not None or not claimed:
-            self._withdraw(claimed)
-            if refusal is not None:
-                self.counts.count_refusal(str(refusal), time.monotonic())
-            done(refusal)
+        failures = self._claim(appends, claimed)
+        if not claimed:
+            self._count(failures)
+            done(failures)
             return
         parts: list[bytes] = []
         for each in claimed:
             parts += (entry_header(each.log.prefix, each.offset, len(each.data)), each.data)
-        self._in_flight = _Submission(claimed, parts, sum(map(len, parts)), done)
+        size = sum(map(len, parts))
+        if size > MAX_SUBMIT_BYTES:
+            self._withdraw(claimed)
+            why = f"{size} bytes at once are more than the {MAX_SUBMIT_BYTES} that the journal takes"
+            self._refuse(appends, Unavailable(why), done)
+            return
+        self._in_flight = _Submission(claimed, parts, size, done, failures)
         self._write()
+
+    def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
+        """Say that nobody knows: outcomes are unknown after a failed sync alone."""
+        failure = self._health.failure
+        assert failure is not None, "each outcome is known"
+        done(dict.fromkeys([append.shard for append in appends], failure))
 
     def refuse_parked(self, error: LogError) -> None:
         """Answer the submission that waits for the journal's next file, if there is one."""
@@ -87,30 +103,44 @@ class Submitter:
             self._is_parked = False
             self._written(error)
 
-    def _claim(self, appends: Sequence[Append], claimed: list[_Claimed]) -> LogError | None:
-        """Check the appends and claim room for them."""
-        total = 0
-        try:
-            for shard, epoch, offset, data in appends:
+    def _refuse(self, appends: Sequence[Append], error: LogError, done: Done) -> None:
+        self.counts.count_refusal(str(error), time.monotonic())
+        done(dict.fromkeys([append.shard for append in appends], error))
+
+    def _claim(self, appends: Sequence[Append], claimed: list[_Claimed]) -> dict[ShardId, LogError] | None:
+        """Check the appends and claim room for them. Return why shards are left out; None if none is."""
+        failures: dict[ShardId, LogError] | None = None
+        for shard, epoch, offset, data in appends:
+            if failures is not None and shard in failures:
+                continue
+            try:
                 log = self._logs.by_shard.get(shard) or self._logs.add(shard, Segments([], 0, 0))
                 if offset != log.tail:
                     raise ValueError(f"{shard} is at offset {log.tail}, not {offset}")
                 if epoch < log.epoch:
-                    return Fenced(f"{shard} is owned with epoch {log.epoch}, not {epoch}", (shard,))
+                    raise Fenced(f"{shard} is owned with epoch {log.epoch}, not {epoch}")
                 next_offset = end_of_batches(data, offset)
                 log.epoch = epoch
                 log.claim(len(data))
                 log.tail = next_offset
                 claimed.append(_Claimed(log, offset, data, next_offset))
-                total += len(data)
-        except OSError as error:
-            return Unavailable(f"no room for {shard}: {error.strerror}")
-        except ValueError:
-            self._withdraw(claimed)
-            raise
-        if total > MAX_SUBMIT_BYTES:
-            return Unavailable(f"{total} bytes at once are more than the {MAX_SUBMIT_BYTES} that the journal takes")
-        return None
+            except (Fenced, OSError) as error:
+                failures = failures or {}
+                failures[shard] = self._leave_out(shard, error, claimed)
+            except ValueError:
+                self._withdraw(claimed)
+                raise
+        return failures
+
+    def _leave_out(self, shard: ShardId, error: Fenced | OSError, claimed: list[_Claimed]) -> LogError:
+        """Withdraw what a shard that cannot be written has claimed already."""
+        self._withdraw([each for each in claimed if each.log.shard == shard])
+        claimed[:] = [each for each in claimed if each.log.shard != shard]
+        return error if isinstance(error, Fenced) else Unavailable(f"no room for {shard}: {error.strerror}")
+
+    def _count(self, failures: Failures | None) -> None:
+        for failure in (failures or {}).values():
+            self.counts.count_refusal(str(failure), time.monotonic())
 
     def _withdraw(self, claimed: Sequence[_Claimed]) -> None:
         for each in claimed:
@@ -145,12 +175,14 @@ class Submitter:
                 if log.accept(data, next_offset):
                     self._maintenance.tend(log)
             self._maintenance.write_later()
-        else:
-            self.counts.count_refusal(str(error), time.monotonic())
-            self._withdraw(submission.claimed)
-            if isinstance(error, OutcomeUnknown):
-                self._health.failure = error
-        submission.done(error)
+            self._count(submission.failures)
+            submission.done(submission.failures)
+            return
+        self.counts.count_refusal(str(error), time.monotonic())
+        self._withdraw(submission.claimed)
+        if isinstance(error, OutcomeUnknown):
+            self._health.failure = error
+        submission.done({**(submission.failures or {}), **dict.fromkeys([each.log.shard for each in submission.claimed], error)})
 
     def _spare_is_ready(self, error: LogError | None) -> None:
         if error is not None:

@@ -108,12 +108,13 @@ def test_each_failure_of_the_log_has_the_error_that_kafkas_log_has_for_it(
 
 
 def test_a_shard_that_is_fenced_is_given_up_at_once(toy: ToyRuntime) -> None:
-    """Its reads, too, are refused from then on; the shard that was written together with it goes on, and may be asked again."""
+    """Its reads, too, are refused from then on; the shard that was written together with it goes on."""
     toy.load(partition=1)
     outcomes = [toy.put("a"), toy.put("b", partition=1)]
-    toy.flush(Fenced("epoch 2", [ShardId(TOPIC, 0)]))
+    toy.flush({ShardId(TOPIC, 0): Fenced("epoch 2")})
 
-    assert [outcome.error for outcome in outcomes] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+    assert [outcome.error for outcome in outcomes] == [ErrorCode.NOT_LEADER_OR_FOLLOWER, None]
+    assert outcomes[1].response == "b"
     assert (toy.state(0), toy.state(1)) == (None, ShardState.ACTIVE)
     assert toy.shards[0].life == ["loaded", "unloaded"]
     with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
@@ -128,7 +129,7 @@ def test_a_shard_that_is_fenced_writes_nothing_that_came_meanwhile(toy: ToyRunti
     first = toy.put("a")
     toy.turn()
     second = toy.put("b")
-    toy.store.finish(Fenced("epoch 2", [ShardId(TOPIC, 0)]))
+    toy.store.finish(Fenced("epoch 2"))
     toy.turn()
 
     assert [first.error, second.error] == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
@@ -141,11 +142,19 @@ def test_a_shard_that_is_fenced_writes_nothing_that_came_meanwhile(toy: ToyRunti
 
 
 def test_a_failed_sync_answers_nobody_and_is_fatal(toy: ToyRuntime) -> None:
+    """The store is asked, and says that nobody knows. Nothing is written any more, to other shards neither."""
+    toy.load(partition=1)
     outcome = toy.put("a")
-    toy.flush(OutcomeUnknown("EIO"))
+    toy.turn()
+    other = toy.put("b", partition=1)
+    toy.store.resolves_at_once = OutcomeUnknown("EIO")
+    toy.store.finish(OutcomeUnknown("EIO"))
+    toy.turn()
 
     assert not outcome.is_answered
+    assert not other.is_answered
     assert [type(failure) for failure in toy.fatal] == [OutcomeUnknown]
+    assert len(toy.store.submits) == 1
 
 
 def test_a_log_that_breaks_answers_nobody_and_is_fatal(toy: ToyRuntime) -> None:

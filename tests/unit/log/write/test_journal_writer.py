@@ -19,12 +19,12 @@ from coordinator_server.log.write import kernel_sync
 from coordinator_server.log.write.journal_writer import (
     FIRST_HOLD,
     AdaptiveWriter,
-    Done,
     InlineWriter,
     KernelWriter,
     Sync,
     ThreadWriter,
     Writer,
+    Written,
     make_writer,
 )
 from coordinator_server.log.write.kernel_sync import KernelSync
@@ -147,7 +147,7 @@ class OtherThread:
     def __init__(self) -> None:
         self.writes = 0
 
-    def write(self, file: File, data: bytes, position: int, done: Done, /) -> None:
+    def write(self, file: File, data: bytes, position: int, done: Written, /) -> None:
         self.writes += 1
         done(None)
 

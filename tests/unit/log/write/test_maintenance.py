@@ -173,7 +173,7 @@ def test_a_worker_that_dies_takes_the_log_with_it(disk: SimulatedDisk, monkeypat
     store.seal(outcomes.append)
     while len(outcomes) < 2:
         posted.get(timeout=10)()
-    store.submit([append(0, 1)], outcomes.append)
+    store.submit([append(0, 1)], lambda failures: outcomes.extend((failures or {}).values()))
     store.close()
 
     assert [type(outcome) for outcome in outcomes] == [type(None), OutcomeUnknown, OutcomeUnknown]

@@ -100,8 +100,9 @@ def test_close_answers_a_submit_that_waits_for_the_journal(disk: SimulatedDisk) 
     assert outcome == []
     log.store.close()
 
-    assert len(outcome) == 1
-    assert isinstance(outcome[0], Unavailable)
+    [failures] = outcome
+    assert failures is not None
+    assert [type(why) for why in failures.values()] == [Unavailable]
 
 
 def test_the_first_file_is_small(disk: SimulatedDisk) -> None:

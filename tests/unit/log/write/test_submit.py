@@ -71,14 +71,40 @@ def test_a_shard_may_come_twice_in_one_submit(log: OpenLog) -> None:
 
 
 def test_an_older_epoch_is_fenced(log: OpenLog) -> None:
-    """Whoever owned the shard before may not write any more, and takes nothing else along."""
+    """Whoever owned the shard before may not write any more. What is written to other shards with it is durable."""
     log.append(append(0, 0, epoch=5))
 
-    fenced = log.append(append(1, 0, epoch=5), append(0, 1, epoch=4))
-    assert isinstance(fenced, Fenced)
-    assert (str(fenced), fenced.shards) == (f"{shard(0)} is owned with epoch 5, not 4", (shard(0),))
-    assert [log.store.end_offset(shard(each)) for each in (0, 1)] == [1, 0]
-    assert log.append(append(0, 1, epoch=5), append(1, 0, epoch=6)) is None
+    [failures] = log.submit(append(1, 0, epoch=5), append(0, 1, epoch=4))
+    assert failures is not None
+    assert [(each, type(why), str(why)) for each, why in failures.items()] == [
+        (shard(0), Fenced, f"{shard(0)} is owned with epoch 5, not 4")
+    ]
+    assert [log.store.end_offset(shard(each)) for each in (0, 1)] == [1, 1]
+    assert log.store.submits.refusal == str(failures[shard(0)])
+    assert log.append(append(0, 1, epoch=5), append(1, 1, epoch=6)) is None
+    assert log.store.submits.refusal is None
+
+
+def test_a_shard_that_is_fenced_by_its_second_append_has_neither(log: OpenLog) -> None:
+    """Of one shard all is written, or nothing."""
+    log.append(append(0, 0, epoch=5))
+
+    [failures] = log.submit(append(0, 1, epoch=5), append(1, 0, epoch=5), append(0, 2, epoch=4), append(0, 3, epoch=5))
+    assert failures is not None
+    assert list(failures) == [shard(0)]
+    assert [log.store.end_offset(shard(each)) for each in (0, 1)] == [1, 1]
+    assert log.append(append(0, 1, b"again", epoch=5)) is None
+    assert values(log.store.read(shard(0), 0)) == [b"value", b"again"]
+
+
+def test_shards_that_are_all_fenced_write_nothing(log: OpenLog, disk: SimulatedDisk) -> None:
+    """The journal gets no empty frame."""
+    log.append(append(0, 0, epoch=5))
+    disk.calls.clear()
+
+    assert isinstance(log.append(append(0, 1, epoch=4)), Fenced)
+    assert calls_of(disk, "pwrite", "") == 0
+    assert log.store.submits.refusal is not None
 
 
 @pytest.mark.parametrize(
@@ -86,14 +112,20 @@ def test_an_older_epoch_is_fenced(log: OpenLog) -> None:
     [("reserve", errno.ENOSPC), ("reserve", errno.EDQUOT), ("open", errno.EMFILE), ("make_dir", errno.ENOSPC)],
 )
 def test_a_full_disk_fails_before_durability(log: OpenLog, disk: SimulatedDisk, operation: str, error: int) -> None:
-    """Space for the segment is had before the journal is written; when there is some again, the log goes on."""
+    """Space for the segment is had before the journal is written; when there is some again, the log goes on.
+
+    A shard that has its space is written.
+    """
     disk.fail(operation, error, "__consumer_offsets-1")
     disk.calls.clear()
 
-    assert isinstance(log.append(append(0, 0), append(1, 0)), Unavailable)
+    assert isinstance(log.append(append(1, 0)), Unavailable)
     assert calls_of(disk, "pwrite", "journal") == 0
+    [failures] = log.submit(append(0, 0), append(1, 0))
+    assert failures is not None
+    assert [(each, type(why)) for each, why in failures.items()] == [(shard(1), Unavailable)]
     disk.mend()
-    assert log.append(append(0, 0), append(1, 0)) is None
+    assert log.append(append(0, 1), append(1, 0)) is None
 
 
 def test_a_failed_journal_write_is_overwritten_in_place(log: OpenLog, disk: SimulatedDisk) -> None:

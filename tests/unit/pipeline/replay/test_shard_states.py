@@ -9,6 +9,7 @@ import pytest
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import Failures
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import seal
@@ -45,7 +46,7 @@ def append(data_dir: Path, batches: list[Batch]) -> None:
     calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
     store = LocalLogStore.open(data_dir, post=calls.put, node_id=1)
     for batch in batches:
-        done: list[LogError | None] = []
+        done: list[Failures | None] = []
         store.submit([Append(SHARD, 1, batch.records[0].offset, encode(batch))], done.append)
         while not done:
             calls.get()()
