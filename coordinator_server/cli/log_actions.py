@@ -56,13 +56,15 @@ def _patience(data_dir: Path) -> Iterator[None]:
         timer.cancel()
 
 
-def print_answer(options: argparse.Namespace, answer: object, lines: Iterator[str]) -> None:
-    """Print the answer as JSON, as a line of JSON for each of its parts, or the lines."""
+def print_answer(options: argparse.Namespace, answer: object, lines: Iterator[str], empty: str = "") -> None:
+    """Print the answer as JSON, as a line of JSON for each of its parts, or the lines. ``empty`` is a note in place of no lines."""
     if options.output == "jsonl":
         for each in answer if isinstance(answer, list) else [answer]:
             say_json(each)
     elif options.json:
         say_json(answer)
+    elif empty and not answer:
+        note(empty)
     else:
         say(lines)
 

@@ -112,11 +112,8 @@ def _table(states: list[ShardState]) -> Iterator[str]:
         yield from (f"  {part}: {msgspec.json.encode(items).decode()}" for part, items in state.contents.items())
     if not shown:
         is_whole = all(state.is_whole for state in states)
-        yield (
-            "nothing"
-            if is_whole
-            else "nothing in the sealed segments, and the server runs: without --no-seal its open segments are read, too"
-        )
+        unseen = "the sealed segments, and the server runs: without --no-seal its open segments are read, too"
+        note("the log has nothing of this" if is_whole else f"nothing in {unseen}")
 
 
 def _group(group: Group) -> Iterator[str]:

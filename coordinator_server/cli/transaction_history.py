@@ -30,7 +30,7 @@ def _list(options: argparse.Namespace) -> None:
     if options.open:
         known = [each for each in known if each.start_ms >= 0]
     rows = [("transactional id", "state", "producer", "epoch", "open since", "groups"), *(_row(each) for each in known)]
-    print_answer(options, known, columns(rows) if known else iter(["there are no such transactional ids"]))
+    print_answer(options, known, columns(rows), empty="there are no such transactional ids")
 
 
 def _describe(options: argparse.Namespace) -> None:
@@ -54,7 +54,7 @@ def _why(options: argparse.Namespace) -> None:
 def _hanging(options: argparse.Namespace) -> None:
     found = hanging(options.data_dir, seal(options.data_dir, retries_of(options)))
     rows = [("partition", "producer", "epoch", "first offset", "last written", "groups"), *(_hanging_row(each) for each in found)]
-    print_answer(options, found, columns(rows) if found else iter(["no transaction hangs"]))
+    print_answer(options, found, columns(rows), empty="no transaction hangs")
 
 
 def _abort(options: argparse.Namespace) -> int:
