@@ -15,6 +15,7 @@ from coordinator_server.cli import answers
 from coordinator_server.cli.answers import NOT_EXECUTED, Answer
 from coordinator_server.cli.connected import Connected, connected_lines
 from coordinator_server.cli.engines import retries_of
+from coordinator_server.cli.group_owners import show_owners
 from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
@@ -78,6 +79,14 @@ def _at(options: argparse.Namespace) -> None:
     print_answer(options, then, _group_text(then))
 
 
+def _owners(options: argparse.Namespace) -> None:
+    shard = shard_of(options.data_dir, options.group)
+    if not shard.is_dir():
+        raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
+    sealed_to, names = _sealed(options, shard)
+    show_owners(options, shard, names, sealed_to)
+
+
 def _restore(options: argparse.Namespace) -> int:
     if options.time > time.time() * 1000:
         raise CannotRun(f"--at {shown(options.time)} is in the future")
@@ -139,9 +148,9 @@ def _expiring(options: argparse.Namespace) -> int:
     return answers.print_answer(options.output, Answer(rows, empty="no offset of this group expires in its present state"))
 
 
-_WITH_ROWS = ("restore", "expiring", "waiting")
+_WITH_ROWS = ("restore", "expiring", "waiting", "owners")
 _OF_A_SERVER = ("restore", "expiring", "waiting")
-_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, "waiting": show_waiting}
+_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, "waiting": show_waiting, "owners": _owners}
 
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
@@ -170,8 +179,15 @@ def _group_text(then: GroupAt) -> Iterator[str]:
     for what, partitions in group.share_partitions.items():
         yield f"share partitions {what}: {', '.join(partitions) if what == 'deleting' else partitions_text(partitions)}"
     yield from map(_member_text, group.members)
-    rows = [("topic", "partition", "offset", "committed"), *(_position(each) for each in group.offsets)]
-    yield from columns(rows)
+    owners = {
+        (topic, partition): member
+        for member in group.members
+        for topic, partitions in (member.assignment or {}).items()
+        for partition in partitions
+    }
+    committed = {(each.topic, each.partition): each for each in group.offsets}
+    rows = [_position(*at, committed.get(at), owners.get(at)) for at in sorted({*owners, *committed})]
+    yield from columns([("topic", "partition", "offset", "committed", "member", "client", "host"), *rows])
 
 
 def _member_text(member: Member) -> str:
@@ -182,8 +198,10 @@ def _member_text(member: Member) -> str:
     return f"{text}: epoch {member.epoch}, {member.state}, {partitions_text(member.assignment or {})}{revoking}"
 
 
-def _position(each: Offset) -> tuple[str, ...]:
-    return each.topic, str(each.partition), str(each.offset), shown(each.commit_timestamp_ms)
+def _position(topic: str, partition: int, offset: Offset | None, owner: Member | None) -> tuple[str, ...]:
+    committed = ("-", "-") if offset is None else (str(offset.offset), shown(offset.commit_timestamp_ms))
+    who = ("-", "-", "-") if owner is None else (owner.member_id, owner.client_id or "-", owner.client_host.removeprefix("/"))
+    return topic, str(partition), *committed, *who
 
 
 def _changes(group_id: str, before: Sequence[Offset], after: Sequence[Offset]) -> list[dict[str, Any]]:

@@ -46,12 +46,13 @@ examples:
   coordinator-server groups why billing --follow --data-dir ./data                                # the server must run
   coordinator-server groups waiting billing --data-dir ./data                                     # the server must run
   coordinator-server groups at billing 2026-11-20T10:00Z --data-dir ./data
+  coordinator-server groups owners billing --topic orders:3 --since 2026-11-20T00:00Z --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
 
-_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring", "waiting"})
+_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring", "waiting", "owners"})
 _VIEWS: Final = frozenset({"list", "describe", "members", "offsets"})
 
 
@@ -181,6 +182,19 @@ def _add_history(actions: Any) -> None:
     why.add_argument("--follow", action="store_true", help="go on with what happens; asks the server that runs on --data-dir")
     at = _add_group(add_action(actions, "at", "the group and its offsets at a moment", EPILOG))
     at.add_argument("time", type=moment_ms, metavar="TIME", help=MOMENT)
+    owners = _add_group(add_action(actions, "owners", "who had a partition when, and for how long nobody had it", EPILOG))
+    owners.add_argument(
+        "--topic",
+        type=topic_partitions,
+        action="append",
+        default=[],
+        metavar="TOPIC[:0,1,…]",
+        help="a topic, or some of its partitions; repeat for more (default: all that had an owner)",
+    )
+    owners.add_argument("--since", type=moment_ms, metavar="TIME", help="from then on (default: from the first owner on)")
+    owners.add_argument("--until", type=moment_ms, metavar="TIME", help="until then (default: now)")
+    add_log_argument(owners)
+    add_output_argument(owners)
     restore = _add_group(
         add_action(actions, "restore", "restore the offsets of a group without members to those of a moment", EPILOG)
     )

@@ -37,7 +37,7 @@ from protocol.fields import Message
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.share_group_records import ShareGroupMemberMetadataKey, ShareGroupMemberMetadataValue
-from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, iter_records
+from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record, iter_records
 
 OPERATORS: Final = ("coordinator-server-cli", "adminclient-")
 """How the client ids of administrators begin: those of this project's commands and of Kafka's tools."""
@@ -51,7 +51,6 @@ class GroupLedger:
 
     def __init__(self, group_id: str, names: TopicNames = NO_NAMES) -> None:
         self.group_id = group_id
-        self._mention = group_id.encode()
         self._of_consumers = ConsumerEvents(names)
         self._offsets: dict[Position, int] = {}
         # The changes of open transactions: for each producer, the changes of each operation by position.
@@ -67,26 +66,17 @@ class GroupLedger:
         """Take the next batch of the shard, and return its events. Raises DecodeError."""
         if header.is_control:
             return self._ended(data, position, header) if header.producer_id in self._pending else []
-        # A batch that does not contain the id, and is not compressed, is not about the group.
-        if not header.compression and data.find(self._mention, position, position + header.size) < 0:
-            return []
         found: list[Event] = []
-        for record, provenance in attributed(iter_records(data, position, header)):
-            decoded = HISTORY_SERDE.decode(record.key, record.value)
-            if decoded is None or self.group_id not in (
-                getattr(decoded.key, "group", None),
-                getattr(decoded.key, "group_id", None),
-            ):
-                continue
+        for record, key, value, provenance in group_records(self.group_id, data, position, header):
             by = None if provenance is None else change_of(record.offset, record.timestamp, provenance)
-            if isinstance(decoded.key, OffsetCommitKey):
-                assert decoded.value is None or isinstance(decoded.value, OffsetCommitValue)
-                self._take_offset(found, header, record.timestamp, decoded.key, decoded.value, by)
-            elif isinstance(decoded.key, GroupMetadataKey):
-                assert decoded.value is None or isinstance(decoded.value, GroupMetadataValue)
-                _add(found, self._group_event(record.timestamp, decoded.value, by, provenance))
-            self._know(decoded.key, decoded.value)
-            for step in self._of_consumers.add(decoded.key, decoded.value, record.offset, record.timestamp):
+            if isinstance(key, OffsetCommitKey):
+                assert value is None or isinstance(value, OffsetCommitValue)
+                self._take_offset(found, header, record.timestamp, key, value, by)
+            elif isinstance(key, GroupMetadataKey):
+                assert value is None or isinstance(value, GroupMetadataValue)
+                _add(found, self._group_event(record.timestamp, value, by))
+            self._know(key, value)
+            for step in self._of_consumers.add(key, value, record.offset, record.timestamp):
                 _add(found, _consumer_event(step, record.timestamp, by))
         for event in found:
             event.clients = {member: self._clients[member] for member in _named(event) if member in self._clients}
@@ -163,23 +153,15 @@ class GroupLedger:
 
     def _know(self, key: Message, value: Message | None) -> None:
         """Note the clients of members, and who has left."""
-        match key, value:
-            case GroupMetadataKey(), GroupMetadataValue(members=members):
-                for each in members:
-                    self._join(each.member_id, Client(each.client_id, _host(each.client_host), each.group_instance_id))
-            case ConsumerGroupMemberMetadataKey(member_id=member_id), ConsumerGroupMemberMetadataValue() as consumer:
-                self._join(member_id, Client(consumer.client_id, _host(consumer.client_host), consumer.instance_id))
-            case ShareGroupMemberMetadataKey(member_id=member_id), ShareGroupMemberMetadataValue() as share:
-                self._join(member_id, Client(share.client_id, _host(share.client_host)))
-            case (ConsumerGroupMemberMetadataKey() | ShareGroupMemberMetadataKey()) as named, None:
-                self._gone.add(named.member_id)
+        joined = clients_of(key, value)
+        if joined:
+            self._clients |= joined
+            self._gone -= joined.keys()
+            self._has_had_members = True
+        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey):
+            self._gone.add(key.member_id)
 
-    def _join(self, member_id: str, client: Client) -> None:
-        self._clients[member_id] = client
-        self._gone.discard(member_id)
-        self._has_had_members = True
-
-    def _group_event(self, at_ms: int, value: GroupMetadataValue | None, by: Change | None, said: Provenance | None) -> Event:
+    def _group_event(self, at_ms: int, value: GroupMetadataValue | None, by: Change | None) -> Event:
         before = self._members
         members = [] if value is None else [each.member_id for each in value.members]
         self._members = frozenset(members)
@@ -195,6 +177,33 @@ class GroupLedger:
         event.joined = tuple(each for each in members if each not in self._clients)
         event.gone = tuple(sorted(before - self._members))
         return event
+
+
+def group_records(
+    group_id: str, data: bytes, position: int, header: BatchHeader
+) -> Iterator[tuple[Record, Message, Message | None, Provenance | None]]:
+    """Return the records of a group in a batch, decoded, each with its provenance. Raises DecodeError."""
+    # A batch that does not contain the id, and is not compressed, is not about the group.
+    if header.is_control or (not header.compression and data.find(group_id.encode(), position, position + header.size) < 0):
+        return
+    for record, provenance in attributed(iter_records(data, position, header)):
+        decoded = HISTORY_SERDE.decode(record.key, record.value)
+        if decoded is None:
+            continue
+        if group_id in (getattr(decoded.key, "group", None), getattr(decoded.key, "group_id", None)):
+            yield record, decoded.key, decoded.value, provenance
+
+
+def clients_of(key: Message, value: Message | None) -> dict[str, Client]:
+    """Return the members of a record with their clients; none if it is not about clients."""
+    match key, value:
+        case GroupMetadataKey(), GroupMetadataValue(members=members):
+            return {each.member_id: Client(each.client_id, _host(each.client_host), each.group_instance_id) for each in members}
+        case ConsumerGroupMemberMetadataKey(member_id=member_id), ConsumerGroupMemberMetadataValue() as consumer:
+            return {member_id: Client(consumer.client_id, _host(consumer.client_host), consumer.instance_id)}
+        case ShareGroupMemberMetadataKey(member_id=member_id), ShareGroupMemberMetadataValue() as share:
+            return {member_id: Client(share.client_id, _host(share.client_host))}
+    return {}
 
 
 def _consumer_event(event: ConsumerEvent, at_ms: int, by: Change | None) -> Event:

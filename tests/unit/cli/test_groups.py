@@ -15,10 +15,14 @@ from coordinator_server.cli import group_history, log_actions, main
 from coordinator_server.cli.group_words import event_line
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.replay.group_events import MOST_APART, Event
 from coordinator_server.pipeline.states.changes import Change
 from coordinator_server.runtime.partitioner import partition_for
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, CoordinatorRecord
+from protocol.messages.cluster_metadata import TopicRecord
 from protocol.record_batch import Record
+from tests.support.consumer_records import ORDERS, current, left, member
 from tests.support.segments import (
     START_MS,
     Batch,
@@ -134,15 +138,15 @@ def test_a_group_at_a_moment(data: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert shown(data, capsys, "at", "g", BETWEEN) == [
         "group g: generation 3, consumer/range, members 1",
         "member client-0-aa of client-0 at /127.0.0.1",
-        "topic   partition  offset  committed",
-        f"orders  0          5       {BEGUN}",
-        f"orders  1          6       {BEGUN}",
+        "topic   partition  offset  committed                 member       client    host",
+        f"orders  0          5       {BEGUN}  client-0-aa  client-0  127.0.0.1",
+        f"orders  1          6       {BEGUN}  -            -         -",
     ]
     assert shown(data, capsys, "at", "g", "2026-01-01") == [
         "group g: generation 4, consumer/-, members 0",
-        "topic   partition  offset  committed",
-        f"orders  0          50      {ENDED}",
-        f"orders  2          70      {ENDED}",
+        "topic   partition  offset  committed                 member  client  host",
+        f"orders  0          50      {ENDED}  -       -       -",
+        f"orders  2          70      {ENDED}  -       -       -",
     ]
 
 
@@ -344,3 +348,37 @@ def test_the_log_or_a_server_is_asked(data: Path, capsys: pytest.CaptureFixture[
     assert main(["groups", "list", "--data-dir", str(data), "--bootstrap", "h:1"]) == 2
     assert main(["topics", "list", "--data-dir", str(data), "--bootstrap", "h:1"]) == 2
     assert "exclude each other" in capsys.readouterr().err
+
+
+def test_who_owned_a_partition_and_for_how_long_nobody_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In a period, with the gaps; a partition that is named has a gap even if it never had an owner."""
+    first, second = (current("g", each, 1, {ORDERS: [0, 1]}) for each in "ab")
+    rows = [member("g", "a"), member("g", "b"), first, left("g", "a"), second]
+    times = [0, 0, 0, 10_000, 15_000]
+    write_meta(tmp_path)
+    batches = [Batch((Record(number, START_MS + times[number], *row),)) for number, row in enumerate(rows)]
+    write_segments(tmp_path / SHARD, batches)
+    topic = CLUSTER_METADATA_SERDE.encode_value(CoordinatorRecord(TopicRecord("orders", ORDERS), None))
+    write_segments(tmp_path / CATALOG_SHARD, [Batch((Record(0, START_MS, None, topic),))])
+    period = ("--since", "2025-11-24T15:59:00Z", "--until", "2025-11-24T16:00:20Z")
+
+    assert main(["groups", "owners", "g", "--topic", "orders:1,7", *period, "--data-dir", str(tmp_path)]) == 0
+    printed = capsys.readouterr()
+    found = json.loads("".join(shown(tmp_path, capsys, "owners", "g", "--topic", "orders:1", "-o", "json")))
+
+    assert [line.split()[2:5] + line.split()[-1:] for line in printed.out.splitlines()[1:]] == [
+        ["1", "-", "-", "60.0"],
+        ["1", "a", "client", "10.0"],
+        ["1", "-", "-", "5.0"],
+        ["1", "b", "client", "5.0"],
+        ["7", "-", "-", "80.0"],
+    ]
+    assert "orders-1 had no owner for 65.0 of 80.0 s" in printed.err
+    assert [(each["member"], each["host"], each["until"]) for each in found] == [
+        ("a", "10.0.0.7", "2025-11-24T16:00:10.000Z"),
+        (None, None, "2025-11-24T16:00:15.000Z"),
+        ("b", "10.0.0.7", None),
+    ]
+    assert "orders-7 never had an owner" in refused(tmp_path, capsys, "owners", "g", "--topic", "orders:7")
+    assert "does not mention group nobody" in refused(tmp_path, capsys, "owners", "nobody")
+    assert refused(tmp_path, capsys, "owners", "g", "--topic", "other")

@@ -1,0 +1,99 @@
+"""Who owned each partition of a group, and when nobody did: from the assignments in the log.
+
+A partition is owned from the record that assigns it: of a classic group the generation, of a newer group the step of the member.
+During a rebalance of a classic group it is owned by the member of the last generation, whatever that member does meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from coordinator_server.pipeline.input.files import batches_before, full_input
+from coordinator_server.pipeline.input.topic_names import TopicNames
+from coordinator_server.pipeline.replay.group_events import Client
+from coordinator_server.pipeline.replay.group_ledger import clients_of, group_records
+from coordinator_server.pipeline.states.groups import assigned_partitions
+from coordinator_server.pipeline.states.member_steps import StepKind, member_step
+from protocol.fields import Message, uuid_text
+from protocol.messages.consumer_protocol import CONSUMER
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
+
+Position = tuple[str, int]
+
+
+class Ownership(Struct, frozen=True):
+    """Who has a partition, from one moment to another; ``until_ms`` is None if it goes on. No members: nobody has it."""
+
+    topic: str
+    partition: int
+    members: tuple[str, ...]
+    since_ms: int
+    until_ms: int | None
+    clients: dict[str, Client] = {}
+
+
+class Owners:
+    """Follows the assignments of one group."""
+
+    def __init__(self, names: TopicNames) -> None:
+        self._names = names
+        self._clients: dict[str, Client] = {}
+        self._held: dict[str, frozenset[Position]] = {}
+        self._holders: dict[Position, tuple[str, ...]] = {}
+        self._since: dict[Position, int] = {}
+
+    def add(self, key: Message, value: Message | None, at_ms: int) -> Iterator[Ownership]:
+        """Take the group's next record, and return what has ended with it."""
+        self._clients |= clients_of(key, value)
+        step = member_step(key, value)
+        if isinstance(key, GroupMetadataKey):
+            held: dict[str, frozenset[Position]] = {}
+            if isinstance(value, GroupMetadataValue) and value.protocol_type == CONSUMER:
+                held = {each.member_id: _listed(assigned_partitions(each.assignment) or {}) for each in value.members}
+            yield from self._change({**dict.fromkeys(self._held, frozenset()), **held}, at_ms)
+        elif step is not None and step.kind is not StepKind.TARGET:
+            positions = {(self._names.get(topic_id) or uuid_text(topic_id), number) for topic_id, number in step.held}
+            yield from self._change({step.member_id: frozenset(positions)}, at_ms)
+
+    def open(self) -> Iterator[Ownership]:
+        """Return what goes on."""
+        for position in self._since:
+            yield self._ownership(position, None)
+
+    def _change(self, held: Mapping[str, frozenset[Position]], at_ms: int) -> Iterator[Ownership]:
+        changed: set[Position] = set()
+        for member_id, positions in held.items():
+            changed |= self._held.get(member_id, frozenset()) ^ positions
+            if positions:
+                self._held[member_id] = positions
+            else:
+                self._held.pop(member_id, None)
+        for position in sorted(changed):
+            holders = tuple(sorted(each for each, positions in self._held.items() if position in positions))
+            if holders == self._holders.get(position):
+                continue
+            if self._since.get(position, at_ms) < at_ms:
+                yield self._ownership(position, at_ms)
+            self._holders[position], self._since[position] = holders, at_ms
+
+    def _ownership(self, position: Position, until_ms: int | None) -> Ownership:
+        members = self._holders[position]
+        clients = {each: self._clients[each] for each in members if each in self._clients}
+        return Ownership(*position, members, self._since[position], until_ms, clients)
+
+
+def owners_of(shard_dir: Path, group_id: str, names: TopicNames, upto: int) -> list[Ownership]:
+    """Return the owners of all partitions of a group over time, those of a partition in order. Raises DamagedLog."""
+    owners = Owners(names)
+    found: list[Ownership] = []
+    for batch in batches_before(full_input(shard_dir, upto)[1], upto):
+        for record, key, value, _ in group_records(group_id, *batch):
+            found += owners.add(key, value, record.timestamp)
+    return sorted([*found, *owners.open()], key=lambda each: (each.topic, each.partition, each.since_ms))
+
+
+def _listed(partitions: Mapping[str, Iterable[int]]) -> frozenset[Position]:
+    return frozenset((topic, number) for topic, numbers in partitions.items() for number in numbers)
