@@ -221,7 +221,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_consumers": 1,
         "test_share_states": 1,
         "test_shares": 1,
-        "test_long_script": 1,
+        "test_a_script_that_uses_up_the_epochs_of_a_producer_id": 1,
         "test_timed_script": 2,
         "test_timed_producers": 2,
         "test_restart": 3,

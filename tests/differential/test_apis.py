@@ -38,5 +38,5 @@ def test_every_api_is_compared_with_a_broker_or_said_not_to_be() -> None:
     assert asked.isdisjoint(ELSEWHERE)
 
 
-def test_what_is_held_elsewhere_is_there() -> None:
+def test_every_contract_named_elsewhere_exists() -> None:
     assert [api for api, path in ELSEWHERE.items() if api not in (TESTS / path).read_text()] == []

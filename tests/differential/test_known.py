@@ -17,7 +17,7 @@ def rows() -> dict[int, tuple[str, str]]:
     return {int(number): (when, how) for number, when, how in ROW.findall(TABLE.read_text())}
 
 
-def test_what_is_seen_is_looked_for() -> None:
+def test_every_known_difference_has_a_script_that_shows_it() -> None:
     """By a script that fails when it is not there any more."""
     seen = {number for number, (_, how) in rows().items() if how.startswith("seen")}
 

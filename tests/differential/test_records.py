@@ -15,7 +15,7 @@ def keys_of(*serdes: object) -> list[type[Message]]:
 
 
 @pytest.mark.parametrize("key", keys_of(GROUPS.serde, SHARE_STATE.serde, TRANSACTIONS.serde), ids=lambda key: key.__name__)
-def test_every_record_is_of_somebody(key: type[Message]) -> None:
+def test_every_record_key_names_its_group(key: type[Message]) -> None:
     """Kafka calls it ``group`` in some keys, and ``group_id`` in most."""
     named = {name: "readers" for name in key.__struct_fields__ if name in ("group", "group_id", "transactional_id")}
 

@@ -73,7 +73,7 @@ def test_script(script: Script, stage: Stage, timed: Played) -> None:
 
 @pytest.mark.live
 @named(*LONG)
-def test_long_script(script: Script, stage: Stage) -> None:
+def test_a_script_that_uses_up_the_epochs_of_a_producer_id(script: Script, stage: Stage) -> None:
     """The same after as many requests as a producer id has epochs: only where a broker is asked."""
     play(script, stage)
 

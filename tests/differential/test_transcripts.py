@@ -41,7 +41,7 @@ def replayed(script: Script, transcript: Transcript, stage: Stage) -> None:
         lockstep.close()
 
 
-def test_as_it_was_recorded(script: Script, transcript: Transcript, stage: Stage) -> None:
+def test_answers_equal_the_recorded_transcript(script: Script, transcript: Transcript, stage: Stage) -> None:
     """Nothing differs, and nothing is left over."""
     replayed(script, transcript, stage)
 
@@ -137,7 +137,7 @@ def test_a_script_that_changes_has_no_transcript(script: Script) -> None:
     assert Archive().fresh(script._replace(title="another")) is None
 
 
-def test_another_broker_has_said_nothing(tmp_path: Path) -> None:
+def test_transcripts_are_of_one_kafka_version(tmp_path: Path) -> None:
     """Transcripts are of one version of Kafka."""
     head, _, rest = (DIRECTORY / "scripts" / "static.txt").read_text().partition("\n")
     (tmp_path / "static.txt").write_text(head.replace("Kafka 4", "Kafka 3") + "\n" + rest)

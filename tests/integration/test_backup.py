@@ -114,7 +114,7 @@ def test_what_is_restored_verifies(tmp_path: Path, is_running: bool) -> None:
         assert [committed(client, f"group-{number}") for number in range(9)] == [{("orders", 0): 2}] * 9
 
 
-def test_a_held_loop_goes_on(tmp_path: Path) -> None:
+def test_a_loop_held_for_a_backup_moment_continues_when_the_requester_dies(tmp_path: Path) -> None:
     """Who asks for a moment and dies holds the messages between loops for as long as it has said, and no longer."""
     with Server(tmp_path, PROPERTIES | {"topics": "orders:3"}, loops=2) as server:
         await_coordinators(server, IDS)
@@ -131,7 +131,7 @@ def test_a_held_loop_goes_on(tmp_path: Path) -> None:
     assert sum(sum(each["shards"].values()) for each in first) < sum(sum(each["shards"].values()) for each in second)
 
 
-def test_wrong_directories(tmp_path: Path) -> None:
+def test_backup_and_restore_refuse_wrong_directories(tmp_path: Path) -> None:
     """Exit code 2, a line that says why, and nothing is written."""
     with Server(tmp_path) as server:
         server.stop()

@@ -63,7 +63,7 @@ def test_clients_reach_it_over_tcp(coordinator: Coordinator) -> None:
     assert coordinator.committed("nobody") == {}
 
 
-def test_it_is_gone_after_close() -> None:
+def test_close_ends_process_port_and_files() -> None:
     """Process, port and files, also with clients that are still connected."""
     with Coordinator(topics=ORDERS, durable=True) as started, Client(address(started)) as client:
         must_commit(client, "readers", "orders", {0: 5})
@@ -81,7 +81,7 @@ def test_it_is_gone_after_close() -> None:
         started.groups()
 
 
-def test_servers_know_nothing_of_each_other() -> None:
+def test_servers_of_two_tests_share_no_state() -> None:
     with Coordinator(topics=ORDERS) as one, Coordinator(topics=ORDERS) as other:
         with Client(address(one)) as client:
             must_commit(client, "readers", "orders", {0: 5})
@@ -184,7 +184,7 @@ def test_properties_may_have_pythons_types() -> None:
         assert commit_alone(client, "readers", "unknown", {0: 1}) == {0: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 
 
-async def test_a_coroutine_may_use_it(coordinator: Coordinator) -> None:
+async def test_the_fixture_can_be_used_from_a_coroutine(coordinator: Coordinator) -> None:
     """Its calls take no turn of the test's loop, and clients on that loop are served."""
     _, writer = await asyncio.open_connection(*address(coordinator))
     coordinator.advance(1)
@@ -221,7 +221,7 @@ def test_a_server_that_ends_says_why(coordinator: Coordinator) -> None:
     assert "loaded" in coordinator.log()
 
 
-def test_its_log_is_there_after_its_end() -> None:
+def test_the_log_of_a_closed_server_can_be_read() -> None:
     with Coordinator() as started:
         pass
 
@@ -474,7 +474,7 @@ def test_a_group_rebalances_when_asked(coordinator: Coordinator) -> None:
     assert members[0].generation_id == before + 1
 
 
-def test_what_cannot_rebalance_is_said(coordinator: Coordinator) -> None:
+def test_rebalance_refuses_unknown_and_empty_groups(coordinator: Coordinator) -> None:
     with Client(address(coordinator)) as client:
         must_commit(client, "simple", "orders", {0: 5})
     with pytest.raises(FixtureError, match="there is no group other"):

@@ -103,7 +103,9 @@ def test_an_idle_server_ends_when_a_segment_cannot_be_synced(server: Server, tmp
         ("EROFS", "fallocate,pwrite64,ftruncate,rename,unlink,mkdir"),
     ],
 )
-def test_a_disk_that_takes_nothing(server: Server, tmp_path: Path, error: str, calls: str) -> None:
+def test_commits_fail_retriably_on_a_full_disk_and_succeed_when_there_is_room(
+    server: Server, tmp_path: Path, error: str, calls: str
+) -> None:
     """Commits fail with an error that clients retry; heartbeats and fetches go on; when there is room again all is well, without a restart."""
     with Client(server.address) as client:
         [member] = form_group(server.address, "members", 1)

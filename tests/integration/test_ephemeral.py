@@ -78,7 +78,7 @@ def server(directory: Path) -> Iterator[Ephemeral]:
     started.end()
 
 
-def test_it_says_where_it_is(server: Ephemeral, directory: Path) -> None:
+def test_an_ephemeral_server_prints_its_address_first(server: Ephemeral, directory: Path) -> None:
     """In one line, before anything else; and it leaves no file."""
     assert list(server.ready) == ["bootstrap_servers", "pid", "cluster_id", "listeners"]
     assert server.ready["pid"] == server.process.pid
@@ -128,7 +128,7 @@ def test_a_wrong_request_is_answered_with_what_is_right(server: Ephemeral, line:
     assert (answer["ok"], said in answer["error"]) == (False, True), answer
 
 
-def test_it_ends_with_its_stdin(directory: Path) -> None:
+def test_an_ephemeral_server_ends_when_its_stdin_closes(directory: Path) -> None:
     """Which is how it ends with a parent that is killed. Clients that are connected do not keep it."""
     server = Ephemeral(directory, "--override", "topics=orders:3")
     with Client(server.address) as client:
@@ -140,7 +140,7 @@ def test_it_ends_with_its_stdin(directory: Path) -> None:
     server.end()
 
 
-def test_it_ends_with_its_parent() -> None:
+def test_an_ephemeral_server_ends_with_its_parent_process() -> None:
     """Also with a stdin that says nothing of it: a process that Go starts has /dev/null there by default."""
     code = f"import subprocess; subprocess.Popen({SERVE!r}, stdin=subprocess.DEVNULL); input()"
     parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
@@ -155,7 +155,7 @@ def test_it_ends_with_its_parent() -> None:
     of(parent.stdout).close()
 
 
-def test_it_ends_with_a_signal(directory: Path) -> None:
+def test_an_ephemeral_server_without_a_pipe_ends_with_a_signal(directory: Path) -> None:
     """Not before, if its stdin is no pipe."""
     server = Ephemeral(directory, stdin=subprocess.DEVNULL)
     Client(server.address).close()
@@ -176,6 +176,8 @@ def test_it_ends_with_a_signal(directory: Path) -> None:
         ([], "--data-dir DIR is required, or the property log.dirs; without a log to keep, --ephemeral"),
     ],
 )
-def test_what_it_cannot_be_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ephemeral_server_refuses_options_that_it_cannot_have(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["serve", *words]) == 2
     assert said in capsys.readouterr().err

@@ -100,7 +100,7 @@ def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
     )
 
 
-def test_at_tells_the_group_as_it_was(server: Server) -> None:
+def test_groups_at_shows_a_group_at_a_past_time(server: Server) -> None:
     """With its members and offsets, while the server runs and after it was killed; replay says the same."""
     moment = history(server)
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_answered_is_said_in_one_line(server: Server) -> None:
     assert "start it, then restore" in stopped.stderr
 
 
-def test_expiring_tells_what_goes_when(tmp_path: Path) -> None:
+def test_groups_expiring_shows_when_offsets_expire(tmp_path: Path) -> None:
     """For a simple group, a retention after each commit."""
     with Server(tmp_path, {"offsets.retention.minutes": 60}) as server:
         with Client(server.address) as client:
@@ -210,7 +210,7 @@ def test_expiring_tells_what_goes_when(tmp_path: Path) -> None:
         assert 3_500_000 < moment_ms(due["expires"]) - time.time() * 1000 <= 3_600_000
 
 
-def test_every_loop_can_be_asked(tmp_path: Path) -> None:
+def test_group_requests_over_control_reach_the_loop_that_owns_the_shard(tmp_path: Path) -> None:
     """The request names the shard; the loop that owns it answers."""
     with Server(tmp_path, loops=2) as server:
         with Client(server.address) as client:

@@ -54,7 +54,7 @@ def test_heartbeat_knows_member_and_generation(address: Address, fresh_name: str
 
 
 @pytest.mark.parametrize("version", LEAVE_VERSIONS)
-def test_a_leaver_is_out_at_once(address: Address, fresh_name: str, version: int) -> None:
+def test_leave_group_removes_a_member_at_once(address: Address, fresh_name: str, version: int) -> None:
     """LeaveGroup makes the others rebalance, and the leaver a stranger."""
     leaver, other = form_group(address, fresh_name, 2)
 

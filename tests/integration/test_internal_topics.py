@@ -118,7 +118,7 @@ def test_bytes_are_bounded(client: Client, group: str) -> None:
 
 
 @pytest.mark.parametrize("offset", [-1, 1 << 40])
-def test_an_offset_that_is_not_there(client: Client, group: str, offset: int) -> None:
+def test_fetch_beyond_the_log_is_offset_out_of_range(client: Client, group: str, offset: int) -> None:
     """OFFSET_OUT_OF_RANGE, at once."""
     [data] = fetch(client, partition(group, offset), max_wait_ms=600_000)
 
@@ -167,7 +167,7 @@ def test_min_bytes_are_waited_for(client: Client, group: str, address: tuple[str
     assert [one[3] for one in commits(late, group)] == [80, 81, 82]
 
 
-def test_offsets_by_time(client: Client, group: str) -> None:
+def test_list_offsets_finds_records_by_time(client: Client, group: str) -> None:
     """The first record at or after a time; none after the last; the one with the largest time."""
     _, end, _ = list_offset(client, group, LATEST)
     _, first, first_ms = list_offset(client, group, 0)

@@ -162,7 +162,7 @@ def test_an_unused_kind_is_not_there(start: Start, loops: int) -> None:
 
 @EACH
 @pytest.mark.parametrize("loops", [1, 2])
-def test_its_first_use_makes_it(start: Start, loops: int, kind: Kind) -> None:
+def test_the_first_use_of_a_kind_creates_its_topic_at_all_loops(start: Start, loops: int, kind: Kind) -> None:
     """One kind, at all loops, whichever is asked; each key's coordinator is the loop that owns its shard. No other kind is touched."""
     server = start(loops)
     use(server, kind)
@@ -177,7 +177,7 @@ def test_its_first_use_makes_it(start: Start, loops: int, kind: Kind) -> None:
     assert [shards(server, other) for other in ALL if other is not kind] == [{}] * (len(ALL) - 1)
 
 
-def test_all_loops_may_use_it_first_at_once(start: Start) -> None:
+def test_concurrent_first_uses_of_a_kind_create_one_topic(start: Start) -> None:
     """There is one topic."""
     server = start(3)
     with ThreadPoolExecutor() as pool:
@@ -222,7 +222,7 @@ def test_what_was_answered_survives_kill_9(start: Start, kind: Kind, loops: int)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.topic)
-def test_the_cleaner_keeps_what_it_comes_to(start: Start, kind: Kind) -> None:
+def test_compaction_keeps_the_state_of_a_folded_kind(start: Start, kind: Kind) -> None:
     """A layer of each shard that was written to, and a tail: the same totals and digests after kill -9."""
     server = start(**{"log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1})
     use(server, kind)

@@ -125,7 +125,7 @@ def test_checks_say_how_the_server_is(scraped: Scraped) -> None:
     assert scraped.get("/nothing")[0] == 404
 
 
-def test_a_client_that_says_nothing_holds_nobody_up(scraped: Scraped) -> None:
+def test_silent_http_clients_delay_no_others(scraped: Scraped) -> None:
     host, port = scraped.address.removeprefix("http://").split(":")
     silent = [socket.create_connection((host, int(port))) for _ in range(5)]
 
@@ -135,7 +135,7 @@ def test_a_client_that_says_nothing_holds_nobody_up(scraped: Scraped) -> None:
         each.close()
 
 
-def test_a_loop_that_stands_still_is_said_to_be(scraped: Scraped) -> None:
+def test_health_reports_a_stopped_loop(scraped: Scraped) -> None:
     """The numbers of the others stay there."""
     [_, second] = scraped.server.loop_pids()
     os.kill(second, signal.SIGSTOP)

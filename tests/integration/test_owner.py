@@ -93,7 +93,7 @@ def test_what_is_salvaged_belongs_to_the_owner(data_dir: Path) -> None:
     assert owners(saved) == {OWNER}
 
 
-def test_what_is_given_was_roots(data_dir: Path) -> None:
+def test_files_of_root_are_given_to_the_owner_of_the_directory(data_dir: Path) -> None:
     """An import or an export writes to a directory of its user. Files of a third user stay theirs."""
     ours, theirs = data_dir / "new" / "of-root", data_dir / "of-another"
     ours.parent.mkdir()

@@ -30,7 +30,7 @@ def told(server: Server, topic: str = "__consumer_offsets") -> list[Provenance]:
     return [each for record in records(server, topic) if (each := read_provenance(record.headers)) is not None]
 
 
-def test_who_and_why(tmp_path: Path) -> None:
+def test_records_have_headers_with_their_origin_and_reason(tmp_path: Path) -> None:
     """Declared topics, a commit of many partitions, a group's first generation, its member leaving and another's session ending."""
     with Server(tmp_path, {"topics": "orders:6"}) as server:
         with Client(server.address) as client:
@@ -55,7 +55,7 @@ def test_who_and_why(tmp_path: Path) -> None:
         assert len([each for each in records(server, "__consumer_offsets") if b"alone" in (each.key or b"")]) == 3
 
 
-def test_nobody_is_told_of_where_that_is_switched_off(tmp_path: Path) -> None:
+def test_no_record_has_provenance_headers_when_log_provenance_is_false(tmp_path: Path) -> None:
     """``log.provenance=false``: not one header."""
     with Server(tmp_path, {"topics": "orders:6", "log.provenance": "false"}) as server:
         form_group(server.address, "workers", 2)

@@ -192,7 +192,7 @@ def test_commands_log_in_at_every_loop(server: Guarded, tmp_path: Path, capsys: 
     assert (wrong, "refused 'bob'" in err) == (1, True)
 
 
-def test_wrong_passwords_take_time(server: Guarded) -> None:
+def test_a_failed_login_is_delayed_and_logged(server: Guarded) -> None:
     """A tenth of a second each; others do not wait, and there is a line about each."""
     server.alter(credential("carol", "right"))
     for user, password in (("carol", "wrong"), ("nobody", "right")):
@@ -365,7 +365,7 @@ def test_what_users_refuses(server: Guarded, tmp_path: Path, capsys: pytest.Capt
     assert "is no data directory" in capsys.readouterr().err
 
 
-def test_strangers_hold_nobody_up(server: Guarded) -> None:
+def test_unauthenticated_connections_delay_no_users(server: Guarded) -> None:
     """Hundreds that send nothing, half a handshake or rubbish: users are served meanwhile, and in the end all are closed."""
     server.alter(credential("grace", "hers"))
     ports = [server.listeners[name][0] for name in ("SASL_PLAINTEXT", "SASL_SSL")]

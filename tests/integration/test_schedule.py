@@ -67,7 +67,7 @@ def test_it_works_beside_a_server_that_restarts(tmp_path: Path, loops: int) -> N
     assert f"{segment} at byte" in (tmp_path / "stderr").read_text()
 
 
-def test_it_ends_with_sigterm(tmp_path: Path) -> None:
+def test_a_schedule_ends_with_sigterm(tmp_path: Path) -> None:
     """Exit code 0; without a server it recovers the log itself."""
     with Server(tmp_path, {"topics": "orders:6"}) as server:
         with Client(server.address) as client:

@@ -110,7 +110,7 @@ def test_a_kill_in_the_middle_leaves_nothing_uninitialized(server: Server, fresh
         assigned(client, fresh_name, "m", joined.member_epoch, 50)
 
 
-def test_who_is_refused(server: Server, fresh_name: str) -> None:
+def test_share_group_heartbeats_that_are_refused(server: Server, fresh_name: str) -> None:
     with owner(server, fresh_name) as client:
         unknown = beat(client, fresh_name, "m", 1)
         invalid = beat(client, fresh_name, "m" * 37, 0, "t")

@@ -45,7 +45,7 @@ def test_metadata_makes_a_topic_on_first_use(client: Client, fresh_name: str, ve
 
 
 @pytest.mark.parametrize("version", [version for version in METADATA_VERSIONS if version >= NO_AUTO_CREATION])
-def test_metadata_makes_nothing_when_told_so(client: Client, fresh_name: str, version: int) -> None:
+def test_metadata_creates_no_topic_without_allow_auto_topic_creation(client: Client, fresh_name: str, version: int) -> None:
     """allow_auto_topic_creation=false only looks."""
     assert topic_of(client, fresh_name, is_created=False, version=version).error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -114,7 +114,7 @@ def batches(draw: st.DrawFn) -> bytes:
 
 
 @given(batches())
-def test_the_state_is_the_same(data: bytes) -> None:
+def test_bulk_replay_gives_the_state_of_single_replay(data: bytes) -> None:
     """Runs, single records, tombstones, older versions, headers, gaps, records of other types: at once or one by one."""
     assert state_of(data, at_once=True) == state_of(data, at_once=False)
 

@@ -94,7 +94,7 @@ def test_a_folded_log_comes_to_the_same_catalog(chosen: list[tuple[str, str]], d
     assert folded([*folded(log[:cut]), *log[cut:]]) == kept
 
 
-def test_what_is_gone_leaves_nothing() -> None:
+def test_a_folded_catalog_has_no_records_of_deleted_topics() -> None:
     """Neither its records, nor the one that removed it, nor its settings; of what is there only the last of each."""
     log = log_of(
         [("create", "orders"), ("set", "orders"), ("create", "bills"), ("set", "bills"), ("remove", "orders"), ("set", "bills")]

@@ -217,7 +217,7 @@ def test_transactions_are_settled_in_columns(
 
 @many
 @given(log=logs(with_transactions=False), segments=st.integers(1, 4))
-def test_records_stay_what_they_were(tmp_path: Path, log: list[bytes], segments: int) -> None:
+def test_compaction_keeps_the_last_record_of_each_key_unchanged(tmp_path: Path, log: list[bytes], segments: int) -> None:
     """Offset, time, key, value and headers, of the last record of each key."""
     [shard_dir] = fresh(tmp_path, "one")
     write_log(shard_dir, log, segments)

@@ -108,7 +108,7 @@ def test_a_journal_cut_at_any_length() -> None:
 
 @pytest.mark.parametrize("is_copy", [False, True], ids=["killed", "copy"])
 @pytest.mark.parametrize("tail", ["zeros", "garbage", "a batch twice", "a later batch", "half a batch", "an old segment's end"])
-def test_something_after_the_end(tail: str, is_copy: bool) -> None:
+def test_bytes_after_the_last_batch_are_cut_or_refused(tail: str, is_copy: bool) -> None:
     """It is no batch of this log: it goes, or, where nobody can say whether it was promised, the start is refused."""
     rng = Random(tail)
     content = (restored if is_copy else written)().content(SEGMENT)
@@ -130,7 +130,7 @@ def test_something_after_the_end(tail: str, is_copy: bool) -> None:
 
 
 @pytest.mark.parametrize("is_copy", [False, True], ids=["killed", "copy"])
-def test_an_end_of_zeros(is_copy: bool) -> None:
+def test_zeros_after_the_last_batch_are_cut(is_copy: bool) -> None:
     """What a file system makes of blocks that it never wrote."""
     content = (restored if is_copy else written)().content(SEGMENT)
     durable = (COUNT // 3) * BATCH

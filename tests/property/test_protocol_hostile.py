@@ -90,7 +90,7 @@ def test_lies_about_sizes_cost_no_memory(name: str) -> None:
 
 
 @pytest.mark.parametrize("tags", [MAX_VARINT, b"\xff\x7f", b"\x01\x07" + MAX_VARINT, b"\x01" + OVERLONG_VARINT])
-def test_tags_that_are_not_there(tags: bytes) -> None:
+def test_counts_of_tagged_fields_are_checked(tags: bytes) -> None:
     """Counts and sizes of tagged fields are believed no more than others."""
     data = encode(HeartbeatRequest("g", 1, "m"), 4)[:-1] + tags
 

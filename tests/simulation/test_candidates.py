@@ -15,7 +15,7 @@ SEEDS = int(os.environ.get("CANDIDATE_SEEDS", "5"))
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, 5))
-def test_one_leads(first: int) -> None:
+def test_at_most_one_candidate_leads(first: int) -> None:
     terms = 0
     for seed in range(first, first + 5):
         play = ElectionPlay(seed, STORM_S)

@@ -42,6 +42,6 @@ def test_the_same_seed_is_the_same_history() -> None:
         assert told.split() == here
 
 
-def test_different_seeds_are_different() -> None:
+def test_different_seeds_play_differently() -> None:
     """Or there would be nothing to the many."""
     assert len(set(of_this_process())) == len(SEEDS)

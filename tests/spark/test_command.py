@@ -79,7 +79,7 @@ def test_without_java_on_the_machine(tmp_path: Path, data_dir: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["coordinator_server", "data", "tools"]
 
 
-def test_without_the_extra(data_dir: Path) -> None:
+def test_jobs_without_the_spark_extra_say_how_to_get_it(data_dir: Path) -> None:
     """One line says how to get it, and how to do without."""
     done = compact(data_dir, start=("-c", WITHOUT_PYSPARK))
 
@@ -88,7 +88,7 @@ def test_without_the_extra(data_dir: Path) -> None:
     assert "--engine python" in done.stderr
 
 
-def test_a_master_that_is_none(data_dir: Path) -> None:
+def test_an_unreachable_spark_master_is_one_line(data_dir: Path) -> None:
     """What Spark says about it, in one line."""
     done = compact(data_dir, "--master", "nonsense")
 

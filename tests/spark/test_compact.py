@@ -84,7 +84,7 @@ def test_a_shard_that_is_too_large_for_a_task(spark: Any, tmp_path: Path, monkey
     assert [layer.records_in for layer in found.layers] == [layer.records_in for layer in expected.layers]
 
 
-def test_nothing_sealed_means_nothing_to_do(spark: Any, tmp_path: Path) -> None:
+def test_a_second_compaction_changes_nothing(spark: Any, tmp_path: Path) -> None:
     """compact(compact(x)) is compact(x)."""
     write_data(tmp_path)
     on_spark(spark, tmp_path)

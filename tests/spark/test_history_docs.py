@@ -356,7 +356,7 @@ def test_a_restored_offset_names_its_restore_and_no_client(history: History) -> 
         assert restored["operation"] == "server"
 
 
-def test_the_printed_counts(history: History, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_counts_printed_in_the_history_page(history: History, capsys: pytest.CaptureFixture[str]) -> None:
     """Of the view as a relation of DuckDB."""
     topics = [topic for offsets in history.offsets.values() for topic, _ in offsets]
     groups = Counter(topic for offsets in history.offsets.values() for topic in {name for name, _ in offsets})
@@ -388,7 +388,7 @@ def paid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_about_transactions(paid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_transaction_queries_of_the_history_page(paid: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the logs of two loops."""
     monkeypatch.chdir(paid)
 

@@ -84,7 +84,7 @@ def test_what_changes_nothing_writes_nothing() -> None:
         ({"user": "ann"}, OpData("producer_byte_rate", 1.5), "producer_byte_rate cannot be a fractional value."),
     ],
 )
-def test_what_is_refused(entity: Named, op: OpData, message: str) -> None:
+def test_alterations_of_quotas_that_are_refused(entity: Named, op: OpData, message: str) -> None:
     catalog = Catalog()
     [(error, said)] = alter(catalog, entry(entity, op))
 

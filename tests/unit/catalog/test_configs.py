@@ -129,7 +129,7 @@ def test_a_validation_changes_nothing(catalog: Catalog) -> None:
         ("nope", "1", "Unknown group config name: nope"),
     ],
 )
-def test_what_a_group_cannot_have(catalog: Catalog, name: str, value: str, problem: str) -> None:
+def test_settings_of_groups_that_are_refused(catalog: Catalog, name: str, value: str, problem: str) -> None:
     """INVALID_CONFIG, and nothing is kept of the resource's other changes either."""
     assert alter(catalog, GROUP, "g", ("share.delivery.count.limit", SET, "7"), (name, SET, value)) == (
         ErrorCode.INVALID_CONFIG,
@@ -192,7 +192,7 @@ def test_durations_that_java_does_not_read(catalog: Catalog, value: str) -> None
         ([("retention.ms", APPEND, "5")], "Can't APPEND to key retention.ms because its type is not LIST."),
     ],
 )
-def test_what_a_topic_cannot_have(catalog: Catalog, changes: list[tuple[str, int, str]], problem: str) -> None:
+def test_settings_of_topics_that_are_refused(catalog: Catalog, changes: list[tuple[str, int, str]], problem: str) -> None:
     assert alter(catalog, TOPIC, "t", *changes) == (ErrorCode.INVALID_CONFIG, problem)
     assert own(catalog, TOPIC, "t") == {}
 
@@ -291,7 +291,7 @@ def test_a_topic_is_not_made_with_settings_that_cannot_be(catalog: Catalog, conf
     assert catalog.shard.topic(LATEST, "u") is None
 
 
-def test_where_values_come_from() -> None:
+def test_a_setting_comes_from_the_resource_the_server_or_the_default() -> None:
     """The resource's own, then what this server was started with, then the default."""
     [found] = [
         each

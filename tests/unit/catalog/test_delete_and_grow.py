@@ -81,7 +81,9 @@ def test_topics_are_deleted_by_name_and_by_id(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_what_cannot_be_deleted(catalog: Catalog, asked: list[DeleteTopicState], told: tuple[ErrorCode, str]) -> None:
+def test_deletions_of_topics_that_are_refused(
+    catalog: Catalog, asked: list[DeleteTopicState], told: tuple[ErrorCode, str]
+) -> None:
     """One answer, with Kafka's words, and nothing is gone."""
     [(_, _, error, message)] = delete(catalog, *asked)
 
@@ -153,7 +155,7 @@ def test_a_topic_gets_more_partitions(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_what_cannot_grow(
+def test_new_partition_counts_that_are_refused(
     catalog: Catalog, asked: list[tuple[str, int, list[list[int]] | None]], told: tuple[ErrorCode, str | None]
 ) -> None:
     """One answer, with Kafka's words, and nothing has changed."""

@@ -23,7 +23,7 @@ def test_a_topic_by_hand() -> None:
     assert catalog_digest([ORDERS]) == expected
 
 
-def test_order_does_not_matter() -> None:
+def test_the_catalog_digest_does_not_depend_on_the_order_of_records() -> None:
     assert len({catalog_digest(topics) for topics in permutations([ORDERS, PAYMENTS])}) == 1
     assert catalog_digest([]) == "0" * 32
 

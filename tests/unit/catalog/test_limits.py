@@ -129,7 +129,7 @@ def test_groups_with_settings_are_limited() -> None:
     assert catalog.reports == ["catalog-full"] * 3
 
 
-def test_what_is_reverted_does_not_count() -> None:
+def test_reverted_topics_do_not_count_towards_the_limit() -> None:
     """Records that could not be written give their room back."""
     catalog = catalog_with(topics_max_partitions=3, group_configs_max=1)
     catalog.registry.snapshot(0)

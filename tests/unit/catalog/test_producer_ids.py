@@ -45,7 +45,7 @@ def test_a_block_that_was_not_written_is_given_out_later(catalog: Catalog) -> No
     assert allocated(catalog, 2) == lost
 
 
-def test_the_last_block_is_the_last(catalog: Catalog) -> None:
+def test_no_producer_id_exceeds_int64(catalog: Catalog) -> None:
     """No id is above what Kafka's int64 holds."""
     catalog.shard.replay(0, CoordinatorRecord(ProducerIdsRecord(1, next_producer_id=LAST_ID - BLOCK), None))
     last = allocated(catalog, 1)

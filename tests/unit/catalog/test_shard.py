@@ -32,7 +32,7 @@ def test_minus_one_means_the_default(catalog: Catalog) -> None:
     assert catalog.create(CreatableTopic("orders", -1, -1)).topics[0].num_partitions == 3
 
 
-def test_validate_only_makes_nothing(catalog: Catalog) -> None:
+def test_validate_only_creates_no_topic(catalog: Catalog) -> None:
     assert catalog.create(CreatableTopic("orders", 6, 1), validate_only=True).topics[0].error_code == ErrorCode.NONE
     assert catalog.shard.topic(LATEST, "orders") is None
 
@@ -75,7 +75,7 @@ def test_the_servers_own_log_is_no_topic_to_make(catalog: Catalog) -> None:
     assert catalog.error(CreatableTopic("__consumer_offsets", 1, 1)) == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_a_topic_is_made_once(catalog: Catalog) -> None:
+def test_a_topic_that_exists_is_not_created_again(catalog: Catalog) -> None:
     catalog.create(CreatableTopic("orders", 1, 1))
 
     assert catalog.error(CreatableTopic("orders", 1, 1)) == ErrorCode.TOPIC_ALREADY_EXISTS

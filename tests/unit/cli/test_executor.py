@@ -62,7 +62,7 @@ def test_it_runs_task_after_task_until_its_socket_ends(child: Child) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_without_its_server_it_ends_at_once(child: Child) -> None:
+def test_an_executor_whose_server_has_ended_ends(child: Child) -> None:
     """The server ended before the two were tied together."""
     assert child.run(os.getppid() + 1) == 1
     assert child.tied == ["die_with_parent"]

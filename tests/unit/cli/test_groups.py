@@ -100,7 +100,7 @@ def test_every_event_has_a_line(data: Path, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_a_part_of_the_events(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_why_shows_the_events_of_a_time_range(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By time, and the newest. What is left out of the newest is said; offsets before are those before all the same."""
     assert shown(data, capsys, "why", "g", "--until", BETWEEN, "--limit", "0")[-1] == f"{BEGUN}  committed orders-1 none → 6"
     assert shown(data, capsys, "why", "g", "--since", BETWEEN)[0] == f"{ENDED}  committed orders-0 5 → 50"
@@ -150,7 +150,7 @@ def test_a_group_at_a_moment(data: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
-def test_a_group_that_was_not_there(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_groups_at_says_that_a_group_did_not_exist(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """JSON has a null for it."""
     assert "group g did not exist at 2001-01-01T00:00:00.000Z" in refused(data, capsys, "at", "g", "2001-01-01")
     assert json.loads("".join(shown(data, capsys, "at", "g", "2001-01-01", "--json")))["group"] is None

@@ -27,7 +27,7 @@ def damage(data: Path) -> Path:
     return path
 
 
-def test_a_whole_directory(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_verify_of_an_undamaged_directory(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One line, exit code 0."""
     assert main(["log", "verify", "--data-dir", str(data)]) == 0
     assert capsys.readouterr().out.startswith("all is whole: ")
@@ -46,7 +46,7 @@ def test_damage_is_one_line_each(data: Path, capsys: pytest.CaptureFixture[str])
     assert main(["log", "verify", "--data-dir", f"{data}-saved"]) == 0
 
 
-def test_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_verify_prints_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The same for programs."""
     path = damage(data)
     assert main(["log", "verify", "--data-dir", str(data), "--json"]) == 1

@@ -92,7 +92,7 @@ async def test_the_status_is_told_again(told: socket.socket, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("environment", [{}, {"NOTIFY_SOCKET": "/nowhere/notify"}, {"WATCHDOG_USEC": "1"}])
-async def test_without_a_manager(environment: dict[str, str]) -> None:
+async def test_without_a_service_manager_nothing_is_sent(environment: dict[str, str]) -> None:
     """Nothing happens; what cannot be sent is dropped."""
     service = ServiceManager(environment, PID)
 

@@ -60,7 +60,7 @@ def test_describe_says_which_batch_is_stuck(data: Path, capsys: pytest.CaptureFi
     ]
 
 
-def test_json_has_all_of_it(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_describe_prints_all_fields_as_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [line] = shown(data, capsys, "describe", "workers", "--json")
     [found] = json.loads(line)
 
@@ -87,7 +87,7 @@ def test_json_has_all_of_it(data: Path, capsys: pytest.CaptureFixture[str]) -> N
     }
 
 
-def test_a_moment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_at_shows_the_state_at_an_offset(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The state after all records up to it; before the first one there is none."""
     lines = shown(data, capsys, "at", "workers", "2025-11-24T16:00:01.500Z")
 
@@ -106,7 +106,7 @@ def test_why_tells_every_change(data: Path, capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_one_record(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_why_shows_the_history_of_a_record(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What was said of it, the initialization before, and that the start offset has passed it."""
     lines = shown(data, capsys, "why", "workers", "--topic", "jobs", "--partition", "0", "--offset", "11")
 
@@ -114,7 +114,7 @@ def test_one_record(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split("  ")[0] for line in shown(data, capsys, "why", "workers", "--offset", "14")] == [AT[0], AT[1]]
 
 
-def test_a_group_that_is_not_there(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_commands_refuse_unknown_groups_topics_and_partitions(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nor one of which the id of a group that is there begins. So is a topic or a partition."""
     for action in ("describe", "why"):
         assert "has no share partition of group work: either no share group of this id" in refused(data, capsys, action, "work")
@@ -147,7 +147,7 @@ def test_deletion_and_a_new_beginning(data: Path, capsys: pytest.CaptureFixture[
     assert "no share partition of group workers at that time" in refused(data, capsys, "at", "workers", "2025-11-24T16:00:06Z")
 
 
-def test_what_compaction_has_kept(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_share_commands_on_a_compacted_history(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a history without its first segments the beginning of what is unsettled is not known, and a moment in it is refused."""
     compact(data / SHARD)
     (data / SHARD / f"{0:020d}.log").unlink()

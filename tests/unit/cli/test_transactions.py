@@ -117,7 +117,7 @@ def test_the_ids_of_a_moment(data: Path, capsys: pytest.CaptureFixture[str], sec
     assert [(each["transactional_id"], each["state"]) for each in known] == [("tx", row[1])]
 
 
-def test_only_open_ones(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_transactions_list_open_shows_only_open_transactions(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(shown(data, capsys, "list", "--open")) == 2
     assert main(["transactions", "list", "--open", "--at", AT[0], "--data-dir", str(data)]) == 0
     assert capsys.readouterr() == ("", "coordinator-server: there are no such transactional ids\n")
@@ -152,7 +152,9 @@ def test_nothing_hangs_where_all_is_ended(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("words", "why"), [(("why", "nobody"), "does not mention transactional id nobody"), (("describe", "nobody"), "is not known")]
 )
-def test_an_id_that_nobody_has(data: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str], why: str) -> None:
+def test_transactions_commands_refuse_an_unknown_id(
+    data: Path, capsys: pytest.CaptureFixture[str], words: Sequence[str], why: str
+) -> None:
     assert main(["transactions", *words, "--data-dir", str(data)]) == 1
     assert why in capsys.readouterr().err
 

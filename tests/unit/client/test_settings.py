@@ -24,7 +24,7 @@ def test_addresses(text: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize("text", ["host:port", "host:0", "host:65536", ":", "host:", "", " , "])
-def test_what_is_no_address(text: str) -> None:
+def test_texts_that_are_no_bootstrap_address(text: str) -> None:
     with pytest.raises(InvalidSettings):
         ConnectionSettings(text)
 
@@ -39,7 +39,7 @@ def test_bootstrap_servers_are_a_text_or_a_list() -> None:
     "values",
     [{"session_timeout_s": 0}, {"heartbeat_interval_s": 45}, {"max_poll_interval_s": -1}, {"rebalance_timeout_s": 0}],
 )
-def test_times_that_are_refused(values: dict[str, Any]) -> None:
+def test_settings_refuse_impossible_timeouts(values: dict[str, Any]) -> None:
     with pytest.raises(InvalidSettings):
         GroupSettings("g", **values)
 

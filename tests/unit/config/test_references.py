@@ -34,7 +34,7 @@ def test_a_value_may_stand_elsewhere(places: dict[str, str], provider: str) -> N
     assert shown_values(config)[SECRET] == HIDDEN
 
 
-def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
+def test_a_reference_can_be_a_part_of_a_value(places: dict[str, str]) -> None:
     settings = Sources(overrides=["ssl.keystore.location=/keys/${env:TLS_PASSWORD}.pem"]).read()
 
     assert settings.config.live.tls.ssl_keystore_location == "/keys/se=cret.pem"
@@ -49,7 +49,7 @@ def test_a_reference_may_be_a_part(places: dict[str, str]) -> None:
         ("${directory:DIR:key}", r"\$\{directory:DIR:key\} cannot be read: No such file or directory"),
     ],
 )
-def test_what_is_not_there_is_told(places: dict[str, str], tmp_path: Path, text: str, problem: str) -> None:
+def test_a_reference_that_cannot_be_resolved_is_named(places: dict[str, str], tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem.replace("DIR", str(tmp_path))):
         Sources(overrides=[SECRET + "=" + text.replace("DIR", str(tmp_path))]).read()
 

@@ -139,7 +139,7 @@ def test_every_record_of_an_imported_group_counts(key_type: type[Message]) -> No
 
 
 @pytest.mark.parametrize("key_type", IMPORTED, ids=lambda key_type: key_type.__name__)
-def test_a_field_that_is_not_known_does_not_count(key_type: type[Message]) -> None:
+def test_the_group_digest_ignores_unknown_tagged_fields(key_type: type[Message]) -> None:
     """A later release may write tagged fields that this one passes over: what was decoded is what is hashed."""
     record = CoordinatorRecord(imported_key(key_type, "g"), imported_value(key_type, 1))
     read = GROUP_SERDE.decode(GROUP_SERDE.encode_key(record), imported_bytes(key_type, 1))
@@ -168,7 +168,7 @@ def test_a_change_of_an_imported_group_is_noticed() -> None:
         before = after
 
 
-def test_order_does_not_matter() -> None:
+def test_the_group_digest_does_not_depend_on_order() -> None:
     """Neither that of records nor that of groups, nor where in the log they stand."""
     shuffled = STATE[:]
     random.Random(1).shuffle(shuffled)
@@ -232,7 +232,7 @@ def test_records_of_the_oldest_clusters_come_to_the_same_state() -> None:
     assert digest_of([old]) == digest_of([new])
 
 
-def test_what_is_not_durable_does_not_count() -> None:
+def test_the_group_digest_has_only_durable_records() -> None:
     """Before it is, and when it never comes to be."""
     live = Live()
     live.append(*STATE)

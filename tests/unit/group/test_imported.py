@@ -143,7 +143,9 @@ def test_a_takeover_that_cannot_be_written_is_taken_back() -> None:
         (WITH_MEMBER["share"], commit(), ErrorCode.GROUP_ID_NOT_FOUND),
     ],
 )
-def test_who_may_commit(keys: tuple[Message, ...], request_: OffsetCommitRequest, error: ErrorCode | None) -> None:
+def test_only_administrators_commit_to_empty_imported_groups(
+    keys: tuple[Message, ...], request_: OffsetCommitRequest, error: ErrorCode | None
+) -> None:
     """An administrator while the group is empty; members could only be told from strangers by who serves them."""
     assert log_of(*keys).run(GroupShard.commit_offsets, request_, version=9).error is error
 

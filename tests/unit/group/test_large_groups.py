@@ -126,7 +126,7 @@ def test_a_step_looks_at_a_bounded_number_of_offsets(
 
 
 @pytest.mark.parametrize("start", [expire, delete_topic])
-def test_what_stays_is_looked_at_once(
+def test_an_expiry_step_visits_an_offset_once(
     start: Callable[[GroupLog, Callable[[int], None]], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A step without tombstones looks at more offsets."""

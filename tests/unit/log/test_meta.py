@@ -33,7 +33,7 @@ def opened(disk: SimulatedDisk, node_id: int = 1, **changed: int) -> Meta:
     return open_meta(disk, "/data", node_id=node_id, partitions=partition_counts(config.log))
 
 
-def test_made_once(disk: SimulatedDisk) -> None:
+def test_the_cluster_id_is_made_once(disk: SimulatedDisk) -> None:
     """Every later start finds the same cluster."""
     first = opened(disk)
 

@@ -11,7 +11,7 @@ RECORDS = [toy_record("a", 1), toy_record("b", None), toy_record("c", 3)]
 ENCODED = [(SERDE.encode_key(record), SERDE.encode_value(record)) for record in RECORDS]
 
 
-def test_they_are_what_records_are_one_by_one() -> None:
+def test_a_block_has_the_bytes_of_single_records() -> None:
     """The same bytes, the same offsets."""
     kept: list[tuple[int, bytes, bytes | None]] = []
     block = EncodedRecords(ENCODED, SERDE.decode, lambda *each: kept.append(each))
@@ -38,7 +38,7 @@ def test_their_bytes_in_a_batch_are_bounded() -> None:
     assert batch.size - 61 <= block.max_bytes() <= batch.size + 200
 
 
-def test_none_is_written_over_another() -> None:
+def test_coalesced_blocks_overwrite_no_record() -> None:
     """Where blocks coalesce."""
     one, other = (EncodedRecords(ENCODED, SERDE.decode, lambda *_: None) for _ in range(2))
 

@@ -39,7 +39,7 @@ def test_the_whole_text_matches_or_not(expression: str, text: str, is_match: boo
 
 
 @pytest.mark.parametrize("wrong", ["(", "[", "*", "a{2,1}", "a(?=b)", "(?<=a)b", "(a)\\1", "a++", "(?>a)"])
-def test_what_is_refused(wrong: str) -> None:
+def test_regular_expressions_that_are_refused(wrong: str) -> None:
     """It says why."""
     with pytest.raises(ExpressionError, match=r".+"):
         Expression(wrong)

@@ -40,7 +40,7 @@ def read(origin: Origin, *why: Reason) -> Provenance | None:
 
 
 @given(texts, texts, texts, reasons)
-def test_all_comes_back(client_id: str, host: str, principal: str, why: list[Reason]) -> None:
+def test_provenance_headers_are_read_as_written(client_id: str, host: str, principal: str, why: list[Reason]) -> None:
     """Whatever clients call themselves."""
     origin = request_origin(8, 9, client_id, host, principal or "User:ANONYMOUS")
 
@@ -105,7 +105,7 @@ def test_without_an_origin_there_are_no_headers() -> None:
 @pytest.mark.parametrize(
     "headers", [(), (("who", b"me"),), (("op2", b"8/9"), ("client", b"c")), (("client", b"c"), ("op1", b"8/9"))]
 )
-def test_headers_of_others_say_nothing(headers: Headers) -> None:
+def test_foreign_headers_have_no_provenance(headers: Headers) -> None:
     """A record that does not begin an operation, one of another writer, one of a later format."""
     assert read_provenance(headers) is None
 

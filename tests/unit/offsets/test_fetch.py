@@ -171,7 +171,7 @@ def by_name(topics: list[OffsetFetchResponseTopics]) -> dict[str, list[OffsetFet
 
 
 @pytest.mark.parametrize("unstable", [set(), {("t", 1), ("u", 2)}])
-def test_all_offsets(unstable: set[TopicPartition]) -> None:
+def test_a_fetch_of_all_offsets_goes_in_portions(unstable: set[TopicPartition]) -> None:
     """In portions of bounded size."""
     counts = {"t": 3 * OFFSETS_PER_STEP, "u": 7}
 

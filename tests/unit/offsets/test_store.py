@@ -44,7 +44,7 @@ def test_groups_share_the_names_of_their_topics() -> None:
     assert first is second
 
 
-def test_the_last_record_counts() -> None:
+def test_the_last_record_of_a_partition_wins() -> None:
     """Whatever its offset is."""
     store = OffsetStore(SnapshotRegistry())
 

@@ -86,7 +86,7 @@ def test_a_restore_is_the_state_of_the_moment(data_dir: Path, tmp_path: Path) ->
         assert sorted(path.name for path in restored.iterdir()) == [SHARD, OTHER, "meta.properties"]
 
 
-def test_only_what_is_new_is_copied(data_dir: Path, tmp_path: Path) -> None:
+def test_a_backup_copies_only_new_files(data_dir: Path, tmp_path: Path) -> None:
     """The next backup adds to the last one, and drops what is not in it any more."""
     end = write(data_dir, SHARD, 1)
     cut = ends(data_dir, SHARD)[-2]
@@ -209,7 +209,7 @@ def test_a_damaged_backup_is_not_restored(data_dir: Path, tmp_path: Path) -> Non
     assert restore(target, restored) == check_backup(target)
 
 
-def test_nothing_is_overwritten(data_dir: Path, tmp_path: Path) -> None:
+def test_backup_and_restore_overwrite_no_directory(data_dir: Path, tmp_path: Path) -> None:
     """A restore makes a new directory; a backup goes into an empty one, or its own."""
     end, target = write(data_dir, SHARD, 1), tmp_path / "backup"
     take(data_dir, target, {SHARD: end})

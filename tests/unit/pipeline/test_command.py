@@ -43,7 +43,7 @@ def compact(capsys: pytest.CaptureFixture[str], data_dir: Path, *options: str) -
     return run(capsys, "compact", "--engine", "python", "--data-dir", data_dir, *options)
 
 
-def test_compact_says_what_it_did(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
+def test_compact_prints_one_line(capsys: pytest.CaptureFixture[str], data_dir: Path) -> None:
     """One line, and nothing else in a pipe; the second time that there is nothing to do."""
     code, out, err = compact(capsys, data_dir)
 
@@ -65,7 +65,9 @@ def test_compact_json(capsys: pytest.CaptureFixture[str], data_dir: Path) -> Non
 
 
 @pytest.mark.parametrize("command", ["compact", "replay"])
-def test_the_wrong_directory(capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str) -> None:
+def test_jobs_refuse_a_directory_that_is_no_data_directory(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
     """Exit code 2, one line that says what to check."""
     code, out, err = run(capsys, command, "--data-dir", tmp_path)
 
@@ -186,7 +188,9 @@ def test_replay_of_a_shard_that_is_not_there(capsys: pytest.CaptureFixture[str],
 
 
 @pytest.mark.parametrize("command", ["compact", "replay", "verify", "history"])
-def test_what_is_of_no_kind_is_said(capsys: pytest.CaptureFixture[str], data_dir: Path, tmp_path: Path, command: str) -> None:
+def test_a_directory_of_no_kind_is_reported_and_skipped(
+    capsys: pytest.CaptureFixture[str], data_dir: Path, tmp_path: Path, command: str
+) -> None:
     """One line; the rest is done."""
     write_segments(data_dir / "orders-3", coordinator_log(1, 3))
     options = {"replay": [], "history": ["--out", tmp_path / "out", "--engine", "python"]}

@@ -26,7 +26,7 @@ def test_a_terminal_sees_one_line_that_is_written_over() -> None:
     assert said.endswith("\r\x1b[K")
 
 
-def test_a_pipe_sees_nothing() -> None:
+def test_progress_is_not_printed_into_a_pipe() -> None:
     """Output in a pipe is for programs."""
     pipe = io.StringIO()
     progress = progress_on(pipe)

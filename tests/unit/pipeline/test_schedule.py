@@ -50,7 +50,7 @@ def test_the_jobs_run_from_time_to_time_whatever_is_new() -> None:
     assert schedule.is_due({}, 5100)
 
 
-def test_rounds_keep_their_times() -> None:
+def test_a_long_round_replaces_the_rounds_that_it_missed() -> None:
     """A long round takes the place of those that it has missed."""
     schedule = Schedule(1000, Rule(), 500)
     times = []

@@ -179,7 +179,7 @@ def test_a_negative_size_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
     }
 
 
-def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_decode_of_a_missing_file_has_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Is told, with another exit code."""
     assert main(["decode", str(tmp_path / "none")]) == 2
     assert "none" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_a_start_reads_what_a_child_has_written(loop: PurseLoop) -> None:
     assert summed(again) == 30
 
 
-def test_a_result_that_is_late_is_of_no_use(loop: PurseLoop) -> None:
+def test_a_late_result_of_a_child_is_ignored(loop: PurseLoop) -> None:
     """The shard has gone on: what was scheduled later is heard alone."""
     loop.fill("a", 30)
     loop.fill("a", 12)
@@ -97,7 +97,7 @@ def test_a_result_that_the_shard_has_passed_by_is_not_written(loop: PurseLoop) -
     assert summed(loop) == 0
 
 
-def test_one_child_does_one_thing_at_a_time(loop: PurseLoop) -> None:
+def test_an_executor_child_runs_one_task_at_a_time(loop: PurseLoop) -> None:
     """And is started once."""
     into: list[Any] = []
     for key in "abc":

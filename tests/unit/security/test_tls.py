@@ -188,7 +188,9 @@ def test_suites_have_two_names(standard: str, openssl: str) -> None:
         ({"ssl.principal.mapping.rules": "x"}, "ssl.principal.mapping.rules=x"),
     ],
 )
-def test_wrong_settings_are_told(keystore: Path, tmp_path: Path, settings: dict[str, str], problem: str) -> None:
+def test_wrong_tls_settings_are_refused_with_the_property(
+    keystore: Path, tmp_path: Path, settings: dict[str, str], problem: str
+) -> None:
     (tmp_path / "EMPTY").write_text("nothing\n")
     (tmp_path / "OTHER").write_text(AUTHORITY.issue("x").key_pem() + SERVER.certificate_pem)
     SERVER.write(tmp_path / "LOCKED", "secret")

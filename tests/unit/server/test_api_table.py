@@ -54,7 +54,7 @@ def test_a_row_is_of_its_declaration(row: ApiRow[Any, Any]) -> None:
     assert len(served.decode) == len(served.encode) == len(served.has_flexible_response_header) == declared.versions[-1] + 1
 
 
-def test_every_api_says_what_it_needs() -> None:
+def test_every_api_row_declares_its_access() -> None:
     """One that says nothing would be open to everybody. These are, and their answers have nothing that one may not see."""
     assert [name_of(row) for row in ROWS if row.access is None] == []
     assert [name_of(row) for row in ROWS if row.access is not None and row.access == OPEN] == [
@@ -86,7 +86,7 @@ def test_what_acts_at_once_is_a_write() -> None:
     assert {key for key, order in ORDER.items() if order is Order.WRITE} == {8, 12, 13, 47, 68, 76, 83, 84, 85, 86, 87}
 
 
-def test_what_is_free_asks_nobody() -> None:
+def test_apis_without_access_answer_without_a_node() -> None:
     """Its handler answers without a node: there is no state that its answer could depend on."""
     free = [row for row in ROWS if row.order is Order.FREE]
 

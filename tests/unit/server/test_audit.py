@@ -109,7 +109,7 @@ def test_a_refused_part_is_counted_and_its_errors_are_named() -> None:
     assert (line["outcome"], line["refused"]) == ("INVALID_TOPIC_EXCEPTION", 2)
 
 
-def test_a_request_that_only_asks_says_so() -> None:
+def test_the_audit_log_marks_validate_only_requests() -> None:
     request = CreateTopicsRequest(topics=[CreatableTopic("orders")], validate_only=True)
 
     assert line_of(19, lambda _context, _request, reply: reply.complete(CREATED), request)["validate_only"] is True

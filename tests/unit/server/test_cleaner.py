@@ -95,7 +95,9 @@ def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
 @pytest.mark.parametrize(
     "quiet", [{"log_cleaner_enable": False}, {"log_cleaner_min_bytes": 1 << 30}, {"log_cleaner_backoff_ms": 3_600_000}]
 )
-def test_there_is_a_time_to_let_it_be(data_dir: Path, lines: list[Any], quiet: dict[str, Any]) -> None:
+def test_the_cleaner_compacts_nothing_when_disabled_idle_or_early(
+    data_dir: Path, lines: list[Any], quiet: dict[str, Any]
+) -> None:
     """When it is switched off, when there is little to do, and before it is time to look."""
     sealing = filled(data_dir, 3)
 

@@ -181,7 +181,7 @@ def test_one_that_waits_for_the_thread(loop: Loop) -> None:
     assert (is_forgotten(asked), loop.log.reads) == (True, 0)
 
 
-def test_others_go_on(loop: Loop) -> None:
+def test_other_waiting_fetches_are_still_woken(loop: Loop) -> None:
     """They are woken as before."""
     lost, kept = loop.connection(), loop.connection()
     loop.fetch(lost)

@@ -230,7 +230,7 @@ def test_no_other_request_is_served_before(peer: Peer, steps: list[Callable[[Pee
     assert peer.contexts == []
 
 
-def test_versions_are_told_once(peer: Peer) -> None:
+def test_api_versions_is_answered_once_before_a_login(peer: Peer) -> None:
     """As in Kafka; a version that is not known does not count, because the client asks again."""
     newer = encode_request(API_VERSIONS, 4, 7, "client", ApiVersionsRequest("tests", "1")).replace(
         b"\0\x12\0\4", b"\0\x12\0\x63", 1
@@ -254,7 +254,7 @@ def test_bytes_that_are_no_request_close(peer: Peer, data: bytes) -> None:
     assert peer.connection.unhandled_bytes() < BYTES
 
 
-def test_who_says_nothing_is_closed_in_time(peer: Peer) -> None:
+def test_a_silent_unauthenticated_connection_is_closed(peer: Peer) -> None:
     """Whatever it said before."""
     peer.shake()
     peer.advance(TIMEOUT_MS - 1)
@@ -278,7 +278,7 @@ def test_a_slow_handshake_of_tls_does_not_outlast_the_deadline(peer: Peer) -> No
     assert peer.reports == ["login-timed-out"]
 
 
-def test_a_refusal_takes_its_time(peer: Peer) -> None:
+def test_a_failed_login_is_answered_after_a_delay(peer: Peer) -> None:
     """And what the peer sends meanwhile is not run."""
     peer.shake()
     peer.send(AUTHENTICATE, 2, SaslAuthenticateRequest(GUESS))
@@ -513,7 +513,7 @@ def test_whatever_strangers_send_nothing_is_served(sent: list[bytes], size: int)
     assert (peer.contexts, peer.logins.users, peer.connection.principal) == ([], [], "User:ANONYMOUS")
 
 
-def test_a_refusal_may_come_at_once() -> None:
+def test_a_failed_login_without_a_delay() -> None:
     peer = Peer(delay_ms=0)
     peer.shake()
     peer.send(AUTHENTICATE, 2, SaslAuthenticateRequest(GUESS))

@@ -35,7 +35,7 @@ def test_one_loop_is_where_the_client_found_it() -> None:
     assert Nodes(1).endpoint(0, ("10.0.0.7", 9092)) == Endpoint("10.0.0.7", 9092)
 
 
-def test_others_are_on_the_same_host() -> None:
+def test_other_loops_are_advertised_on_the_same_host() -> None:
     """The one that the client used, and each loop's own port."""
     nodes = Nodes(1, 3, 1, (ListenerPorts((9092, 41000, 9094)),))
 

@@ -105,7 +105,7 @@ def peer() -> Peer:
         ("SyncGroup", "LeaveGroup"),
     ],
 )
-def test_starts_at_once(peer: Peer, first: str, second: str) -> None:
+def test_requests_that_start_before_others_are_answered(peer: Peer, first: str, second: str) -> None:
     """Where it makes no difference whether the first has been answered."""
     peer.send(first, second)
 
@@ -280,7 +280,7 @@ def test_others_wait_for_transactions_and_transactions_for_others(peer: Peer) ->
 
 
 @given(st.lists(st.one_of(st.sampled_from(sorted({"JoinGroup", "LeaveGroup", *NAMES})), st.integers(0, 20)), max_size=40))
-def test_the_order_is_kept(steps: list[str | int]) -> None:
+def test_requests_of_a_connection_start_in_order(steps: list[str | int]) -> None:
     """Whatever is sent and answered when: each starts only where the rule lets it, all start in the end, in their order."""
     peer, sent = Peer(), []
     open_before: list[tuple[str, list[str]]] = []

@@ -42,13 +42,13 @@ def test_the_newest_report_of_each_sender(reports: PipelineReports) -> None:
     ],
     ids=["the cleaner's", "no object", "no sender", "too long"],
 )
-def test_a_report_that_is_none(reports: PipelineReports, request_: dict[str, object]) -> None:
+def test_a_malformed_pipeline_report_is_refused(reports: PipelineReports, request_: dict[str, object]) -> None:
     """It is refused, and nothing is kept."""
     assert not ask(reports, op="pipeline-report", **request_)["ok"]
     assert list(ask(reports, op="pipeline")["pipeline"]) == ["cleaner"]
 
 
-def test_senders_are_few(reports: PipelineReports) -> None:
+def test_pipeline_reports_of_too_many_senders_are_refused(reports: PipelineReports) -> None:
     """One more is refused; those that are known go on."""
     answers = [ask(reports, op="pipeline-report", by=f"job-{n}", report={})["ok"] for n in range(MAX_SENDERS + 1)]
 

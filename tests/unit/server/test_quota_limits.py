@@ -37,14 +37,14 @@ def quota(found: QuotaLimits, user: str, client_id: str) -> float | None:
 
 
 @pytest.mark.parametrize("first", range(len(IN_ORDER)))
-def test_the_most_specific_one_counts(first: int) -> None:
+def test_the_most_specific_quota_applies(first: int) -> None:
     found = limits(*IN_ORDER[first:])
 
     assert quota(found, "ann", "c") == first
     assert found.measured("ann", "c") == MEASURED[first]
 
 
-def test_others_have_the_defaults() -> None:
+def test_default_quotas_apply_to_other_entities() -> None:
     found = limits(*IN_ORDER)
 
     assert quota(found, "ann", "other") == IN_ORDER.index(USER_AND_ANY)

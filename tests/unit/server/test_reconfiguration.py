@@ -60,7 +60,7 @@ class Parts:
         self.told.append(f"idle {idle_ms}")
 
 
-def test_parts_that_keep_values_are_told() -> None:
+def test_a_reload_notifies_the_parts_that_keep_values() -> None:
     parts = Parts()
     changed = load(
         {

@@ -27,7 +27,7 @@ def test_the_wait_is_the_part_of_the_time_by_which_the_rate_is_above_the_limit(v
     assert wait_ms(10, (0, value), now_ms=0) == wait
 
 
-def test_the_time_is_that_of_the_windows_in_use() -> None:
+def test_a_sampled_rate_divides_by_the_time_of_its_windows() -> None:
     """After ten seconds and a half, that is the time: 105 in 10.5 seconds are ten a second."""
     values = [(second * 1000, 9) for second in range(11)]
 

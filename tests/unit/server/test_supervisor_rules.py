@@ -40,7 +40,7 @@ def test_a_loop_that_says_why_it_ends_is_believed(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", [0, -6, -9, -11, -15, 134, 3])
-def test_other_ends_are_accidents(code: int) -> None:
+def test_unrequested_ends_of_loops_are_failures(code: int) -> None:
     """Signals, aborts, and an end in good order that nobody had asked for."""
     assert Restarts().after_death(code, 0.0) is not None
 
@@ -60,7 +60,7 @@ def test_answers_by_shard_are_united() -> None:
     }
 
 
-def test_one_refusal_is_that_of_all() -> None:
+def test_a_refusal_of_one_loop_refuses_for_all() -> None:
     """Half a seal is none."""
     assert merged([{"ok": True, "shards": {}}, {"ok": False, "error": "the disk"}]) == {"ok": False, "error": "the disk"}
 
@@ -81,7 +81,7 @@ def test_a_request_about_shards_goes_to_their_owners() -> None:
     }
 
 
-def test_other_requests_go_to_all() -> None:
+def test_other_control_requests_go_to_all_loops() -> None:
     """Each with what was asked."""
     assert dealt({"op": "seal"}, 2) == {0: {"op": "seal"}, 1: {"op": "seal"}}
 

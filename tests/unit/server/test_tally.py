@@ -54,7 +54,7 @@ def test_answers_with_errors_are_counted() -> None:
     assert tally_of(peer).errors == {ErrorCode.REBALANCE_IN_PROGRESS: 2}
 
 
-def test_no_time_is_measured_until_somebody_asks() -> None:
+def test_request_times_are_not_measured_before_the_first_scrape() -> None:
     peer = Peer()
     for each in range(2 * ONE_IN):
         peer.beat(str(each))

@@ -138,7 +138,7 @@ def test_a_process_that_stood_still_evicts_nobody(bench: Bench) -> None:
     assert [key for key, _ in bench.fired] == ["session"]
 
 
-def test_it_does_not_matter_when_it_stood_still() -> None:
+def test_a_stopped_process_expires_no_live_member() -> None:
     """A stop after any reading of the clock: who heartbeats every two seconds stays, who does not is out."""
     reading, was_stopped = 0, True
     while was_stopped:
@@ -285,7 +285,7 @@ def _calls(run: Callable[[], None]) -> int:
     return count
 
 
-def test_closed_means_quiet(bench: Bench) -> None:
+def test_closed_timers_do_not_fire(bench: Bench) -> None:
     bench.schedule("a", 10)
     bench.driver.close()
     bench.loop.run(1000)

@@ -97,7 +97,7 @@ def test_unknown_topics_do_not_reach_the_catalog(site: Site) -> None:
         ("other", b"o" * 16),
     ],
 )
-def test_others_reach_it(site: Site, topic: tuple[str | None, bytes]) -> None:
+def test_deletions_of_other_topics_reach_the_catalog(site: Site, topic: tuple[str | None, bytes]) -> None:
     assert delete(site, topic) == [DeletableTopicResult(*topic)]
     assert site.reached == [topic]
 

@@ -37,7 +37,9 @@ def log() -> GroupRuntime:
 
 
 @pytest.mark.parametrize(("is_commit", "committed"), [(True, {("t", 0): 5}), (False, {})])
-def test_its_offsets_count_or_not(log: GroupRuntime, committed: dict[tuple[str, int], int], *, is_commit: bool) -> None:
+def test_a_marker_commits_or_drops_the_offsets_of_a_transaction(
+    log: GroupRuntime, committed: dict[tuple[str, int], int], *, is_commit: bool
+) -> None:
     answer = ended(log, PRODUCER.epoch + 1, is_commit=is_commit)
 
     assert (answer.response, log.committed("g")) == (True, committed)

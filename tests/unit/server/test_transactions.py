@@ -140,7 +140,9 @@ def test_an_error_of_the_log_is_the_coordinators(error: ErrorCode, told: ErrorCo
 
 class TestAddPartitionsToTxn:
     @pytest.mark.parametrize("version", range(6))
-    def test_they_are_all_added(self, node: TransactionNode, producer: tuple[int, int], version: int) -> None:
+    def test_all_partitions_of_a_transaction_are_added(
+        self, node: TransactionNode, producer: tuple[int, int], version: int
+    ) -> None:
         """With the version of the client's transactions."""
         assert add(node, producer, ("orders", 0), ("orders", 2), version=version) == {("orders", 0): NONE, ("orders", 2): NONE}
         state = node.log.state("p")

@@ -399,7 +399,7 @@ def test_a_large_request_that_reads_is_not_served_when_its_connection_ends(serve
     assert server.done_steps == 0
 
 
-def test_long_headers_are_not_kept(server: Server) -> None:
+def test_long_request_headers_are_not_cached(server: Server) -> None:
     peer = server.connect()
     peer.send(heartbeat(1, client="c" * (MAX_KNOWN_HEADER_BYTES + 1)))
 

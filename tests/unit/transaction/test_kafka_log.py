@@ -46,7 +46,7 @@ def test_records_are_the_same_bytes(written: list[tuple[bytes, bytes, Coordinato
         assert (TRANSACTION_SERDE.encode_key(ours), TRANSACTION_SERDE.encode_value(ours)) == (key, value)
 
 
-def test_transitions_are_the_same(written: list[tuple[bytes, bytes, CoordinatorRecord]]) -> None:
+def test_transitions_equal_those_of_a_broker(written: list[tuple[bytes, bytes, CoordinatorRecord]]) -> None:
     """Each state of the broker's is what we make of the one before."""
     known: dict[str, Transaction] = {}
     for _, _, record in written:

@@ -27,7 +27,7 @@ class TestInitProducerId:
             ("t", (-1, -1), LIMITS.max_timeout_ms + 1, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
         ],
     )
-    def test_what_is_refused(
+    def test_operations_on_transactional_ids_that_are_refused(
         self, log: TransactionLog, transactional_id: str, own: tuple[int, int], timeout_ms: int, error: ErrorCode
     ) -> None:
         answer = log.init(transactional_id, own, timeout_ms)
@@ -102,7 +102,7 @@ class TestInitProducerId:
 
 
 class TestPartitions:
-    def test_the_first_begins_the_transaction(self, log: TransactionLog) -> None:
+    def test_the_first_added_partition_begins_the_transaction(self, log: TransactionLog) -> None:
         opened(log)
         state = log.state("t")
 
@@ -110,14 +110,14 @@ class TestPartitions:
         assert (state.state, state.partitions) == (TransactionState.ONGOING, frozenset({A}))
         assert state.start_ms == state.update_ms == log.clock.wall_ms()
 
-    def test_none_at_all_begin_it_too(self, log: TransactionLog) -> None:
+    def test_adding_no_partitions_begins_the_transaction(self, log: TransactionLog) -> None:
         """As in Kafka."""
         producer = log.init("t")
         log.add("t", producer)
 
         assert log.states()[-1] is TransactionState.ONGOING
 
-    def test_more_are_added_at_the_time_of_the_first(self, log: TransactionLog) -> None:
+    def test_further_partitions_keep_the_start_time_of_the_transaction(self, log: TransactionLog) -> None:
         producer = opened(log)
         began_ms = log.clock.wall_ms()
         log.advance(5)
@@ -127,7 +127,7 @@ class TestPartitions:
         assert state is not None
         assert (state.partitions, state.start_ms, state.update_ms) == (frozenset({A, B, ORDERS}), began_ms, began_ms + 5)
 
-    def test_known_ones_are_not_written_again(self, log: TransactionLog) -> None:
+    def test_known_partitions_of_a_transaction_are_not_written_again(self, log: TransactionLog) -> None:
         producer = opened(log, "t", A, B)
         before = len(log.records)
 

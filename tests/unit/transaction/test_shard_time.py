@@ -102,7 +102,7 @@ class TestTime:
 
         assert log.states()[-1] is TransactionState.ONGOING
 
-    def test_one_that_is_not_overdue_stays(self, log: TransactionLog) -> None:
+    def test_a_transaction_within_its_timeout_is_not_aborted(self, log: TransactionLog) -> None:
         opened(log)
         log.advance(60_000)
 
@@ -115,7 +115,7 @@ class TestTime:
 
         assert log.states()[-1] is TransactionState.ONGOING
 
-    def test_the_time_before_a_load_does_not_count(self, log: TransactionLog) -> None:
+    def test_transaction_timeouts_begin_anew_after_a_load(self, log: TransactionLog) -> None:
         """Nor does the time in which the server did not run."""
         opened(log)
         log.advance(40_000)

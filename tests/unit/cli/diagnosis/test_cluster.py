@@ -39,7 +39,7 @@ SETTLED = member("late", 3, {"orders": [1]}, {"orders": [1]})
         ("share", "Odd", [], "stays in Odd"),
     ],
 )
-def test_who_holds_a_group_up(kind: str, state: str, members: list[Member], why: str) -> None:
+def test_doctor_names_the_members_that_hold_up_a_rebalance(kind: str, state: str, members: list[Member], why: str) -> None:
     """And each names the command that says what began it."""
     what, action = explain(Description("g", kind, state, 1, epoch=3, assignment_epoch=3, members=members))
 
@@ -48,7 +48,7 @@ def test_who_holds_a_group_up(kind: str, state: str, members: list[Member], why:
     assert "'coordinator-server groups why g --data-dir DIR'" in action
 
 
-def test_the_server_says_who_is_late() -> None:
+def test_doctor_names_late_members_only_from_the_servers_answer() -> None:
     """And nobody else is named: not a member that has just joined. Without its answer none is."""
     group = Description("g", "classic", "PreparingRebalance", 1, members=[HOLDER, LATE])
     late = Holdup("g", "classic", group.state, NOT_JOINED, "late", "client-late", "192.0.2.1", out_in_ms=44_300)

@@ -60,7 +60,7 @@ def test_the_table_of_transitions_is_kafkas() -> None:
     }
 
 
-def test_can_rebalance() -> None:
+def test_the_states_in_which_a_rebalance_can_begin() -> None:
     """A rebalance can begin in every state but in one, and not in a dead group."""
     assert [group_of(state=state).can_rebalance for state in ClassicGroupState] == [True, False, True, True, False]
 

@@ -66,7 +66,7 @@ def test_the_group_is_as_if_the_loop_had_computed(beats: Beats) -> None:
     assert beats.group.assignment_epoch == at_once.group.assignment_epoch
 
 
-def test_one_task_at_a_time(beats: Beats) -> None:
+def test_a_group_has_one_target_computation_at_a_time(beats: Beats) -> None:
     """Who joins while one runs is in the next target."""
     beats.member("a").join()
     beats.log.advance(0)

@@ -128,7 +128,7 @@ def after(case: Case) -> ConsumerGroupMember:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_step(name: str) -> None:
+def test_a_reconciliation_step_by_state_and_epochs(name: str) -> None:
     """State, epoch and previous epoch, what the member has and what it has to give up."""
     found = after(CASES[name])
 

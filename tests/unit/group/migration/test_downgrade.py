@@ -72,7 +72,7 @@ def test_the_last_native_member_leaves() -> None:
     assert beats.log.shard.groups.type_of("g").name == "classic"
 
 
-def test_the_others_join_again() -> None:
+def test_classic_members_rejoin_after_a_downgrade() -> None:
     """A heartbeat tells them; then the group is a classic group like any other."""
     beats = Beats(t=4)
     one, two = ClassicMember(beats), ClassicMember(beats)
@@ -119,7 +119,7 @@ def test_the_session_of_the_last_native_member_ends() -> None:
     assert member.heartbeat() is ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_it_does_not_give_up_its_partitions() -> None:
+def test_the_downgrade_of_a_member_that_revokes_nothing_in_its_rebalance_timeout() -> None:
     """Its rebalance timeout ends, with the same outcome."""
     beats = Beats(t=4)
     assert beats.member("m", rebalance_timeout_ms=5000).join().error is None
@@ -345,7 +345,7 @@ def test_a_conversion_that_is_not_written_leaves_the_consumer_group() -> None:
     assert beats.taken()
 
 
-def test_there_and_back_again() -> None:
+def test_ten_migrations_of_a_group_keep_epochs_and_ownership() -> None:
     """Ten times, with a member of each protocol: the epoch only rises, and everything is owned in the end."""
     beats = Beats(t=4)
     member = ClassicMember(beats)

@@ -174,7 +174,7 @@ def test_the_previous_epoch_is_accepted_and_others_are_fenced() -> None:
     assert f"greater member epoch ({epoch + 1})" in newer.message
 
 
-def test_who_is_unknown_is_told_so() -> None:
+def test_a_heartbeat_of_an_unknown_share_member_is_refused() -> None:
     beats = ShareBeats(t=1)
     absent, gone = beats.member("m").beat(epoch=1), beats.member("m").leave()
     assert (absent.error, absent.message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Share group g not found.")
@@ -205,7 +205,7 @@ def test_a_member_leaves() -> None:
     assert beats.log.shard.expiring(beats.log.end_offset, "g") == []
 
 
-def test_a_session_ends() -> None:
+def test_a_share_group_member_expires_after_its_session_timeout() -> None:
     """On the server's own time, with the group's timeout; a heartbeat begins it anew."""
     beats = ShareBeats(t=1)
     beats.log.own_settings["g"] = {"share.session.timeout.ms": "50000", "share.heartbeat.interval.ms": "6000"}

@@ -169,7 +169,9 @@ def test_what_is_not_written_is_refused(world: ShareWorld) -> None:
     "ask", [lambda world: world.alter(t={0: 1}), lambda world: world.delete_offsets("t"), lambda world: world.delete_groups("g")]
 )
 @pytest.mark.parametrize("is_durable", [True, False])
-def test_one_change_at_a_time(world: ShareWorld, ask: Callable[[ShareWorld], FakeReply], is_durable: bool) -> None:
+def test_a_second_change_of_share_offsets_is_refused_retriably(
+    world: ShareWorld, ask: Callable[[ShareWorld], FakeReply], is_durable: bool
+) -> None:
     """Another one is refused with an error that clients try again."""
     world.log.is_holding = not is_durable
     first = world.alter(t={0: 5})
@@ -236,7 +238,7 @@ def test_offsets_are_deleted_before_the_answer(world: ShareWorld) -> None:
     world.assert_settled()
 
 
-def test_there_may_be_nothing_to_delete(world: ShareWorld) -> None:
+def test_deleting_share_offsets_that_do_not_exist(world: ShareWorld) -> None:
     world.alter(u={0: 7})
     world.work()
     world.taken()

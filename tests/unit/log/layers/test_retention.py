@@ -51,7 +51,7 @@ def test_without_a_layer_everything_stays() -> None:
     assert after(100, []) == ([], [])
 
 
-def test_what_is_not_old_enough_stays() -> None:
+def test_retention_keeps_young_segments() -> None:
     """Although a layer stands for it."""
     assert after(2, [20]) == ([], [])
 
@@ -218,7 +218,9 @@ def test_a_retention_that_breaks_is_the_end_of_the_log(aged: Shard) -> None:
         ([], KEEP_NOTHING, []),
     ],
 )
-def test_what_went_is_told(aged: Shard, layers: list[int], history: History, told: list[Removed]) -> None:
+def test_retention_reports_removed_layers_and_segments(
+    aged: Shard, layers: list[int], history: History, told: list[Removed]
+) -> None:
     """A layer, or segments, or nothing."""
     for to_offset in layers:
         aged.layer(to_offset)

@@ -137,7 +137,7 @@ def test_a_reader_goes_on_though_its_files_are_gone(log: Shard) -> None:
     assert first.data + second.data + rest == b"".join(one(offset) for offset in range(COUNT))
 
 
-def test_damage_is_told_where_it_is(log: Shard) -> None:
+def test_a_range_reader_names_the_position_of_damage(log: Shard) -> None:
     """What is no batch is not given to anybody."""
     path = log.directory / f"{0:020d}.log"
     path.write_bytes(one(0) + bytes(path.stat().st_size - len(one(0))))

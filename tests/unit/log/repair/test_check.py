@@ -104,7 +104,7 @@ CASES: list[tuple[str, Damage, list[tuple[str, int, str]]]] = [
 
 
 @pytest.mark.parametrize(("damage", "found"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_damage_is_told_where_it_is(data: Path, damage: Damage, found: list[tuple[str, int, str]]) -> None:
+def test_log_verify_names_file_and_position_of_damage(data: Path, damage: Damage, found: list[tuple[str, int, str]]) -> None:
     """By file and position, with what it means and what to do."""
     damage(data)
     report = check(str(data))
@@ -179,7 +179,7 @@ def test_damage_that_only_a_start_finds(data: Path) -> None:
         read(data)
 
 
-def test_a_record_that_is_none(tmp_path: Path) -> None:
+def test_log_verify_finds_records_that_cannot_be_decoded(tmp_path: Path) -> None:
     """Its checksum holds, but nobody can read it."""
     builder = BatchBuilder(0, 0)
     builder.append(b"\0\1 an offset's key that ends too soon", b"")
@@ -256,7 +256,7 @@ def without(*offsets: int) -> list[bytes | None]:
     return [value for offset, value in enumerate(expected(SHARDS[0])) if offset not in offsets]
 
 
-def test_salvage_of_what_is_whole(data: Path) -> None:
+def test_salvage_of_an_undamaged_directory_starts(data: Path) -> None:
     """A copy that starts, with everything; identity included."""
     assert salvaged(data) == ([expected(each) for each in SHARDS], [])
     assert (data.with_name("saved") / "meta.properties").read_bytes() == (data / "meta.properties").read_bytes()
@@ -343,7 +343,7 @@ def test_salvage_needs_an_empty_place_and_an_identity(data: Path) -> None:
         salvage(str(data), str(data.with_name("saved")))
 
 
-def test_every_kind_says_what_it_means() -> None:
+def test_every_kind_of_finding_has_a_meaning_and_an_action() -> None:
     """And what to do."""
     for kind in (
         "meta",

@@ -177,7 +177,7 @@ def test_a_batch_that_was_damaged_before_it_was_written(data: Path) -> None:
     assert salvaged(copy)[1][1] == [*expected(SHARDS[1]), b"value"]
 
 
-def test_what_was_mended_is_told(data: Path) -> None:
+def test_salvage_reports_what_it_mended(data: Path) -> None:
     """By file and position. Counts are those of what was written, and nothing stays open."""
     path, size = data / FIRST / f"{4:020d}.log", len(record_batch(SHARDS[0], 0))
     content = bytearray(path.read_bytes())

@@ -71,7 +71,7 @@ def test_a_request_to_a_foreign_name_is_refused(address: tuple[str, int]) -> Non
     assert ask(address, headers="Host: metrics.example\r\n").startswith("HTTP/1.0 200 ")
 
 
-def test_no_pid_is_told(address: tuple[str, int]) -> None:
+def test_metrics_show_no_pid(address: tuple[str, int]) -> None:
     answer = ask(address, "/readyz")
 
     assert '"stage":"serving"' in answer

@@ -89,7 +89,7 @@ def test_a_manifest_names_what_the_layer_was_made_from(tmp_path: Path) -> None:
     assert newest.manifest.inputs == tuple(file_entry(shard / name, name) for name in names)
 
 
-def test_nothing_sealed_means_nothing_to_do(tmp_path: Path) -> None:
+def test_a_second_compaction_changes_no_byte(tmp_path: Path) -> None:
     """compact(compact(x)) is compact(x), byte for byte."""
     write_data(tmp_path)
     run(tmp_path)
@@ -182,7 +182,7 @@ def test_progress_counts_shards_and_records(tmp_path: Path) -> None:
     assert told.calls[-2:] == [("advance", 3, sum(ends.values())), ("stop",)]
 
 
-def test_one_compaction_at_a_time(tmp_path: Path) -> None:
+def test_a_second_concurrent_compaction_waits(tmp_path: Path) -> None:
     """The second is told to wait, and takes nothing away from the first."""
     write_data(tmp_path, 1)
     with compaction_lock(tmp_path):

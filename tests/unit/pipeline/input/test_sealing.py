@@ -130,7 +130,7 @@ def test_a_log_in_use_is_waited_for(tmp_path: Path, job: str) -> None:
     assert wanted.format(os.getpid()) in str(told[0])
 
 
-def test_a_wait_ends(tmp_path: Path) -> None:
+def test_waiting_for_a_locked_log_ends_with_its_error(tmp_path: Path) -> None:
     """With the error of the last attempt."""
     write_meta(tmp_path)
     store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
@@ -166,7 +166,7 @@ def test_a_deep_directory(tmp_path: Path) -> None:
     assert not is_served(deep)
 
 
-def test_a_directory_that_is_none(tmp_path: Path) -> None:
+def test_sealing_creates_no_directory(tmp_path: Path) -> None:
     """Nothing is made there."""
     with pytest.raises(CannotRun, match=r"meta\.properties"):
         check_data_dir(tmp_path)

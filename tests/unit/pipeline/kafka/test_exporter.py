@@ -75,7 +75,7 @@ def broker(log_dir: Path, partitions: int, topic: str = GROUPS.topic) -> Path:
     return log_dir
 
 
-def test_what_goes_there_comes_back(kept: KafkaLog, tmp_path: Path) -> None:
+def test_groups_survive_an_export_and_import(kept: KafkaLog, tmp_path: Path) -> None:
     """Import, export, import: the same groups; of what the partitions held only their identity stays."""
     ours = imported(tmp_path / "ours", kept.log_dir)
     layers = [newest_valid_layer(path) for path in ours.glob("__*-*")]
@@ -147,7 +147,7 @@ def test_an_export_that_was_stopped_is_run_again(kept: KafkaLog, tmp_path: Path,
         assert list(replay(imported(tmp_path / f"again-{renames}", target), shards)) == list(replay(ours, shards))
 
 
-def test_what_is_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exports_that_are_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is touched: another number of partitions, no partitions, a directory that is none of a broker's, a server that runs."""
     ours = imported(tmp_path / "ours", kept.log_dir)
     fewer, none, strange, fine = (
@@ -231,7 +231,7 @@ def with_share_state(tmp_path: Path) -> Path:
     return ours
 
 
-def test_every_topic_goes_there_that_is_in_use(tmp_path: Path) -> None:
+def test_an_export_has_every_topic_in_use(tmp_path: Path) -> None:
     """Each with as many partitions as it has, from layers and segments."""
     ours = with_share_state(tmp_path)
     target = broker(broker(tmp_path / "kafka", 1), 2, SHARE_STATE.topic)

@@ -89,7 +89,7 @@ def opened(data_dir: Path, partitions: int) -> LocalLogStore:
     return LocalLogStore.open(data_dir, post=lambda call: call(), node_id=1, partitions={GROUPS.topic: partitions})
 
 
-def test_what_is_taken_over(kept: KafkaLog, tmp_path: Path) -> None:
+def test_an_import_keeps_ids_groups_topics_and_last_records(kept: KafkaLog, tmp_path: Path) -> None:
     """Cluster id, partitions, groups by kind, topics; every key's last record with its bytes, whatever its type."""
     result = imported(tmp_path / "data", kept.log_dir)
 
@@ -429,7 +429,7 @@ def test_unknown_records_are_kept(tmp_path: Path) -> None:
     assert (record.key, record.value) == strange
 
 
-def test_what_is_left_out_is_told(tmp_path: Path) -> None:
+def test_an_import_reports_what_it_leaves_out(tmp_path: Path) -> None:
     """Records without a key, and an end that an unclean stop has torn. What is left is imported."""
     keyless = BatchBuilder(1, 0)
     keyless.append(None, b"value")
@@ -506,7 +506,9 @@ def test_a_record_that_cannot_be_read_is_refused_now(tmp_path: Path) -> None:
         imported(tmp_path / "data", tmp_path / "kafka")
 
 
-def test_the_command(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_import_command_prints_the_next_command_and_has_exit_codes(
+    kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Says what came of it and how to go on; exit codes tell refusals apart."""
     words = ["import", "--from", str(kept.log_dir), "--data-dir", str(tmp_path / "data"), "--node-id", "4"]
     assert main(words) == 0

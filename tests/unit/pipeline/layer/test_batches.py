@@ -21,7 +21,7 @@ def offsets(records: Iterable[LayerRecord]) -> list[list[int]]:
     return [[item.record.offset for item in batch] for batch in cut(records)]
 
 
-def test_nothing_is_no_batch() -> None:
+def test_no_records_make_no_batch() -> None:
     """Of no records."""
     assert offsets([]) == []
 

@@ -9,7 +9,7 @@ from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest
 RECORDS: list[tuple[bytes, bytes | None]] = [(b"key %d" % n, None if n % 7 == 0 else b"v" * (n * 13 % 200)) for n in range(50)]
 
 
-def test_order_does_not_count() -> None:
+def test_a_record_digest_does_not_depend_on_order() -> None:
     """Parts may be digested in any order, apart, and merged."""
     shuffled = random.Random(1).sample(RECORDS, len(RECORDS))
     merged = digest_records(shuffled[:20])
@@ -30,12 +30,12 @@ def test_order_does_not_count() -> None:
         ((b"a", b"12345678" * 4), (b"a", b"12345678" * 3 + b"12345679")),
     ],
 )
-def test_what_differs_shows(one: tuple[bytes, bytes | None], other: tuple[bytes, bytes | None]) -> None:
+def test_a_record_digest_shows_every_difference(one: tuple[bytes, bytes | None], other: tuple[bytes, bytes | None]) -> None:
     """Another key, value, split of the two, or nothing instead of an empty value."""
     assert digest_records([one]) != digest_records([other])
 
 
-def test_how_often_counts() -> None:
+def test_a_record_digest_counts_equal_records() -> None:
     """A record that is there twice is not the same as once."""
     assert digest_records([(b"a", b"b")] * 2) != digest_records([(b"a", b"b")])
     assert digest_records([]) == RecordDigest()

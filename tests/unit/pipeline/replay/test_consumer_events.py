@@ -135,7 +135,7 @@ def test_members_are_told_with_their_clients(tmp_path: Path) -> None:
     assert found[4].clients == {each: Client(f"client of {each}", "10.0.0.7") for each in "ab"}
 
 
-def test_the_end_of_a_group(tmp_path: Path) -> None:
+def test_the_events_of_the_last_member_and_the_deletion_of_a_group(tmp_path: Path) -> None:
     """Its last member, and the group itself."""
     shard = log_of(
         tmp_path,

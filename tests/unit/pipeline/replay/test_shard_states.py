@@ -137,7 +137,7 @@ def test_any_past_offset(tmp_path: Path, history: list[Batch], part: float) -> N
     assert state(tmp_path, at) == expected
 
 
-def test_a_past_that_is_not_kept(tmp_path: Path, history: list[Batch]) -> None:
+def test_a_state_before_the_kept_history_is_refused(tmp_path: Path, history: list[Batch]) -> None:
     """Once the segments before a layer are deleted, one line says from where on states are known."""
     end = write_segments(tmp_path / str(SHARD), history)
     write_meta(tmp_path)
@@ -150,7 +150,7 @@ def test_a_past_that_is_not_kept(tmp_path: Path, history: list[Batch]) -> None:
         state(tmp_path, end // 2)
 
 
-def test_a_shard_that_is_not_there(tmp_path: Path) -> None:
+def test_an_unknown_shard_name_is_refused(tmp_path: Path) -> None:
     """The line says what names look like."""
     write_meta(tmp_path)
 

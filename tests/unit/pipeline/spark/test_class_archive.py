@@ -62,7 +62,7 @@ def test_another_java_or_spark_has_another(tmp_path: Path, jars: Path) -> None:
     assert "AtExit" in ClassArchive(tmp_path / "cache", "17", jars).option(make=True)
 
 
-def test_unused_ones_go(tmp_path: Path, jars: Path) -> None:
+def test_a_new_class_archive_removes_unused_ones(tmp_path: Path, jars: Path) -> None:
     """When another is made; those in use stay."""
     for java, age_s in (("17", UNUSED_S + 60), ("21", 0.0), ("25", 0.0)):
         archive = ClassArchive(tmp_path / "cache", java, jars)

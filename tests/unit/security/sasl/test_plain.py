@@ -13,7 +13,7 @@ PLAIN, HAS_USER = plain({"user_alice": "secret", "user_": "nameless", "user_bob"
 @pytest.mark.parametrize(
     ("token", "user"), [(b"\0alice\0secret", "alice"), (b"alice\0alice\0secret", "alice"), ("\0bob\0pässword".encode(), "bob")]
 )
-def test_a_password_is_right(token: bytes, user: str) -> None:
+def test_plain_accepts_the_right_password(token: bytes, user: str) -> None:
     exchange = PLAIN()
 
     assert (exchange.answer(token), exchange.user, exchange.expires_ms, exchange.credential) == (b"", user, None, None)
@@ -34,7 +34,7 @@ def test_a_password_is_right(token: bytes, user: str) -> None:
         (b"bob\0alice\0secret", "authorization id that is different"),
     ],
 )
-def test_others_are_refused(token: bytes, problem: str) -> None:
+def test_plain_refuses_other_messages(token: bytes, problem: str) -> None:
     exchange = PLAIN()
     with pytest.raises(Refused, match=problem):
         exchange.answer(token)
