@@ -31,6 +31,26 @@ a series that begins with 1. Two kinds begin later: errors other than UNKNOWN_SE
 one, times of requests with the first request of their API. What happens before the first scrape of a
 process is in no rate. `deploy/` has a dashboard for Grafana and alert rules; tests run every query of them.
 
+## Lag exporters
+
+Topics have no records here, so there is no lag, and this server has no metric of one. Exporters that ask a
+Kafka cluster compute one: the end of a partition, which is 0, less the committed offset. `kafka-consumer-groups.sh`
+and what subtracts as it does show `-1795485171` for a committed offset of 1795485171; KMinion makes that 0. No other
+answer helps ([decision 21](decisions/21-end-of-a-virtual-partition.md)). Leave the topics out
+(`--topic.exclude='.*'` of kafka_exporter), or drop the series where Prometheus scrapes the exporter:
+
+```yaml
+    metric_relabel_configs:
+      - source_labels: [__name__]
+        regex: kafka_consumergroup_lag.*|kminion_kafka_consumer_group_topic.*_lag
+        action: drop
+```
+
+How long ago a group has committed is `coordinator_group_commit_age_seconds`, which takes the place of lag in
+alerts.
+
+## Metrics
+
 This page is made of `coordinator_server/ops/metrics/families.py`; `make generate` writes it. The
 last column is what Kafka calls the same or the nearest thing.
 
