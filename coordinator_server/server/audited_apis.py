@@ -30,6 +30,8 @@ from protocol.fields import Item, Message
 ANSWERS_READ: Final = 10_000
 """The most answers of a response that are looked at, which takes some milliseconds."""
 
+# By the codes of IncrementalAlterConfigs (Kafka's AlterConfigOp).
+_SETTING_VERBS: Final = {0: "set", 1: "unset", 2: "appended to", 3: "subtracted from"}
 _RESOURCE_TYPES: Final = {int(kind): kind.name.title().replace("_", "") for kind in ResourceType}
 
 
@@ -49,8 +51,14 @@ def _configured(request: Any) -> Resources:
 
 def _with_settings(resource: Any) -> str:
     kind = _RESOURCE_TYPES.get(resource.resource_type, str(resource.resource_type))
-    names = ",".join(config.name for config in islice(resource.configs, RESOURCES_PER_LINE))
+    names = ",".join(_setting_text(config) for config in islice(resource.configs, RESOURCES_PER_LINE))
     return f"{kind}:{resource.resource_name} {names}"
+
+
+def _setting_text(config: Any) -> str:
+    """Return a setting with what is done to it. AlterConfigs replaces all settings of a resource, and says nothing of each."""
+    operation = getattr(config, "config_operation", None)
+    return config.name if operation is None else f"{config.name} {_SETTING_VERBS.get(operation, operation)}"
 
 
 def _deleted_groups(request: Any) -> Resources:
@@ -75,7 +83,9 @@ def _quota_text(entry: Any) -> str:
     entity = ",".join(
         f"{part.entity_type}={_name_or_default(part.entity_name)}" for part in islice(entry.entity, RESOURCES_PER_LINE)
     )
-    changes = ",".join(f"{op.key}={'' if op.remove else op.value}" for op in islice(entry.ops, RESOURCES_PER_LINE))
+    changes = ",".join(
+        f"{op.key} removed" if op.remove else f"{op.key}={op.value}" for op in islice(entry.ops, RESOURCES_PER_LINE)
+    )
     return f"ClientQuota:{entity} {changes}"
 
 

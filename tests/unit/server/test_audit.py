@@ -29,6 +29,7 @@ from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.frames import encode_request
+from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
@@ -149,12 +150,12 @@ def test_a_request_whose_client_is_gone_has_its_line() -> None:
 
 
 def test_of_settings_the_names_are_said_and_no_value_is() -> None:
-    change = AlterableConfig("retention.ms", 0, "secret")
-    request = IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(ResourceType.TOPIC, "orders", [change])])
+    changes = [AlterableConfig("retention.ms", 0, "secret"), AlterableConfig("cleanup.policy", 1, None)]
+    request = IncrementalAlterConfigsRequest(resources=[AlterConfigsResource(ResourceType.TOPIC, "orders", changes)])
 
     line = line_of(44, lambda _context, _request, reply: reply.complete(IncrementalAlterConfigsResponse()), request)
 
-    assert line["resources"] == ["Topic:orders retention.ms"]
+    assert line["resources"] == ["Topic:orders retention.ms set,cleanup.policy unset"]
     assert "secret" not in str(line)
 
 
@@ -228,6 +229,11 @@ def test_a_change_says_what_it_does() -> None:
     assert NAMED["AlterUserScramCredentials"](users).texts == ["User:bob SCRAM-SHA-256 deleted", "User:ann SCRAM-SHA-512 set"]
     assert NAMED["CreateAcls"](CreateAclsRequest([acl])).texts == [
         "Acl:User:ann host=* operation=READ permission=ALLOW type=TOPIC pattern=PREFIXED orders"
+    ]
+    quotas = [OpData("request_percentage", 50.0), OpData("producer_byte_rate", remove=True)]
+    entry = RequestEntryData([EntityData("user", None)], quotas)
+    assert NAMED["AlterClientQuotas"](AlterClientQuotasRequest([entry])).texts == [
+        "ClientQuota:user=<default> request_percentage=50.0,producer_byte_rate removed"
     ]
     assert NAMED["WriteTxnMarkers"](marker).texts == ["Producer:7 epoch=1 abort __consumer_offsets"]
 
