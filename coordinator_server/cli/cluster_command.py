@@ -83,10 +83,10 @@ def run_on_cluster(options: argparse.Namespace, actions: Mapping[str, ClusterAct
     return run_cluster_action(options, actions[options.action])
 
 
-def run_cluster_action(options: argparse.Namespace, action: ClusterAction) -> int:
-    """Run an action, print its answer, and return the exit code. Raises ConfigError."""
+def run_cluster_action(options: argparse.Namespace, action: ClusterAction, *, is_quick: bool = True) -> int:
+    """Run an action, print its answer, and return the exit code. If it is quick, say after a while that it waits. Raises ConfigError."""
     try:
-        answer = asyncio.run(_answer(options, action))
+        answer = asyncio.run(_answer(options, action, is_quick=is_quick))
     except InvalidSettings as error:
         return complain(error, 2)
     except ClientError as error:
@@ -94,7 +94,7 @@ def run_cluster_action(options: argparse.Namespace, action: ClusterAction) -> in
     return print_answer(options.output, answer)
 
 
-async def _answer(options: argparse.Namespace, action: ClusterAction) -> Answer:
+async def _answer(options: argparse.Namespace, action: ClusterAction, *, is_quick: bool) -> Answer:
     # Neither is needed to explain a command or to find its mistakes.
     from coordinator_server.cli.client_properties import connection_settings
     from coordinator_server.client.admin.cluster import Cluster
@@ -103,6 +103,8 @@ async def _answer(options: argparse.Namespace, action: ClusterAction) -> Answer:
     patience = asyncio.get_running_loop().call_later(
         _SILENCE_S, note, f"waiting up to {options.timeout:g} s for {settings.bootstrap_servers} to answer"
     )
+    if not is_quick:
+        patience.cancel()
     try:
         async with Cluster(settings) as cluster:
             return await action(cluster, options)

@@ -14,15 +14,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from coordinator_server.cli.answers import Answer, Row, cell
+from coordinator_server.cli.commit_counts import CommitCounts
 from coordinator_server.cli.diagnosis.cluster import LOADING, SERVING, SETTLED, Seen, see_servers
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.table import columns
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import SHARE, Description, Listed, describe_groups, list_groups
-from coordinator_server.client.admin.offsets import committed_offsets
+from coordinator_server.client.errors import Refused
 from protocol.printable import printable
 
 ENTER: Final = "\x1b[?1049h\x1b[?25l"
@@ -35,23 +37,31 @@ _QUIT: Final = frozenset(b"qQ")
 
 @dataclass(frozen=True)
 class Picture:
-    """A cluster at a moment. ``committed`` has the sum of the offsets of each group that is shown."""
+    """A cluster at a moment. ``commits`` has the commits of groups since the picture before; ``refused`` is None if no server was asked."""
 
     at_s: float
     servers: Sequence[Seen]
     listed: Sequence[Listed]
     groups: Mapping[str, Description]
-    committed: Mapping[str, int]
+    commits: Mapping[str, float]
+    notes: Sequence[str] = ()
+    """What could not be found out, and why."""
+    refused: Mapping[str, Mapping[str, int]] | None = None
+    """The commits that each group has refused since the server's start, by error."""
 
 
 async def watch(cluster: Cluster, options: argparse.Namespace) -> Answer:
     """Draw pictures until a key, or until there were ``options.count``. The answer is the last one."""
     quit_asked = asyncio.Event()
-    before: Picture | None = None
+    view = View(cluster, options.group, options.groups, options.data_dir)
+    # Elsewhere than on a terminal nobody sees a first picture that says nothing of speed.
+    before = None if options.is_live else await view.take_picture()
+    if before is not None:
+        await asyncio.sleep(options.interval)
     with terminal(quit_asked) if options.is_live else nullcontext():
         number = 0
         while True:
-            picture = await take_picture(cluster, options.group, options.groups)
+            picture = await view.take_picture()
             rows = rows_of(picture, before)
             number += 1
             if options.is_live:
@@ -68,18 +78,50 @@ async def watch(cluster: Cluster, options: argparse.Namespace) -> Answer:
     return Answer(rows, text=() if options.is_live else [*heading(picture), "", *table(rows)])
 
 
-async def take_picture(cluster: Cluster, named: Sequence[str], most: int) -> Picture:
-    """Ask the servers. Raises ClientError."""
-    servers = await see_servers(cluster)
-    listed = await list_groups(cluster) if all(each.state == SERVING for each in servers) else []
-    unsettled = [each.group_id for each in listed if each.state not in SETTLED]
-    known = {each.group_id for each in listed}
-    rest = [each for each in named if each in known] if named else [each.group_id for each in listed]
-    chosen = list(dict.fromkeys([*unsettled, *rest]))[:most]
-    groups = await describe_groups(cluster, chosen)
-    offsets = await committed_offsets(cluster, [each.group_id for each in groups.values() if each.type != SHARE])
-    sums = {group_id: sum(each.offset for each in positions.values()) for group_id, positions in offsets.items()}
-    return Picture(time.monotonic(), servers, listed, {each: groups[each] for each in chosen if each in groups}, sums)
+class View:
+    """What is shown: the named groups, or all, and those that are not settled; so many at most."""
+
+    def __init__(self, cluster: Cluster, named: Sequence[str], most: int, data_dir: Path | None) -> None:
+        self._cluster = cluster
+        self._named = named
+        self._most = most
+        self._data_dir = data_dir
+        self._counts = CommitCounts(cluster)
+
+    async def take_picture(self) -> Picture:
+        """Ask the servers. Raises ClientError."""
+        servers = await see_servers(self._cluster)
+        listed = await list_groups(self._cluster) if all(each.state == SERVING for each in servers) else []
+        unsettled = [each.group_id for each in listed if each.state not in SETTLED]
+        known = {each.group_id for each in listed}
+        rest = [each for each in self._named if each in known] if self._named else [each.group_id for each in listed]
+        chosen = list(dict.fromkeys([*unsettled, *rest]))[: self._most]
+        groups = await describe_groups(self._cluster, chosen)
+        shown = {each: groups[each] for each in chosen if each in groups}
+        notes: list[str] = []
+        try:
+            commits = await self._counts.since_last([each.group_id for each in shown.values() if each.type != SHARE])
+        except Refused as refused:
+            commits = {}
+            notes.append(f"commits are not counted: {refused}")
+        refused_commits = self._refused(notes)
+        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits)
+
+    def _refused(self, notes: list[str]) -> Mapping[str, Mapping[str, int]] | None:
+        """Ask the server that runs on the directory, if one is given. None if it does not answer, which is noted."""
+        if self._data_dir is None:
+            return None
+        from coordinator_server.pipeline.errors import PipelineError
+        from coordinator_server.pipeline.input.sealing import ask_server
+
+        try:
+            answer = ask_server(self._data_dir, {"op": "refused-commits"})
+        except (PipelineError, OSError) as error:
+            notes.append(f"refused commits are not shown: {error}")
+            return None
+        if answer is None:
+            notes.append(f"refused commits are not shown: no server runs on {self._data_dir}")
+        return None if answer is None else {each["group_id"]: each["errors"] for each in answer["refused_commits"]}
 
 
 def rows_of(picture: Picture, before: Picture | None) -> list[Row]:
@@ -92,18 +134,17 @@ def rows_of(picture: Picture, before: Picture | None) -> list[Row]:
             "members": len(group.members),
             "partitions": sum(each.partition_count for each in group.members),
             "epoch": group.epoch,
-            "committed": picture.committed.get(group_id),
-            "per_second": _speed(group_id, picture, before),
+            "commits_per_s": _speed(group_id, picture, before),
         }
+        | ({} if picture.refused is None else {"refused": dict(picture.refused.get(group_id, {}))})
         for group_id, group in picture.groups.items()
     ]
 
 
 def _speed(group_id: str, picture: Picture, before: Picture | None) -> float | None:
-    if before is None or group_id not in before.committed or group_id not in picture.committed:
+    if before is None or group_id not in picture.commits:
         return None
-    passed_s = max(picture.at_s - before.at_s, 0.001)
-    return round((picture.committed[group_id] - before.committed[group_id]) / passed_s, 1)
+    return round(picture.commits[group_id] / max(picture.at_s - before.at_s, 0.001), 1)
 
 
 def heading(picture: Picture) -> Iterator[str]:
@@ -113,6 +154,7 @@ def heading(picture: Picture) -> Iterator[str]:
         yield f"node {each.node_id} at {each.address}: {each.state}{took}" + (f": {each.error}" if each.error else "")
     if any(each.state == LOADING for each in picture.servers):
         yield "groups are shown when all servers serve"
+    yield from picture.notes
     types = Counter(each.type or "unknown" for each in picture.listed)
     states = Counter(each.state or "unknown" for each in picture.listed)
     yield f"{counted(len(picture.listed), 'group')}: {_counts(types)}" if types else counted(0, "group")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from coordinator_server.cli.diagnosis.cluster import Seen
 from coordinator_server.cli.live import HOME, REST_OF_LINE, REST_OF_SCREEN, Picture, drawn, heading, rows_of
 from coordinator_server.client.admin.groups import Description, Listed
@@ -9,19 +12,31 @@ from coordinator_server.client.admin.groups import Description, Listed
 SERVER = Seen(1, "h:9092", "serving", 1.5, True, None)
 
 
-def picture(at_s: float, committed: int) -> Picture:
+def picture(at_s: float, commits: float | None = None, refused: Mapping[str, Mapping[str, int]] | None = None) -> Picture:
     listed = [Listed("g", "classic", "Empty", "", 1), Listed("h", "share", "Stable", "share", 1)]
-    return Picture(at_s, [SERVER], listed, {"g": Description("g", "classic", "Empty", 1)}, {"g": committed})
+    counted = {} if commits is None else {"g": commits}
+    return Picture(at_s, [SERVER], listed, {"g": Description("g", "classic", "Empty", 1)}, counted, refused=refused)
 
 
 def test_the_speed_is_between_two_pictures() -> None:
-    """The first one has none; a reset goes backwards."""
+    """The first one has none, and neither has a group that was not counted."""
     [first] = rows_of(picture(10, 100), None)
-    [later] = rows_of(picture(12, 200), picture(10, 100))
-    [back] = rows_of(picture(11, 50), picture(10, 100))
+    [later] = rows_of(picture(12, 200), picture(10))
+    [unknown] = rows_of(picture(12), picture(10))
 
-    assert (first["committed"], first["per_second"]) == (100, None)
-    assert (later["per_second"], back["per_second"]) == (50.0, -50.0)
+    assert (first["commits_per_s"], later["commits_per_s"], unknown["commits_per_s"]) == (None, 100.0, None)
+    assert "refused" not in first
+
+
+def test_refused_commits_are_shown_where_the_server_was_asked() -> None:
+    [row] = rows_of(picture(1, refused={"g": {"ILLEGAL_GENERATION": 3}}), None)
+    [none] = rows_of(picture(1, refused={}), None)
+
+    assert (row["refused"], none["refused"]) == ({"ILLEGAL_GENERATION": 3}, {})
+
+
+def test_what_could_not_be_found_out_is_said() -> None:
+    assert "commits are not counted: why" in list(heading(replace(picture(1), notes=["commits are not counted: why"])))
 
 
 def test_the_heading_counts_groups() -> None:
