@@ -14,6 +14,7 @@ import pytest
 from coordinator_server.cli import service_manager
 from coordinator_server.cli.service_manager import ServiceManager
 from coordinator_server.server.errors import StartError
+from tests.support.virtual_time import run_virtual
 
 PID = 4711
 
@@ -40,54 +41,66 @@ def message(told: socket.socket) -> list[str]:
     return told.recv(4096).decode().splitlines()
 
 
-async def test_the_life_of_a_server(told: socket.socket) -> None:
+def test_the_life_of_a_server(told: socket.socket) -> None:
     """While it loads it asks for more time; then it is ready, and gives signs of life until it stops."""
-    service = manager(told, WATCHDOG_USEC="30000", WATCHDOG_PID=str(PID))
+    service = manager(told, WATCHDOG_USEC="30000000", WATCHDOG_PID=str(PID))
 
-    service.begin(lambda: "loading: 3 of 51 shards")
-    assert message(told) == ["STATUS=loading: 3 of 51 shards", "EXTEND_TIMEOUT_USEC=60000000"]
-    assert message(told) == ["WATCHDOG=1"]
-    await asyncio.sleep(0.05)
-    assert message(told) == ["WATCHDOG=1"]
-    service.reloading()
-    service.reloaded()
-    service.ready("serving")
-    service.reloading()
-    service.reloaded()
-    service.stopping()
+    async def live() -> None:
+        service.begin(lambda: "loading: 3 of 51 shards")
+        assert message(told) == ["STATUS=loading: 3 of 51 shards", "EXTEND_TIMEOUT_USEC=60000000"]
+        assert message(told) == ["WATCHDOG=1"]
+        await asyncio.sleep(0.5)
+        service.reloading()
+        service.reloaded()
+        service.ready("serving")
+        service.reloading()
+        service.reloaded()
+        service.stopping()
+        await asyncio.sleep(100)
 
-    rest: list[list[str]] = []
-    while not rest or rest[-1][0] != "STOPPING=1":
-        rest.append(message(told))
-    assert [each[0] for each in rest if each != ["WATCHDOG=1"]] == [
-        "RELOADING=1",
-        "READY=1",
-        "RELOADING=1",
-        "READY=1",
-        "STOPPING=1",
-    ]
-    assert ["READY=1", "STATUS=serving"] in rest
+    run_virtual(live())
+
+    found = [message(told) for _ in range(5)]
+    assert [each[0] for each in found] == ["RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STOPPING=1"]
+    assert found[1] == ["READY=1", "STATUS=serving"]
     told.setblocking(False)
-    await asyncio.sleep(0.05)
     with pytest.raises(BlockingIOError):
         told.recv(1)
 
 
-async def test_the_status_is_told_again(told: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a request for more time when all is loaded."""
-    monkeypatch.setattr(service_manager, "_EVERY_S", 0.01)
-    statuses = iter(["loading", "serving", "serving more", "", "", "", "", ""])
+def test_signs_of_life_come_three_times_in_the_time_of_the_watchdog(told: socket.socket) -> None:
+    service = manager(told, WATCHDOG_USEC="3000000", WATCHDOG_PID=str(PID))
+
+    async def live() -> None:
+        service.begin(lambda: "loading")
+        await asyncio.sleep(2.5)
+        service.stopping()
+
+    run_virtual(live())
+
+    messages = [message(told) for _ in range(7)]
+    assert messages.count(["WATCHDOG=1"]) == 3
+    assert messages[-1][0] == "STOPPING=1"
+
+
+def test_the_status_is_told_again(told: socket.socket) -> None:
+    """Every second, without a request for more time when all is loaded."""
+    statuses = iter(["loading", "serving", "serving more"])
     service = manager(told)
 
-    service.begin(lambda: next(statuses))
-    service.ready("ready")
-    await asyncio.sleep(0.1)
-    service.stopping()
+    async def live() -> None:
+        service.begin(lambda: next(statuses))
+        service.ready("ready")
+        await asyncio.sleep(2.5)
+        service.stopping()
 
-    assert [message(told) for _ in range(3)] == [
+    run_virtual(live())
+
+    assert [message(told) for _ in range(4)] == [
         ["STATUS=loading", "EXTEND_TIMEOUT_USEC=60000000"],
         ["READY=1", "STATUS=ready"],
         ["STATUS=serving"],
+        ["STATUS=serving more"],
     ]
 
 

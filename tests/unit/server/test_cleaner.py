@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ from structlog.testing import capture_logs
 
 from coordinator_server.cli.clean import clean
 from coordinator_server.log.errors import Unavailable
+from coordinator_server.log.jobs import Cleanable
 from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.opening import cleanable
+from coordinator_server.server import cleaner as cleaner_module
 from coordinator_server.server.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
 from tests.support.clock import ManualClock
 from tests.support.configs import config_with
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
+from tests.support.virtual_time import run_virtual
 
 EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
 DIES = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
@@ -54,6 +58,19 @@ def data_dir(tmp_path: Path) -> Path:
 def lines() -> Iterator[list[Any]]:
     with capture_logs() as captured:
         yield captured
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The directories that cleaners have looked at, look by look."""
+    found: list[Path] = []
+
+    def look(directory: Path) -> Mapping[str, Cleanable]:
+        found.append(directory)
+        return cleanable(directory)
+
+    monkeypatch.setattr(cleaner_module, "cleanable", look)
+    return found
 
 
 def filled(data_dir: Path, *numbers: int) -> Sealing:
@@ -93,18 +110,32 @@ def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "quiet", [{"log_cleaner_enable": False}, {"log_cleaner_min_bytes": 1 << 30}, {"log_cleaner_backoff_ms": 3_600_000}]
+    ("quiet", "seconds"), [({"log_cleaner_enable": False}, 1), ({"log_cleaner_backoff_ms": 3_600_000}, 3599)]
 )
-def test_the_cleaner_compacts_nothing_when_disabled_idle_or_early(
-    data_dir: Path, lines: list[Any], quiet: dict[str, Any]
+def test_the_cleaner_does_not_look_when_disabled_or_early(
+    data_dir: Path, lines: list[Any], looks: list[Path], quiet: dict[str, Any], seconds: float
 ) -> None:
-    """When it is switched off, when there is little to do, and before it is time to look."""
     sealing = filled(data_dir, 3)
 
     async def look_on() -> None:
         cleaner = Cleaner(config_with(**EAGER | quiet).live, data_dir, sealing)
         cleaner.start()
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(seconds)
+        await cleaner.stop()
+
+    run_virtual(look_on())
+
+    assert (looks, sealing.asked, lines) == ([], 0, [])
+
+
+def test_the_cleaner_compacts_nothing_below_its_minimum_of_bytes(data_dir: Path, lines: list[Any], looks: list[Path]) -> None:
+    """It looks again and again."""
+    sealing = filled(data_dir, 3)
+
+    async def look_on() -> None:
+        cleaner = Cleaner(config_with(**EAGER | {"log_cleaner_min_bytes": 1 << 30}).live, data_dir, sealing)
+        cleaner.start()
+        await until(lambda: len(looks) == 3)
         await cleaner.stop()
 
     asyncio.run(look_on())
@@ -143,7 +174,9 @@ def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[A
 
 
 @pytest.mark.parametrize(("command", "why"), [(DIES, "it said nothing"), (COMPLAINS, "no room")])
-def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], command: tuple[str, ...], why: str) -> None:
+def test_a_child_that_fails_costs_a_line(
+    data_dir: Path, lines: list[Any], looks: list[Path], command: tuple[str, ...], why: str
+) -> None:
     """And is not started again for the same bytes; more bytes make another try."""
     sealing = filled(data_dir, 3)
     cleaner = Cleaner(config_with(**EAGER).live, data_dir, sealing, command)
@@ -151,7 +184,8 @@ def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: list[Any], comma
     async def wait() -> None:
         cleaner.start()
         await until(lambda: bool(lines))
-        await asyncio.sleep(0.1)
+        looked = len(looks)
+        await until(lambda: len(looks) == looked + 3)
         assert len(lines) == 1
         with (data_dir / "__consumer_offsets-3" / f"{10**9:020d}.log").open("wb") as more:
             more.write(b"x" * 10_000_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -199,11 +199,16 @@ def test_a_log_that_has_failed_loses_nothing(aged: Shard) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_retention_that_breaks_is_the_end_of_the_log(aged: Shard) -> None:
     """Its thread has ended, and nobody would remove anything any more."""
-    job = Retention(aged.store, KEEP_NOTHING, RetentionRule(1, aged.told.append, lambda: 1 // 0))
+    has_begun = threading.Event()
+
+    def broken() -> int:
+        has_begun.set()
+        return 1 // 0
+
+    job = Retention(aged.store, KEEP_NOTHING, RetentionRule(1, aged.told.append, broken))
     aged.layer(4)
     job.start()
-    while aged.store.failure is None:
-        time.sleep(0.001)
+    assert has_begun.wait(20)
     job.close()
 
     assert "retention stopped" in str(aged.store.failure)
