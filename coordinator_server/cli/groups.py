@@ -191,8 +191,8 @@ def _add_history(actions: Any) -> None:
         metavar="TOPIC[:0,1,…]",
         help="a topic, or some of its partitions; repeat for more (default: all that had an owner)",
     )
-    owners.add_argument("--since", type=moment_ms, metavar="TIME", help="from then on (default: from the first owner on)")
-    owners.add_argument("--until", type=moment_ms, metavar="TIME", help="until then (default: now)")
+    owners.add_argument("--since", type=moment_ms, metavar="TIME", help=f"from then on (default: the first owner): {MOMENT}")
+    owners.add_argument("--until", type=moment_ms, metavar="TIME", help=f"until then (default: now): {MOMENT}")
     add_log_argument(owners)
     add_output_argument(owners)
     restore = _add_group(

@@ -78,7 +78,7 @@ def test_every_change_is_shown_first() -> None:
     assert [command for command in found if not any("--execute" in each.option_strings for each in commands()[command])] == []
 
 
-@pytest.mark.parametrize("command", {command for command, _ in moments()})
+@pytest.mark.parametrize("command", sorted({command for command, _ in moments()}))
 def test_every_moment_may_be_said_in_all_ways(command: str) -> None:
     for name, each in moments():
         if name == command:
