@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from coordinator_server.group.common.limits import refuse_too_large
+from coordinator_server.group.common.target import Target
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
@@ -23,7 +24,7 @@ from coordinator_server.group.consumer.records import current_assignment_record,
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
 from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import subscribed_names
-from coordinator_server.group.consumer.target import Target, update_target
+from coordinator_server.group.consumer.target import update_target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext

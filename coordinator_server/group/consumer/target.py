@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
-from coordinator_server.group.assign.spec import CannotAssign, Partitions
-from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.common.background_target import TargetRules
+from coordinator_server.group.common.target import Target, changed_targets
 from coordinator_server.group.common.target_task import TargetRequest
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
@@ -16,16 +14,7 @@ from coordinator_server.group.consumer.records import assignment_epoch_record, t
 from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
-from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
-
-
-class Target(NamedTuple):
-    """The epoch of the group's target assignment, and the target of one member."""
-
-    epoch: int
-    partitions: Partitions
 
 
 def update_target(
@@ -45,16 +34,11 @@ def update_target(
     if consumer.background.take(group, group_epoch, size, partial(group.has_target, change.after)):
         return last_target(group, change.after), []
     spec = group_spec(consumer, group, is_alike, change.after)
-    try:
-        changed = change_targets(consumer.assignors[preferred_assignor(consumer, group, change)], spec)
-    except CannotAssign as failed:
-        raise CoordinatorError(
-            ErrorCode.UNKNOWN_SERVER_ERROR, f"Failed to compute a new target assignment for epoch {group_epoch}: {failed}"
-        ) from failed
-    records = [target_record(group.group_id, member_id, partitions) for member_id, partitions in changed]
+    assignor = consumer.assignors[preferred_assignor(consumer, group, change)]
+    changed, records = changed_targets(assignor, spec, group_epoch, partial(target_record, group.group_id))
     records.append(assignment_epoch_record(group.group_id, group_epoch, consumer.clock.wall_ms()))
     member_id = change.after.member_id
-    mine = dict(changed).get(member_id)
+    mine = changed.get(member_id)
     if mine is None:
         mine = next(member.target for member in spec.members if member.member_id == member_id)
     return Target(group_epoch, mine), records

@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
 
 from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS, SIMPLE
 from coordinator_server.group.assign.order import order_sharing_members
-from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions
+from coordinator_server.group.assign.spec import GroupSpec, Member
 from coordinator_server.group.assign.subscriptions import Subscriptions
-from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.common.background_target import TargetRules
+from coordinator_server.group.common.target import Target, changed_targets
 from coordinator_server.group.common.target_task import TargetRequest
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous
 from coordinator_server.group.share.member import ShareGroupMember
 from coordinator_server.group.share.records import assignment_epoch_record, target_record
 from coordinator_server.group.share.target_task import COMPUTE_TARGETS
-from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
-
-
-class Target(NamedTuple):
-    """The epoch of the group's target assignment, and the target of one member, in Kafka's order."""
-
-    epoch: int
-    partitions: Partitions
 
 
 def update_target(
@@ -47,15 +37,9 @@ def update_target(
     if share.background.take(group, group_epoch, size, lambda: member.member_id in group.targets):
         return _last_target(group, member), []
     spec = group_spec(share, group, is_alike, member)
-    try:
-        changed = change_targets(SHARE_ASSIGNORS[SIMPLE], spec)
-    except CannotAssign as failed:
-        raise CoordinatorError(
-            ErrorCode.UNKNOWN_SERVER_ERROR, f"Failed to compute a new target assignment for epoch {group_epoch}: {failed}"
-        ) from failed
-    records = [target_record(group.group_id, member_id, partitions) for member_id, partitions in changed]
+    changed, records = changed_targets(SHARE_ASSIGNORS[SIMPLE], spec, group_epoch, partial(target_record, group.group_id))
     records.append(assignment_epoch_record(group.group_id, group_epoch, share.clock.wall_ms()))
-    mine = dict(changed).get(member.member_id)
+    mine = changed.get(member.member_id)
     return Target(group_epoch, _last_target(group, member).partitions if mine is None else mine), records
 
 
