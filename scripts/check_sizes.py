@@ -21,7 +21,7 @@ LONGER: Final[dict[str, int]] = {
     "bench/hot.py": 425,
     "coordinator_server/runtime/runtime.py": 475,
     "coordinator_server/server/composition.py": 550,
-    "coordinator_server/server/connection.py": 550,
+    "coordinator_server/server/connection.py": 470,
     "protocol/generate/decoding.py": 425,
     "tests/differential/side.py": 425,
     "tests/integration/test_coordinator_fixture.py": 600,

@@ -1,8 +1,8 @@
 """What a request needs: the column ``access`` of the API table, which counts where an authorizer is configured.
 
 ``needs`` are checked first, in their order, and refuse the whole request. ``parts`` look at the elements of the request and of the
-answer: a handler gets a request without what is denied, and the answer is completed, or filtered, when it is encoded. Handlers
-do not know about it, and a server without an authorizer skips it. What is denied is reported once, by ``Asked.report``.
+answer: a handler gets a request without what is denied, and the answer is completed, or filtered, when it is encoded
+(``Exchange.amend``). Handlers do not know about it, and a server without an authorizer skips it. What is denied is reported once, by ``Asked.report``.
 
 A request of many elements is checked in steps, and an answer with many is encoded, and so filtered, beside the loop.
 """
@@ -20,12 +20,11 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.security.authorizer import ERRORS, Access, Authorizer, Report, Verdicts
-from coordinator_server.server.apis.lists import at_once, in_portions
+from coordinator_server.server.api_row import Denial, DenyUnread, Unread
+from coordinator_server.server.exchange import Exchange, Handle
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Handle
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
@@ -90,7 +89,7 @@ class Parts(Protocol):
     def allows_all(self, asked: Asked, request: Any, /) -> bool:
         """Return whether the request goes on as it is, and its answer is not changed. False: ``divide`` decides."""
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any], /) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any], /) -> Work[Any]:
         """Return the request that the handler gets, in steps; or answer, and return None."""
 
 
@@ -103,6 +102,16 @@ class ApiAccess(Struct, Generic[Q], frozen=True):
     """What the handler checks itself, in its own order: the rest of the request has to be valid first."""
     has_message: bool = True
     """Whether the refusal of a need says why."""
+
+    def guarded(self, handle: Handle, node: Node, /) -> Handle:
+        """Return a handler that runs ``handle`` for what is allowed. The node has an authorizer."""
+        assert node.authorizer is not None
+        return _guarded(self, handle, node, node.authorizer)
+
+    def denying_unread(self, unread: Unread[Any], node: Node, /) -> DenyUnread:
+        """Return what denies large requests before they are decoded. The node has an authorizer."""
+        assert node.authorizer is not None
+        return partial(_deny_unread, self, unread, node.authorizer)
 
     def unmet(self, authorizer: Authorizer, context: RequestContext, request: Any) -> tuple[Need, str] | None:
         """Return the first need that is not met, and of what, without a report. None: all are met, or the entries are not known yet."""
@@ -160,7 +169,7 @@ class Each(NamedTuple):
                 return False
         return True
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied elements out of the request; their answers follow the others."""
         allowed, denied = yield from self.divided(asked, getattr(request, self.of) or ())
         if not denied:
@@ -170,7 +179,7 @@ class Each(NamedTuple):
         if self.refused is not None:
             answers = self.refused(denied, error, message)
         else:
-            refused: Any = reply.api.refuse(asked.context, replace(request, **{self.of: denied}), error, message)
+            refused: Any = reply.row.refuse(asked.context, replace(request, **{self.of: denied}), error, message)
             if not allowed and not self.is_whole:
                 reply.complete(refused)
                 return None
@@ -209,10 +218,10 @@ def divided(
     return allowed, denied
 
 
-def put_back(reply: PendingReply[Any], rest: Any, name: str, answers: Sequence[Any]) -> Any:
+def put_back(reply: Exchange[Any], rest: Any, name: str, answers: Sequence[Any]) -> Any:
     """Return the rest of a request for its handler. ``answers`` are those of the elements that were taken out."""
     reply.request = rest
-    amend(reply, partial(_with_answers, name, answers))
+    reply.amend(partial(_with_answers, name, answers))
     return rest
 
 
@@ -236,9 +245,9 @@ class Filtered(NamedTuple):
         """Return False, because the answer is not known yet."""
         return False
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Let the answer be filtered when it is encoded."""
-        amend(reply, partial(self.amended, asked, request))
+        reply.amend(partial(self.amended, asked, request))
         yield from ()
         return request
 
@@ -255,10 +264,10 @@ class Visible(NamedTuple):
         """Return whether everything is visible."""
         return self.unless is not None and asked.access.allows(self.unless, ResourceType.CLUSTER)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Let the answer be filtered when it is encoded."""
         if not self.allows_all(asked, request):
-            amend(reply, partial(self._visible, asked))
+            reply.amend(partial(self._visible, asked))
         yield from ()
         return request
 
@@ -278,25 +287,12 @@ class Both(NamedTuple):
         """Return whether both allow all."""
         return self.first.allows_all(asked, request) and self.second.allows_all(asked, request)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Let the second divide what the first has left."""
         rest = yield from self.first.divide(asked, request, reply)
         if rest is None:
             return None
         return (yield from self.second.divide(asked, rest, reply))
-
-
-def amend(reply: PendingReply[Any], amended: Callable[[Any], Any]) -> None:
-    """Pass the answer of a request, also a refusal, through ``amended`` before it is encoded. The last amendment is applied first."""
-    version = reply.context.api_version
-    encode = reply.api.encode[version]
-
-    def encode_amended(response: Any, out: bytearray) -> None:
-        encode(amended(response), out)
-
-    encoders = list(reply.api.encode)
-    encoders[version] = encode_amended
-    reply.api = replace(reply.api, encode=encoders)
 
 
 # For handlers that check by themselves
@@ -319,8 +315,7 @@ def verdicts_for(node: Node, context: RequestContext, operation: Operation, reso
 # The handlers of a server with an authorizer
 
 
-def guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Authorizer) -> Handle:
-    """Return a handler that runs ``handle`` for what is allowed."""
+def _guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Authorizer) -> Handle:
     needs, parts = access.needs, access.parts
     if not needs and parts is None:
         return handle
@@ -328,7 +323,7 @@ def guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Auth
     # Plain numbers, in place of attributes and enums: this is on the path of every request.
     checks = [(need, int(need.operation), int(need.resource_type), need.name_of) for need in needs]
 
-    def run(context: RequestContext, request: Any, reply: PendingReply[Any]) -> Repeat | None:
+    def run(context: RequestContext, request: Any, reply: Exchange[Any]) -> Repeat | None:
         allowed = authorizer.access(context.principal, context.client_host)
         for need, operation, resource_type, name_of in checks:
             name = name_of(request)
@@ -359,8 +354,25 @@ def guarded(access: ApiAccess[Any], handle: Handle, node: Node, authorizer: Auth
     return run
 
 
-def _go_on(work: Work[Any], handle: Handle, context: RequestContext, reply: PendingReply[Any]) -> Work[None]:
+def _go_on(work: Work[Any], handle: Handle, context: RequestContext, reply: Exchange[Any]) -> Work[None]:
     request = yield from work
-    if request is None or (reply.connection.is_closed and reply.api.order in _READ_ONLY):
+    if request is None or (reply.connection.is_closed and reply.row.order in _READ_ONLY):
         return
     handle(context, request, reply)
+
+
+def _deny_unread(
+    access: ApiAccess[Any], unread: Unread[Any], authorizer: Authorizer, context: RequestContext, frame: bytes, position: int
+) -> Denial | None:
+    """Return how a large request is denied, or None if it is decoded: its needs are met, or its first bytes are no request's."""
+    names = unread.names(context.api_version, frame, position)
+    if names is None:
+        return None
+    found = access.unmet(authorizer, context, names)
+    if found is None:
+        return None
+    unmet, name = found
+    return Denial(
+        partial(unread.refuse, context.api_version, unmet.error),
+        partial(authorizer.report, context, unmet.operation, unmet.resource_type, (name,)),
+    )

@@ -5,23 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from functools import partial
 from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
-from msgspec.structs import replace
-
 from coordinator_server.catalog.alter_configs import ResourceType
 from coordinator_server.catalog.scram_users import ScramMechanism
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.audit import RESOURCES_PER_LINE, Audit, Resources, resources_of
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import ServedApi
+from coordinator_server.server.exchange import Exchange, Handle
 from protocol.acl_codes import Operation, PatternType, Permission
 from protocol.acl_codes import ResourceType as AclResourceType
 from protocol.error_codes import ErrorCode
@@ -185,74 +180,40 @@ NOT_AUDITED: Final = frozenset(
 """APIs that need ALTER, ALTER_CONFIGS, CREATE, DELETE or CLUSTER_ACTION for some requests, and have no line for each."""
 
 
-def audited(apis: Sequence[ServedApi], audit: Audit) -> list[ServedApi]:
-    """Return the APIs, with those of ``NAMED`` audited."""
-    return [_audited(api, NAMED[api.name], audit) if api.name in NAMED else api for api in apis]
+def audited(api_name: str, handle: Handle, audit: Audit) -> Handle:
+    """Return the handler of an API; it writes a line about each request, if the API is one of ``NAMED``."""
+    named = NAMED.get(api_name)
+    if named is None:
+        return handle
 
-
-def _audited(api: ServedApi, named: Callable[[Any], Resources], audit: Audit) -> ServedApi:
-    handle = api.handle
-
-    def handle_audited(context: RequestContext, request: Any, reply: PendingReply[Any], /) -> Repeat | None:
+    def handle_audited(context: RequestContext, request: Any, exchange: Exchange[Any], /) -> Repeat | None:
         # Before the handler, which may change the request.
-        own = AuditedReply(reply, audit, named(request), is_dry_run=getattr(request, "validate_only", False))
-        try:
-            return handle(context, request, own)
-        except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
-            own.fail_after(failure)
-            return None
+        exchange.observe(AuditLine(audit, named(request), is_dry_run=getattr(request, "validate_only", False)))
+        return handle(context, request, exchange)
 
-    return replace(api, handle=handle_audited)
+    return handle_audited
 
 
-class AuditedReply:
-    """The PendingReply of a handler. It writes the line when the request is answered, even if its client is gone.
+class AuditLine:
+    """Observes an administrative request, and writes its line when it is answered."""
 
-    It stands for the reply of the connection, which must not be given away for it: ``connection.answer_beside`` takes that one only.
-    """
+    __slots__ = ("_audit", "_fields", "_resources")
 
-    __slots__ = ("_audit", "_fields", "_reply", "_resources")
-    _audit: Audit
-    _fields: dict[str, Any]
-    _reply: PendingReply[Any]
-    _resources: Resources
+    def __init__(self, audit: Audit, resources: Resources, *, is_dry_run: bool) -> None:
+        self._audit = audit
+        self._resources = resources
+        self._fields = {"validate_only": True} if is_dry_run else {}
 
-    def __init__(self, reply: PendingReply[Any], audit: Audit, resources: Resources, *, is_dry_run: bool) -> None:
-        put = partial(object.__setattr__, self)
-        put("_reply", reply)
-        put("_audit", audit)
-        put("_resources", resources)
-        put("_fields", {"validate_only": True} if is_dry_run else {})
+    def worked(self, exchange: Exchange[Any], ns: int, /) -> None:
+        """Nothing: a line has no times."""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reply, name)
+    def answered(self, exchange: Exchange[Any], response: Any, error: ErrorCode, /) -> None:
+        """Write the line. No audited API has an answer that is made in the thread."""
+        codes = [error] if response is None else list(islice(error_codes(response), ANSWERS_READ))
+        self._audit.administered(exchange.context, self._resources, codes, **self._fields)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._reply, name, value)
-
-    def complete(self, response: Any, /) -> None:
-        """Answer the request with ``response``."""
-        self._write(list(islice(error_codes(response), ANSWERS_READ)))
-        self._reply.complete(response)
-
-    def complete_beside(self, response: Any, /) -> None:
-        """Answer the request with ``response``, which is encoded in the thread."""
-        self._write(list(islice(error_codes(response), ANSWERS_READ)))
-        self._reply.complete_beside(response)
-
-    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        """Answer the request with an error, in the form of its API."""
-        self._write([error])
-        self._reply.fail(error, message)
-
-    def fail_after(self, failure: Exception) -> None:
-        """Answer the request with the error for what its handler raised."""
-        error, message = self._reply.error_for(failure)
-        if not self._reply.is_answered or isinstance(failure, CoordinatorError):
-            self.fail(error, message)
-
-    def _write(self, codes: Sequence[int]) -> None:
-        self._audit.administered(self._reply.context, self._resources, codes, **self._fields)
+    def encoded(self, exchange: Exchange[Any], response: Any, out: bytearray, start: int, /) -> None:
+        """Nothing: the line is written already, also if the client is gone."""
 
 
 def error_codes(message: Message | Item) -> Iterator[int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.quota_names import REQUEST_PERCENTAGE
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.listener import Listener
-from coordinator_server.server.metered_reply import Metering
+from coordinator_server.server.metering import Metering
 from coordinator_server.server.quota_limits import QuotaLimits
 from coordinator_server.server.request_quotas import MeteredDispatcher
 
@@ -15,11 +19,19 @@ from coordinator_server.server.request_quotas import MeteredDispatcher
 class ClientQuotas:
     """The quotas of a loop. As long as there is none for request times, its listener uses its own dispatcher."""
 
-    def __init__(self, catalog: Catalog, listener: Listener, metering: Metering, dispatcher: Dispatcher) -> None:
-        """Use ``dispatcher``, whose replies are those of ``metering``, when there are quotas."""
+    def __init__(
+        self,
+        catalog: Catalog,
+        listener: Listener,
+        metering: Metering,
+        new_dispatcher: Callable[..., Dispatcher],
+        apis: Sequence[ApiRow[Any, Any]],
+    ) -> None:
+        """Use a dispatcher of ``apis`` whose requests are measured when there are quotas."""
         self._catalog = catalog
         self._listener = listener
         self._quotas = metering.meter.quotas
+        dispatcher = new_dispatcher(metering.observed(apis), run_large=metering.run_large)
         self._metered = MeteredDispatcher(dispatcher, metering.meter)
         self._plain = listener.dispatch
 

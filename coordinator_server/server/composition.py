@@ -40,8 +40,8 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.admission import Limits as ConnectionLimits
 from coordinator_server.server.admission import connection_limits, limits_of_listener
+from coordinator_server.server.api_row import ApiRow, observed
 from coordinator_server.server.audit import Audit
-from coordinator_server.server.audited_apis import audited
 from coordinator_server.server.authorization import authorizer_of, follow_acls
 from coordinator_server.server.background import Background
 from coordinator_server.server.builders import BUILDERS, Builder, Materials, build_catalog
@@ -71,17 +71,17 @@ from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.listener import EntranceServices, Listener, ListenerServices
 from coordinator_server.server.login import BEFORE_LOGIN
-from coordinator_server.server.metered_reply import Metering
+from coordinator_server.server.metering import Metering
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.node import Node
 from coordinator_server.server.pipeline_reports import PipelineReports
 from coordinator_server.server.producer_ids import ProducerIds
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
 from coordinator_server.server.refused_commits import answer_refused_commits
+from coordinator_server.server.request_log import RequestLine
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows
 from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
-from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.status import Status
@@ -231,8 +231,8 @@ def compose(site: Site, store: LogStore) -> Parts:
     status = Status(node, hosted, store, incidents, services.clock)
     operations = control_operations(hosted, store, node, status, builders)
     follow_acls(authorizer, catalog, family_news, audit)
-    apis = site.environment.alter_apis(audited(served_apis(node), audit))
-    dispatcher = Dispatcher(apis, background, logs_requests=_logs_requests(), has_provenance=config.log.log_provenance)
+    apis = _logged(site.environment.alter_apis(served_apis(node)))
+    new_dispatcher = partial(Dispatcher, background=background, has_provenance=config.log.log_provenance)
     tls = read_certificates(config, listener_specs(config, site.loops))
     sasl = SaslListeners(
         config,
@@ -250,8 +250,10 @@ def compose(site: Site, store: LogStore) -> Parts:
         ),
     )
     listener_services = _listener_services(site, services, store, incidents, _entrances(site, tls, sasl))
-    listener = Listener(loop, config, dispatcher, turns, background, listener_services)
-    _follow_quotas(family_news, listener, node, _metering(config, services), partial(Dispatcher, apis, background))
+    listener = Listener(loop, config, new_dispatcher(apis), turns, background, listener_services)
+    family_news.follow(
+        CLIENT_QUOTAS, ClientQuotas(catalog, listener, _metering(config, services, background), new_dispatcher, apis).changed
+    )
     certificates = Certificates(tls, services.clock, listener_services.timers)
     metrics = LoopMetrics(
         node, Observed(hosted, store, apis, incidents, listener, certificates, group_counts, audit), services.clock
@@ -307,17 +309,9 @@ def _deletions(runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mappin
     return TopicDeletions(runtimes, deleting, node.ourselves)
 
 
-def _metering(config: Config, services: LoopServices) -> Metering:
+def _metering(config: Config, services: LoopServices, background: Background) -> Metering:
     """Return what measures requests while there are quotas."""
-    meter = Meter(RequestQuotas(client_windows(config), services.clock.now_ms), _timers(services))
-    return Metering(meter, logs_requests=_logs_requests())
-
-
-def _follow_quotas(
-    family_news: FamilyNews, listener: Listener, node: Node, metering: Metering, new_dispatcher: Callable[..., Dispatcher]
-) -> None:
-    dispatcher = new_dispatcher(replies=metering.replies, has_provenance=node.config.log.log_provenance)
-    family_news.follow(CLIENT_QUOTAS, ClientQuotas(node.catalog, listener, metering, dispatcher).changed)
+    return Metering(Meter(RequestQuotas(client_windows(config), services.clock.now_ms), _timers(services)), background)
 
 
 def _services(site: Site, store: LogStore, courier: Courier) -> tuple[LoopServices, ExecutorQueue]:
@@ -520,9 +514,9 @@ def _timers(services: LoopServices) -> CoordinatorTimer:
     return ShardTimers(services.timers, services.clock, _run)
 
 
-def _before_login(apis: Sequence[ServedApi], background: Background) -> Dispatcher:
+def _before_login(apis: Sequence[ApiRow[Any, Any]], background: Background) -> Dispatcher:
     """Return the dispatcher of clients that are not known yet."""
-    return Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background, logs_requests=_logs_requests())
+    return Dispatcher([each for each in apis if each.key in BEFORE_LOGIN], background)
 
 
 def _not_known(incidents: Incidents, audit: Audit, host: str, **fields: str) -> None:
@@ -531,9 +525,9 @@ def _not_known(incidents: Incidents, audit: Audit, host: str, **fields: str) -> 
     audit.authentication_failed(host, **fields)
 
 
-def _logs_requests() -> bool:
-    """Return whether each request is logged. Log lines cost more than the request, so only the debug level has them."""
-    return bool(log.is_enabled_for(logging.DEBUG))
+def _logged(apis: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
+    """Return rows whose requests are logged at debug level. Log lines cost more than the request."""
+    return observed(apis, RequestLine) if log.is_enabled_for(logging.DEBUG) else apis
 
 
 def _say_removed(removed: Removed) -> None:

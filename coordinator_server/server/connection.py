@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable
-from functools import partial
 from ssl import SSLObject
 from typing import Any, Final, NamedTuple, Protocol, cast
 
@@ -22,12 +21,9 @@ import structlog
 
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.server.background import Background
-from coordinator_server.server.introduction import Introduction
-from coordinator_server.server.order import Order, Turn
+from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import EXPENSIVE, QUANTUM, REQUESTS_PER_PASS
-from coordinator_server.server.served_api import ServedApi, Touched
 from coordinator_server.server.turns import Turns
-from coordinator_server.server.unanswered import UnansweredRequest
 from protocol.errors import ProtocolError
 from protocol.frames import FrameSplitter
 
@@ -78,13 +74,15 @@ class Connection(asyncio.Protocol):
         self.principal_of: Callable[[SSLObject], str] | None = None
         # How the client proves who it is, on a listener with SASL (``login.py``).
         self.login: object | None = None
-        # The last request header by API key and version, the first four bytes of a frame.
-        self.introduced: dict[bytes, Introduction] = {}
-        # The requests that have started, in the order of their answers.
-        self.unanswered: deque[UnansweredRequest] = deque()
+        # What the dispatcher knows by API key and version, the first four bytes of a frame (``introduction.py``).
+        self.introduced: dict[bytes, Any] = {}
+        # The requests that have started, in the order of their answers (``exchange.py``).
+        self.unanswered: deque[Any] = deque()
+        # Their answers that are encoded, and wait behind an earlier one that is not ready.
+        self.kept: dict[object, bytearray] = {}
         # The answers that are written next.
         self.out = bytearray()
-        # A request of this class may start at once, unless it is ALONE (``turn_of``).
+        # A request of this class may start at once, unless it is ALONE (``dispatch.py``).
         self.order = Order.FREE
         # A large request is being decoded: until that is done, only FREE ones may start behind it.
         self.is_decoding = False
@@ -95,26 +93,25 @@ class Connection(asyncio.Protocol):
         # Called for what is counted and logged (``Incidents.report``).
         self.report: Callable[..., None] = _not_reported
         self._dispatch = dispatch
-        self._write_later = write_later
+        self.write_later = write_later
         self._when_closed = when_closed
         self._frames = FrameSplitter(limits.frame_bytes)
         self._max_waiting = limits.waiting
         self._backlog: deque[bytes] = deque()
         self._transport: asyncio.Transport | None = None
         self.is_closed = False
-        self._is_in_pass = False
+        self.is_in_pass = False
         # What waits on behalf of the peer and changes nothing: it ends with the connection.
         self._parked: dict[Hashable, Callable[[], None]] = {}
         self._turns = turns
-        self._background = background
+        self.background = background
         self._is_stalled = self._is_muted = False  # the peer does not read; its client exceeds a quota
-        self._kept_bytes = 0  # answers behind an earlier one that is not ready
         self._is_blocked = False  # for one of these reasons no request may start
-        self._when_sent: list[tuple[UnansweredRequest, Callable[[], None]]] = []
+        self._when_sent: list[tuple[object, Callable[[], None]]] = []
         self._is_paused = self._is_held_back = False  # we do not read; for want of memory, while requests wait
         self._is_ending = False  # we do not read any more requests
         self._is_holding = False  # the backlog waits for an earlier answer or for a step, or the next pass must be a step
-        self._held_bytes = 0  # received since then
+        self._kept_bytes = self._held_bytes = 0  # of answers that are kept; received since then
         self._is_counted = False  # ``received`` is called after each read
         self._is_used = True  # bytes were received or written since the last call of ``was_used``
         self._unsent_bytes = 0  # as of that call
@@ -141,6 +138,7 @@ class Connection(asyncio.Protocol):
         # A request that is parked keeps its connection: a half-received one must not stay with it.
         self._frames.clear()
         self.unanswered.clear()
+        self.kept.clear()
         self._backlog.clear()
         parked, self._parked = self._parked, {}
         for forget in parked.values():
@@ -199,43 +197,6 @@ class Connection(asyncio.Protocol):
             self._go_on()
             self._balance()
 
-    def turn_of(self, api: ServedApi, touched: Touched | None = None) -> Turn:
-        """Return when the next request may start, which is one of ``api`` and touches ``touched``, or anything."""
-        order = api.order
-        if order is Order.FREE:
-            return Turn.NOW
-        if self.is_decoding:
-            return Turn.LATER
-        is_alike = can_overtake = True
-        has_large = False
-        can_read = api.can_read_behind_writes
-        for each in reversed(self.unanswered):
-            other = each.api
-            if each.is_answered or each.is_free or other.order is Order.FREE:
-                continue
-            if each.is_behind_writes and other is api and can_read and not each.is_large:
-                # It has started behind all earlier ones, and nothing but WRITEs behind it.
-                return Turn.BEHIND_WRITES
-            has_large = has_large or each.is_large
-            if touched is None or each.touched is None:
-                is_alike = is_alike and other.order is order and order is not Order.ALONE and not each.is_behind_writes
-            else:
-                is_alike = is_alike and touched.isdisjoint(each.touched)
-            can_read = can_read and (other.order is Order.WRITE or other is api)
-            can_overtake = can_overtake and other.name in api.overtakes
-        if not has_large:
-            if is_alike:
-                self.order = order
-                return Turn.NOW
-            if can_read:
-                return Turn.BEHIND_WRITES
-        return Turn.NOW if can_overtake else Turn.LATER
-
-    def read_latest(self, reply: UnansweredRequest) -> None:
-        """The request reads what is not durable. Later READs must see as much."""
-        reply.is_behind_writes = True
-        self.order = Order.ALONE
-
     def dispatch_with(self, dispatch: Dispatch, frame_bytes: int) -> None:
         """Let ``dispatch`` run the requests from the next pass on, and forget what earlier ones have introduced.
 
@@ -245,52 +206,31 @@ class Connection(asyncio.Protocol):
         self._frames.max_frame_bytes = frame_bytes
         self.introduced.clear()
 
-    def expect(self, reply: UnansweredRequest) -> None:
+    def expect(self, exchange: object) -> None:
         """Append the next request to the order of answers."""
-        self.unanswered.append(reply)
+        self.unanswered.append(exchange)
 
-    def answer(self, reply: UnansweredRequest, response: Any) -> None:
-        """Write an answer, or keep it until all earlier requests are answered."""
-        if self.is_closed:
-            return
-        assert not reply.is_answered, f"{reply.api.name} answered twice"
-        reply.is_answered = True
-        waiting = self.unanswered
-        is_due = self._is_in_pass or bool(self.out)
-        try:
-            if waiting[0] is not reply:
-                self._keep(reply, reply.encoded(response))
-                if self._is_holding and not is_due:
-                    self._write_later(self)
-                return
-            reply.encode(response, self.out)
-        except ProtocolError as error:
-            self._not_encodable(reply, error)
-            return
-        waiting.popleft()
-        if waiting and waiting[0].frame is not None:
-            self._release()
-        if not is_due:
-            self._write_later(self)
+    def release(self) -> None:
+        """Move the answers that are due from those that are kept to those to write."""
+        waiting, kept = self.unanswered, self.kept
+        while waiting and (frame := kept.pop(waiting[0], None)) is not None:
+            self.out += frame
+            self._kept_bytes -= len(frame)
+            waiting.popleft()
+        if self._is_blocked or self._when_sent:
+            self._block()
 
-    def answer_beside(
-        self, reply: UnansweredRequest, encode: Callable[[], bytearray], done: Callable[[], None] = lambda: None
-    ) -> None:
-        """Write the answer that ``encode`` returns, which is called in the thread. Then call ``done``, always."""
-        self._background.run(encode, partial(self._encoded_beside, reply, done))
+    def keep(self, exchange: object, frame: bytearray) -> None:
+        """Keep the answer of a request that is not the first unanswered one."""
+        self._keep(exchange, frame)
+        if self._is_holding and not (self.is_in_pass or self.out):
+            self.write_later(self)
 
-    def _encoded_beside(
-        self, reply: UnansweredRequest, done: Callable[[], None], frame: bytearray | Exception, took_ns: int
-    ) -> None:
-        reply.worked(took_ns)
-        if isinstance(frame, Exception):
-            self._not_encodable(reply, frame)
-        elif not self.is_closed:
-            reply.is_answered = True
-            self._keep(reply, frame)
-            self._release()
-            self._write_later(self)
-        done()
+    def answer_with(self, exchange: object, frame: bytearray) -> None:
+        """Write an answer that was encoded in the thread, or keep it until all earlier requests are answered."""
+        self._keep(exchange, frame)
+        self.release()
+        self.write_later(self)
 
     def park(self, key: Hashable, forget: Callable[[], None]) -> None:
         """Call ``forget`` if the connection ends before ``unpark(key)``. For waits that only read."""
@@ -300,15 +240,15 @@ class Connection(asyncio.Protocol):
         """The wait is over."""
         self._parked.pop(key, None)
 
-    def holds(self, reply: UnansweredRequest) -> bool:
+    def holds(self, exchange: object) -> bool:
         """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
-        return not self.is_closed and (self._is_stalled or (reply.frame is not None and reply in self.unanswered))
+        return not self.is_closed and (self._is_stalled or exchange in self.kept)
 
-    def when_sent(self, reply: UnansweredRequest, call: Callable[[], None]) -> None:
+    def when_sent(self, exchange: object, call: Callable[[], None]) -> None:
         """Call ``call`` once a given answer is no longer in memory. Not if the connection ends before."""
         self._flush()
-        if self.holds(reply):
-            self._when_sent.append((reply, call))
+        if self.holds(exchange):
+            self._when_sent.append((exchange, call))
         else:
             call()
 
@@ -327,13 +267,14 @@ class Connection(asyncio.Protocol):
     def decoded(self) -> None:
         """The large request has been decoded and handled."""
         self.is_decoding = False
-        self._write_later(self)
+        self.write_later(self)
 
     def refuse(self, why: Exception) -> None:
         """Close the connection for what the peer sent."""
         self.report("connection-refused", peer=self.peer, why=str(why), action="closed: no answer could be read")
         self._backlog.clear()
         self.unanswered.clear()
+        self.kept.clear()
         self.close()
 
     @property
@@ -422,7 +363,7 @@ class Connection(asyncio.Protocol):
 
     def _run(self) -> None:
         """Dispatch the frames in the backlog until a limit is reached."""
-        self._is_in_pass = True
+        self.is_in_pass = True
         self._is_holding = False
         self._used = 0
         backlog, waiting, dispatch, most = self._backlog, self.unanswered, self._dispatch, self._max_waiting
@@ -443,7 +384,7 @@ class Connection(asyncio.Protocol):
         except (ProtocolError, UnservedRequest) as bad:
             self.refuse(bad)
         finally:
-            self._is_in_pass = False
+            self.is_in_pass = False
         if self.out:
             self._flush()
         if self._needs_step:
@@ -463,38 +404,21 @@ class Connection(asyncio.Protocol):
         # Requests that arrived whole are counted from here on, too.
         self._is_counted = True
 
-    def _keep(self, reply: UnansweredRequest, frame: bytearray) -> None:
-        """Keep an answer until all earlier ones are ready."""
-        reply.frame = frame
+    def _keep(self, exchange: object, frame: bytearray) -> None:
+        self.kept[exchange] = frame
         self._kept_bytes += len(frame)
         if self._kept_bytes > KEPT_MAX_BYTES:
-            self._block()
-
-    def _release(self) -> None:
-        """Move the answers that are due from those that are kept to those to write."""
-        waiting = self.unanswered
-        while waiting and (frame := waiting[0].frame) is not None:
-            self.out += frame
-            self._kept_bytes -= len(frame)
-            waiting.popleft()
-        if self._is_blocked or self._when_sent:
             self._block()
 
     def _block(self) -> None:
         """Determine whether requests may start. Call those that wait until an answer has been sent."""
         self._is_blocked = self._is_stalled or self._is_muted or self._kept_bytes > KEPT_MAX_BYTES
         waiting, self._when_sent = self._when_sent, []
-        for reply, call in waiting:
-            if self.holds(reply):
-                self._when_sent.append((reply, call))
+        for exchange, call in waiting:
+            if self.holds(exchange):
+                self._when_sent.append((exchange, call))
             else:
                 call()
-
-    def _not_encodable(self, reply: UnansweredRequest, error: Exception) -> None:
-        if self.is_closed:
-            return
-        log.error("response-not-encodable", api=reply.api.name, version=reply.context.api_version, exc_info=error)
-        self.close()
 
     def _flush(self) -> None:
         if self.out and self._transport is not None:

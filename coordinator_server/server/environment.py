@@ -6,7 +6,7 @@ import asyncio
 import resource
 import uuid
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
@@ -14,8 +14,8 @@ from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
 from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.executor import start_executor
-from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.unix import Sockets, UnixSockets
 from coordinator_server.worker import Post, Worker
 
@@ -31,7 +31,7 @@ def open_files_allowed() -> int:
     return UNLIMITED if soft == resource.RLIM_INFINITY else soft
 
 
-def unaltered(apis: Sequence[ServedApi]) -> Sequence[ServedApi]:
+def unaltered(apis: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
     """Return the APIs as they are."""
     return apis
 
@@ -53,6 +53,6 @@ class Environment(NamedTuple):
     # Starts the child process for a loop's tasks.
     start_child: StartChild = start_executor
     # Alters the handlers of the API table, for servers that fail on purpose.
-    alter_apis: Callable[[Sequence[ServedApi]], Sequence[ServedApi]] = unaltered
+    alter_apis: Callable[[Sequence[ApiRow[Any, Any]]], Sequence[ApiRow[Any, Any]]] = unaltered
     # Whether the server has control.sock and the log cleaner, which involve other processes.
     has_tools: bool = True

@@ -25,7 +25,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Batches, FetchedLog, ReadRange, TimedOffset
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.worker import Worker
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
@@ -64,7 +64,7 @@ class Job:
 
     def __init__(  # noqa: PLR0913 - a request's own fields
         self,
-        reply: PendingReply[FetchResponse],
+        reply: Exchange[FetchResponse],
         response: FetchResponse,
         wanted: list[Wanted],
         max_wait_ms: int,
@@ -95,7 +95,7 @@ class Search:
     __slots__ = ("answer", "questions", "reply")
 
     def __init__(
-        self, reply: PendingReply[ListOffsetsResponse], questions: Sequence[tuple[ShardId, int | None]], answer: OnFound
+        self, reply: Exchange[ListOffsetsResponse], questions: Sequence[tuple[ShardId, int | None]], answer: OnFound
     ) -> None:
         self.reply = reply
         self.questions = questions
@@ -259,7 +259,7 @@ class Fetches:
         job.reply.complete(job.response)
         self._go_on(job.reply)
 
-    def _go_on(self, answered: PendingReply[Any]) -> CoordinatorResult[None]:
+    def _go_on(self, answered: Exchange[Any]) -> CoordinatorResult[None]:
         """Start the connection's next request when the previous answer has been sent."""
         connection = answered.connection
         jobs = self._busy.get(connection)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
-from coordinator_server.server.served_api import ServedApi
-from coordinator_server.server.unanswered import UnansweredRequest
+from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.exchange import Exchange
 
 REPEATED_MAX_BYTES: Final = 1024
 """The size of the largest request, and of the largest answer, that a connection keeps to compare with the next one."""
@@ -17,22 +17,22 @@ REPEATED_MAX_BYTES: Final = 1024
 class Introduction:
     """A decoded request header. ``rest`` is its bytes after the correlation id; the request body starts at ``position``."""
 
-    __slots__ = ("_answer", "_length", "api", "body", "context", "decode", "position", "repeat", "rest", "tally")
+    __slots__ = ("_answer", "_length", "body", "context", "decode", "position", "repeat", "rest", "row", "tally")
 
     def __init__(
         self,
         rest: bytes,
         position: int,
-        api: ServedApi,
+        row: ApiRow[Any, Any],
         context: RequestContext,
         decode: Callable[[bytes, int], tuple[Any, int]],
     ) -> None:
         self.rest = rest
         self.position = position
-        self.api = api
+        self.row = row
         self.context = context
         self.decode = decode
-        self.tally = api.tallies[context.api_version]
+        self.tally = row.tallies[context.api_version]
         # Of the last request, if its operation has a short way: empty at first.
         self.body = b""
         # What answers it once more, with these bytes before and after the correlation id.
@@ -47,13 +47,13 @@ class Introduction:
         self.repeat = None
         return b""
 
-    def remember(self, frame: bytes, repeat: Repeat, reply: UnansweredRequest) -> None:
+    def remember(self, frame: bytes, repeat: Repeat, exchange: Exchange[Any]) -> None:
         """Keep a request. When it comes for the second time, keep its answer, too."""
         body = frame[self.position :]
         if body != self.body:
             self.body = body if len(body) <= REPEATED_MAX_BYTES else b""
             self.repeat = None
         elif body and self.repeat is None:
-            encoded = bytes(reply.encoded(repeat.response))
+            encoded = bytes(exchange.encoded(repeat.response))
             if len(encoded) <= REPEATED_MAX_BYTES:
                 self.repeat, self._length, self._answer = repeat, encoded[:4], encoded[8:]

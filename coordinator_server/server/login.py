@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.connection import Connection, Dispatch, UnservedRequest
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.logins import ListenerUser, Logins
-from coordinator_server.server.reply import PendingReply
 from protocol.api import API_VERSIONS_KEY, APIS
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
@@ -29,7 +29,7 @@ from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshake
 
 if TYPE_CHECKING:
     # Only a server with SASL loads the package.
-    from coordinator_server.security.sasl.exchange import Exchange
+    from coordinator_server.security.sasl.conversation import Conversation
     from coordinator_server.security.sasl.mechanisms import Mechanism
 
 HANDSHAKE_KEY: Final = SaslHandshakeRequest.kafka.key
@@ -94,7 +94,7 @@ class Login:
         self.state = State.BEGUN
         self._services = services
         self._mechanism = ""
-        self._exchange: Exchange | None = None
+        self._conversation: Conversation | None = None
         self._max_reauth_ms = 0
         # Tokens come without a request around them (SaslHandshake version 0).
         self._is_bare = False
@@ -135,7 +135,7 @@ class Login:
 
     # Called by the handlers
 
-    def choose(self, version: int, mechanism: str, reply: PendingReply[SaslHandshakeResponse]) -> None:
+    def choose(self, version: int, mechanism: str, reply: Exchange[SaslHandshakeResponse]) -> None:
         """Begin with the mechanism that a SaslHandshake names."""
         services = self._services
         names = list(services.mechanisms)
@@ -154,11 +154,11 @@ class Login:
             return
         self._mechanism, self._is_bare = mechanism, version == 0
         chosen = services.mechanisms[mechanism]
-        self._exchange, self._max_reauth_ms = chosen.begin(), chosen.max_reauth_ms
+        self._conversation, self._max_reauth_ms = chosen.begin(), chosen.max_reauth_ms
         self.state = State.TOKENS
         reply.complete(SaslHandshakeResponse(ErrorCode.NONE, names))
 
-    def take(self, token: bytes, reply: PendingReply[SaslAuthenticateResponse]) -> None:
+    def take(self, token: bytes, reply: Exchange[SaslAuthenticateResponse]) -> None:
         """Answer the token of a SaslAuthenticate."""
         if self.state is not State.TOKENS:
             reply.complete(SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, NOT_EXPECTED))
@@ -179,23 +179,23 @@ class Login:
 
     @property
     def _is_proved(self) -> bool:
-        return self._exchange is not None and self._exchange.user is not None
+        return self._conversation is not None and self._conversation.user is not None
 
     def _answer(self, token: bytes) -> bytes | str:
         """Return the answer to a token, or why it is refused, for the client."""
-        from coordinator_server.security.sasl.exchange import Refused
+        from coordinator_server.security.sasl.conversation import Refused
 
         again = self._principal is not None
-        assert self._exchange is not None
+        assert self._conversation is not None
         try:
-            answer = self._exchange.answer(token)
+            answer = self._conversation.answer(token)
         except Refused as refused:
             which = "re-authentication" if again else "authentication"
             generic = f"Authentication failed during {which} due to invalid credentials with SASL mechanism {self._mechanism}"
             return refused.message or generic
-        if again and self._is_proved and _USER + str(self._exchange.user) != self._principal:
+        if again and self._is_proved and _USER + str(self._conversation.user) != self._principal:
             before = str(self._principal).replace(":", ".", 1)
-            return f"Cannot change principals during re-authentication from {before}: User.{self._exchange.user}"
+            return f"Cannot change principals during re-authentication from {before}: User.{self._conversation.user}"
         return answer
 
     def _take_bare(self, connection: Connection, token: bytes) -> None:
@@ -210,15 +210,15 @@ class Login:
 
     def _finish(self, connection: Connection) -> int:
         """Let a client that is known in, and return for how many milliseconds; 0 is without end."""
-        services, exchange = self._services, self._exchange
-        assert exchange is not None
-        self._principal, self._proved_by = f"{_USER}{exchange.user}", self._mechanism
+        services, conversation = self._services, self._conversation
+        assert conversation is not None
+        self._principal, self._proved_by = f"{_USER}{conversation.user}", self._mechanism
         services.logins.forget(connection, self._credential)
-        self._credential = exchange.credential or ListenerUser(services.listener, self._mechanism, str(exchange.user))
+        self._credential = conversation.credential or ListenerUser(services.listener, self._mechanism, str(conversation.user))
         services.logins.note(connection, self._credential)
-        lifetime_ms = _lifetime_ms(self._max_reauth_ms, exchange.expires_ms, services.clock)
+        lifetime_ms = _lifetime_ms(self._max_reauth_ms, conversation.expires_ms, services.clock)
         self._can_expire = lifetime_ms is not None
-        self._exchange = None
+        self._conversation = None
         self.state = State.DONE
         connection.principal = self._principal
         connection.dispatch_with(services.after(), services.bytes_after)
@@ -240,19 +240,20 @@ class Login:
             self.state = State.EXPIRED
             connection.dispatch_with(self, self._services.bytes_before)
 
-    def _fail(self, reply: PendingReply[Any], response: Any, why: str) -> None:
+    def _fail(self, reply: Exchange[Any], response: Any, why: str) -> None:
         self._note(reply.connection, why)
         # Not in the thread, also if the request was large: the connection closes when this is written.
-        self._close_later(reply.connection, partial(reply.connection.answer, reply, response))
+        reply.is_large = False
+        self._close_later(reply.connection, partial(reply.complete, response))
 
     def _note(self, connection: Connection, why: str) -> None:
-        user = "" if self._exchange is None else self._exchange.claimed
+        user = "" if self._conversation is None else self._conversation.claimed
         names = {"listener": self._services.listener, "mechanism": self._mechanism, "user": user}
         self._services.failed(connection.peer_host, **names, why=why)
 
     def _close_later(self, connection: Connection, answer: Callable[[], None]) -> None:
         self.state = State.FAILED
-        self._exchange = None
+        self._conversation = None
         connection.stop_reading()
 
         def close() -> None:

@@ -20,10 +20,10 @@ from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Endpoint, Nodes
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.fetching import Fetches
 from coordinator_server.server.internal import InternalTopics
 from coordinator_server.server.producer_ids import ProducerIds
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.steps import Steps
@@ -102,15 +102,15 @@ class Node(NamedTuple):
         """Return how long the members of a share group may hold a record that they were given."""
         return self.group_settings(group_id).share.record_lock_duration_ms
 
-    def endpoint(self, reply: PendingReply[Any], loop: int) -> Endpoint:
+    def endpoint(self, reply: Exchange[Any], loop: int) -> Endpoint:
         """Return the address at which this client can reach a loop."""
         return self.nodes.endpoint(loop, reply.connection.local_address, reply.connection.listener)
 
-    def answer_after(self, delay_ms: int, reply: PendingReply[R], response: R) -> None:
+    def answer_after(self, delay_ms: int, reply: Exchange[R], response: R) -> None:
         """Send a response after a delay, unless the connection ends before."""
         self.run_after(delay_ms, reply, partial(reply.complete, response))
 
-    def run_after(self, delay_ms: int, reply: PendingReply[Any], answer: Callable[[], None]) -> None:
+    def run_after(self, delay_ms: int, reply: Exchange[Any], answer: Callable[[], None]) -> None:
         """Call ``answer``, which answers a request, after a delay, unless the connection ends before."""
 
         def run() -> CoordinatorResult[None]:

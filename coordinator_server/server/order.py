@@ -33,3 +33,12 @@ class Turn(Enum):
     BEHIND_WRITES = "behind writes"
     """Now, but what it reads must include the effects of unanswered WRITEs."""
     LATER = "later"
+
+
+class State(Enum):
+    """How far a request is (``exchange.py``)."""
+
+    DECODING = "decoding"
+    OPEN = "open"
+    ENCODING = "encoding"
+    ANSWERED = "answered"

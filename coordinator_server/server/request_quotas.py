@@ -14,10 +14,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final
 
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.server.connection import Connection, Dispatch
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.quota_limits import Measured, QuotaLimits
 from coordinator_server.server.sampled_rate import RecentRates, SampledRate, Windows
 
@@ -58,13 +59,6 @@ class RequestQuotas:
         return None if limit is None else (self._rates.of(measured), limit)
 
 
-class MeteredRequest(Protocol):
-    """A request that is measured."""
-
-    def worked(self, ns: int, /) -> None:
-        """Count time of the loop or the thread that the request took."""
-
-
 class Meter:
     """Measures the requests of a loop. It is a stopwatch that runs while a request is dispatched."""
 
@@ -74,18 +68,18 @@ class Meter:
         self._now_ns = now_ns
         self._began_ns = 0
         # The request that is dispatched.
-        self._current: MeteredRequest | None = None
+        self._current: Exchange[Any] | None = None
 
     def begin(self) -> None:
         """Start the stopwatch."""
         self._current = None
         self._began_ns = self._now_ns()
 
-    def began(self, request: MeteredRequest) -> None:
+    def began(self, request: Exchange[Any]) -> None:
         """Let the time since the start count for a request."""
         self._current = request
 
-    def lap_ns(self, request: MeteredRequest) -> int:
+    def lap_ns(self, request: Exchange[Any]) -> int:
         """Return the time of a request since the start, or since the last call. 0 if it is not the one that is dispatched."""
         if request is not self._current:
             return 0
@@ -124,7 +118,7 @@ class Meter:
 
 
 class MeteredDispatcher:
-    """A dispatcher whose requests are measured. ``dispatcher`` makes replies that know the meter (``metered_reply.py``)."""
+    """A dispatcher whose requests are measured. The rows of ``dispatcher`` are observed (``metering.py``)."""
 
     def __init__(self, dispatcher: Dispatch, meter: Meter) -> None:
         self._dispatcher = dispatcher

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 
 log = structlog.get_logger(__name__)
 
@@ -123,9 +123,9 @@ def look_at(thread: int) -> Seen:
     function, frame = "", sys._current_frames().get(thread)
     while frame is not None:
         function = function or _ours(frame)
-        reply = frame.f_locals.get("reply")
-        if isinstance(reply, PendingReply):
-            return Seen(reply.api.name, function)
+        for value in frame.f_locals.values():
+            if isinstance(value, Exchange):
+                return Seen(value.row.name, function)
         frame = frame.f_back
     return Seen(NO_API, function)
 

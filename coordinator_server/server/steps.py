@@ -9,31 +9,26 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Iterable
 from functools import partial
-from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from coordinator_server.server.connection import Connection
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Beside, Exchange
 from coordinator_server.server.turns import Turns
 
+T = TypeVar("T")
 R = TypeVar("R")
 
 MOST_IN_PROGRESS: Final = 4
 
 Work: TypeAlias = Generator[None, None, R]
-"""Yields after each step, and returns the response. May raise CoordinatorError."""
-
-
-class Beside(Generic[R]):
-    """What work returns in place of a response that is made in the thread, from data that nothing changes."""
-
-    def __init__(self, make: Callable[[], R]) -> None:
-        self.make = make
+"""Yields after each step, and returns the response, or a Beside of it. May raise CoordinatorError."""
 
 
 class _LongRequest(NamedTuple):
-    reply: PendingReply[Any]
+    exchange: Exchange[Any]
     work: Work[Any]
 
 
@@ -47,39 +42,39 @@ class Steps:
         self._ready: deque[Connection] = deque()
         self._in_progress: dict[Connection, None] = {}
 
-    def run(self, reply: PendingReply[R], work: Work[R | Beside[R]] | Work[R]) -> None:
+    def run(self, exchange: Exchange[R], work: Work[R | Beside[R]] | Work[R]) -> None:
         """Answer a request with what ``work`` returns, a step a turn. It ends with its connection.
 
         A step takes about 2 ms, and state may change between steps. Nothing may change the response afterwards.
         """
-        connection = reply.connection
+        connection = exchange.connection
         requests = self._requests.get(connection)
         if requests is not None:
-            requests.append(_LongRequest(reply, work))
+            requests.append(_LongRequest(exchange, work))
             return
-        self._requests[connection] = deque((_LongRequest(reply, work),))
+        self._requests[connection] = deque((_LongRequest(exchange, work),))
         connection.park(self, partial(self._forget, connection))
         self._ready.append(connection)
         self._start()
 
-    def run_on(self, reply: PendingReply[Any], work: Work[None]) -> None:
+    def run_on(self, exchange: Exchange[Any], work: Work[None]) -> None:
         """Run work that changes state, a step a turn. It goes on when the connection that asked for it has ended.
 
         The work answers the request itself. If it raises, the request is refused. The request must be large or its API ALONE: a connection then has one such request in progress.
         """
-        self._turns.queue(partial(self._step_on, reply, work))
+        self._turns.queue(partial(self._step_on, exchange, work))
 
-    def _step_on(self, reply: PendingReply[Any], work: Work[None]) -> None:
+    def _step_on(self, exchange: Exchange[Any], work: Work[None]) -> None:
         began_ns = time.perf_counter_ns()
         try:
             next(work)
         except StopIteration:
             pass
         except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
-            reply.fail_after(failure)
+            exchange.fail_after(failure)
         else:
-            self.run_on(reply, work)
-        reply.worked(time.perf_counter_ns() - began_ns)
+            self.run_on(exchange, work)
+        exchange.worked(time.perf_counter_ns() - began_ns)
 
     def _start(self) -> None:
         while self._ready and len(self._in_progress) < MOST_IN_PROGRESS:
@@ -92,30 +87,26 @@ class Steps:
     def _step(self, connection: Connection, request: _LongRequest) -> None:
         if connection not in self._in_progress:
             return
-        reply = request.reply
+        exchange = request.exchange
         began_ns = time.perf_counter_ns()
         try:
             next(request.work)
         except StopIteration as done:
-            reply.worked(time.perf_counter_ns() - began_ns)
-            self._answer(reply, partial(_encoded, reply, done.value))
+            exchange.worked(time.perf_counter_ns() - began_ns)
+            exchange.complete_beside(done.value, partial(self._answered, exchange))
         except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
-            error, message = reply.error_for(failure)
-            self._answer(reply, lambda: reply.encoded(reply.refusal(error, message)))
+            error, message = exchange.error_for(failure)
+            exchange.fail_beside(error, message, partial(self._answered, exchange))
         else:
-            reply.worked(time.perf_counter_ns() - began_ns)
+            exchange.worked(time.perf_counter_ns() - began_ns)
             self._turns.queue(partial(self._step, connection, request))
 
-    def _answer(self, reply: PendingReply[Any], encode: Callable[[], bytearray]) -> None:
-        reply.settle()
-        reply.connection.answer_beside(reply, encode, partial(self._answered, reply))
-
-    def _answered(self, reply: PendingReply[Any]) -> None:
-        connection = reply.connection
+    def _answered(self, exchange: Exchange[Any]) -> None:
+        connection = exchange.connection
         if connection in self._in_progress:
             del self._in_progress[connection]
             self._requests[connection].popleft()
-            connection.when_sent(reply, partial(self._go_on, connection))
+            connection.when_sent(exchange, partial(self._go_on, connection))
             self._start()
 
     def _go_on(self, connection: Connection) -> None:
@@ -135,5 +126,17 @@ class Steps:
         self._start()
 
 
-def _encoded(reply: PendingReply[Any], response: object) -> bytearray:
-    return reply.encoded(response.make() if isinstance(response, Beside) else response)
+def in_portions(items: Iterable[T], size: int) -> Iterable[list[T]]:
+    """Yield the items in lists of ``size``; the last may be shorter."""
+    left = iter(items)
+    while portion := list(islice(left, size)):
+        yield portion
+
+
+def at_once(work: Work[R]) -> R:
+    """Do all steps of work that is little."""
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            return cast(R, done.value)

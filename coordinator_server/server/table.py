@@ -8,8 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from coordinator_server.server.access import guarded
-from coordinator_server.server.api_row import ApiRow, serve_row
+from coordinator_server.server.api_row import ApiRow, DenyUnread, serve_row
 from coordinator_server.server.apis import (
     acls,
     brokers,
@@ -38,8 +37,10 @@ from coordinator_server.server.apis import (
     transactions,
     txn_offset_commit,
 )
+from coordinator_server.server.audited_apis import audited
+from coordinator_server.server.exchange import Handle
 from coordinator_server.server.node import Node
-from coordinator_server.server.served_api import Handle, ServedApi
+from protocol.api import APIS
 
 ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     brokers.API_VERSIONS_API,
@@ -103,14 +104,20 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
 )
 
 
-def served_apis(node: Node) -> list[ServedApi]:
-    """Return the dispatcher's table, with each handler bound to this node."""
-    return [serve_row(row, _handle(row, node), node.authorizer) for row in ROWS]
+def served_apis(node: Node) -> list[ApiRow[Any, Any]]:
+    """Return the dispatcher's table: each handler is bound to this node, guarded and audited."""
+    return [serve_row(row, _handle(row, node), _deny_unread(row, node)) for row in ROWS]
 
 
 def _handle(row: ApiRow[Any, Any], node: Node) -> Handle:
-    handle = partial(row.handle, node)
-    if node.authorizer is None:
-        return handle
-    assert row.access is not None, f"{row.request.__name__} says nothing about access"
-    return guarded(row.access, handle, node, node.authorizer)
+    handle: Handle = partial(row.handle, node)
+    if node.authorizer is not None:
+        assert row.access is not None, f"{row.request.__name__} says nothing about access"
+        handle = row.access.guarded(handle, node)
+    return handle if node.audit is None else audited(APIS[row.request.kafka.key].name, handle, node.audit)
+
+
+def _deny_unread(row: ApiRow[Any, Any], node: Node) -> DenyUnread | None:
+    if row.unread is None or row.access is None or node.authorizer is None:
+        return None
+    return row.access.denying_unread(row.unread, node)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from coordinator_server.server.served_api import ServedApi
-from protocol.api import APIS
+from coordinator_server.server.api_row import ApiRow
 from protocol.codec import encode
 from protocol.fields import Message
 
@@ -29,17 +28,16 @@ class ThrottleFields:
     def __init__(self) -> None:
         self._found: dict[int, Sequence[int]] = {}
 
-    def of(self, api: ServedApi) -> Sequence[int]:
+    def of(self, row: ApiRow[Any, Any]) -> Sequence[int]:
         """Return for each version where the field is in a frame, or NO_FIELD or MOVING."""
-        found = self._found.get(api.key)
+        found = self._found.get(row.key)
         if found is None:
-            response = APIS[api.key].response
-            headers = [_PREFIX + has_tags for has_tags in api.has_flexible_response_header]
+            headers = [_PREFIX + has_tags for has_tags in row.has_flexible_response_header]
             found = [
-                _place(response, version, headers[version]) if version >= api.min_version else NO_FIELD
-                for version in range(api.max_version + 1)
+                _place(row.response, version, headers[version]) if version >= row.min_version else NO_FIELD
+                for version in range(row.max_version + 1)
             ]
-            self._found[api.key] = found
+            self._found[row.key] = found
         return found
 
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.control import Refusal
 from coordinator_server.server.order import Order
-from coordinator_server.server.served_api import ServedApi
 from protocol.error_codes import ErrorCode
 
 
@@ -33,16 +33,16 @@ class Faults:
 
     def __init__(self) -> None:
         self.timers: CoordinatorTimer | None = None
-        self._apis: dict[str, ServedApi] = {}
+        self._apis: dict[str, ApiRow[Any, Any]] = {}
         self._failures: dict[str, deque[_Failure]] = defaultdict(deque)
         self._delays_ms: dict[str, int] = {}
         # Member ids of static members that a test has fenced: they stay fenced, whoever has their instance id.
         self._fenced: set[str] = set()
 
-    def alter(self, apis: Sequence[ServedApi]) -> Sequence[ServedApi]:
+    def alter(self, apis: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
         """Return the APIs with handlers that look for faults first."""
         self._apis = {api.name: api for api in apis}
-        return [replace(api, handle=partial(self._handle, api)) for api in apis]
+        return [replace(api, run=partial(self._handle, api)) for api in apis]
 
     def fail_next(self, api: str, error: str | int, times: int = 1, client_id: str | None = None) -> None:
         """Answer the next requests for an API with an error. Raises Refusal."""
@@ -63,19 +63,19 @@ class Faults:
         self._delays_ms.clear()
         self._fenced.clear()
 
-    def _handle(self, api: ServedApi, context: RequestContext, request: Any, reply: Any, /) -> None:
+    def _handle(self, api: ApiRow[Any, Any], context: RequestContext, request: Any, reply: Any, /) -> None:
         delay_ms = self._delays_ms.get(api.name, 0)
         if delay_ms and self.timers is not None:
             self._handle_later(self.timers, api, reply, delay_ms)
         else:
             self._answer(api, context, request, reply)
 
-    def _answer(self, api: ServedApi, context: RequestContext, request: Any, reply: Any) -> None:
+    def _answer(self, api: ApiRow[Any, Any], context: RequestContext, request: Any, reply: Any) -> None:
         error = self._take_failure(api.name, context.client_id)
         if error is None and getattr(request, "member_id", None) in self._fenced:
             error = ErrorCode.FENCED_INSTANCE_ID
         if error is None:
-            api.handle(context, request, reply)
+            api.run(context, request, reply)
         else:
             reply.fail(error)
 
@@ -87,7 +87,7 @@ class Faults:
         self._failures[api].remove(found)
         return found.error
 
-    def _handle_later(self, timers: CoordinatorTimer, api: ServedApi, reply: Any, delay_ms: int) -> None:
+    def _handle_later(self, timers: CoordinatorTimer, api: ApiRow[Any, Any], reply: Any, delay_ms: int) -> None:
         """Let the connection's later requests wait behind this one, as Kafka does, but for those that act in any order."""
         connection = reply.connection
         is_held = api.order is not Order.FREE
@@ -105,7 +105,7 @@ class Faults:
 
         timers.schedule(reply, delay_ms, handle)
 
-    def _api_named(self, name: str) -> ServedApi:
+    def _api_named(self, name: str) -> ApiRow[Any, Any]:
         by_name = {known.lower(): api for known, api in self._apis.items()}
         api = by_name.get(name.lower())
         if api is None:

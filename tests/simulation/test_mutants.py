@@ -168,7 +168,7 @@ def requests_overtake(play: Play) -> None:
     def hurry(process: Process) -> None:
         dispatcher = process.daemon.parts.listener._dispatch
         assert isinstance(dispatcher, Dispatcher)
-        dispatcher._apis = {key: replace(api, order=Order.FREE) for key, api in dispatcher._apis.items()}
+        dispatcher._rows = {key: replace(row, order=Order.FREE) for key, row in dispatcher._rows.items()}
 
     play.machine.when_serving = hurry
 

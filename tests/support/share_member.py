@@ -12,7 +12,7 @@ from coordinator_server.server.apis.share_acknowledge import SHARE_ACKNOWLEDGE_A
 from coordinator_server.server.apis.share_fetch import SHARE_FETCH_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.steps import Steps
 from protocol.fields import Message
@@ -54,7 +54,7 @@ class ShareNode:
         self.steps = Steps(self.loop.turns)
         self.share_sessions = ShareSessions(sessions, partitions)
         self.topics = {topic.topic_id: topic for topic in topics}
-        self.waiting: list[tuple[int, PendingReply[Any], Callable[[], None]]] = []
+        self.waiting: list[tuple[int, Exchange[Any], Callable[[], None]]] = []
         rows = (SHARE_FETCH_API, SHARE_ACKNOWLEDGE_API)
         self.dispatcher = Dispatcher([serve_row(row, partial(row.handle, cast(Any, self))) for row in rows], self.loop.background)
 
@@ -64,10 +64,10 @@ class ShareNode:
     def share_lock_ms(self, group_id: str) -> int:
         return LOCK_MS
 
-    def run_after(self, delay_ms: int, reply: PendingReply[Any], answer: Callable[[], None]) -> None:
+    def run_after(self, delay_ms: int, reply: Exchange[Any], answer: Callable[[], None]) -> None:
         self.waiting.append((delay_ms, reply, answer))
 
-    def answer_after(self, delay_ms: int, reply: PendingReply[Any], response: Message) -> None:
+    def answer_after(self, delay_ms: int, reply: Exchange[Any], response: Message) -> None:
         self.run_after(delay_ms, reply, partial(reply.complete, response))
 
     def wait(self) -> list[int]:

@@ -9,7 +9,7 @@ from coordinator_server.catalog.scram_users import ScramMechanism
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listener_settings import PREFIX, setting_of
 from coordinator_server.config.values import unknown_user_iterations
-from coordinator_server.security.sasl.exchange import Begin, HasUser
+from coordinator_server.security.sasl.conversation import Begin, HasUser
 from coordinator_server.security.sasl.jaas import BadJaas, parse_jaas
 from coordinator_server.security.sasl.plain import plain
 from coordinator_server.security.sasl.scram import Credentials, ScramUsers, Strangers, scram

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
+from coordinator_server.security.sasl.conversation import Begin, HasUser, Refused
 
 _TOKENS: Final = 3
 _USER: Final = "user_"
@@ -35,7 +35,7 @@ class PlainUsers:
         return hmac.digest(self._key, password.encode(errors="surrogatepass"), "sha256")
 
 
-class PlainExchange:
+class PlainConversation:
     """One token: an authorization id, which is empty or the user, the user, and the password."""
 
     expires_ms = None
@@ -69,4 +69,4 @@ class PlainExchange:
 def plain(options: Mapping[str, str]) -> tuple[Begin, HasUser]:
     """Return the mechanism for the users in the options of a JAAS entry, ``user_NAME=PASSWORD``, and which users it has."""
     users = PlainUsers(options)
-    return lambda: PlainExchange(users), users.has
+    return lambda: PlainConversation(users), users.has

@@ -14,7 +14,7 @@ from scramp import ScramException
 from scramp import ScramMechanism as Scramp
 
 from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism
-from coordinator_server.security.sasl.exchange import Begin, HasUser, Refused
+from coordinator_server.security.sasl.conversation import Begin, HasUser, Refused
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 from protocol.scram_salts import SALT_BITS, salt_of
 
@@ -58,7 +58,7 @@ class ScramUsers(NamedTuple):
     strangers: Strangers
 
 
-class ScramExchange:
+class ScramConversation:
     """Two messages of the client, and two answers."""
 
     expires_ms = None
@@ -104,4 +104,4 @@ class ScramExchange:
 
 def scram(mechanism: ScramMechanism, users: ScramUsers) -> tuple[Begin, HasUser]:
     """Return the mechanism for the users of the catalog, and that the listener has none of its own."""
-    return lambda: ScramExchange(mechanism, users), lambda _user: False
+    return lambda: ScramConversation(mechanism, users), lambda _user: False

@@ -12,14 +12,13 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, Refusal
-from coordinator_server.server.apis.lists import at_once, in_portions
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import CREATE_ACLS, DELETE_ACLS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
@@ -39,7 +38,7 @@ def _authorizer(node: Node, problem: str) -> Authorizer:
 
 
 def describe_acls(
-    node: Node, context: RequestContext, request: DescribeAclsRequest, reply: PendingReply[DescribeAclsResponse]
+    node: Node, context: RequestContext, request: DescribeAclsRequest, reply: Exchange[DescribeAclsResponse]
 ) -> None:
     """Answer with the entries that the filter selects, by the patterns that they are about."""
     authorizer = _authorizer(node, "No Authorizer is configured on the broker")
@@ -75,13 +74,13 @@ DESCRIBE_ACLS_API = ApiRow(
 )
 
 
-def create_acls(node: Node, context: RequestContext, request: CreateAclsRequest, reply: PendingReply[CreateAclsResponse]) -> None:
+def create_acls(node: Node, context: RequestContext, request: CreateAclsRequest, reply: Exchange[CreateAclsResponse]) -> None:
     _authorizer(node, "No Authorizer is configured.")
     reply.connection.use_up()
     node.catalog.write(CREATE_ACLS, context, request, reply)
 
 
-def delete_acls(node: Node, context: RequestContext, request: DeleteAclsRequest, reply: PendingReply[DeleteAclsResponse]) -> None:
+def delete_acls(node: Node, context: RequestContext, request: DeleteAclsRequest, reply: Exchange[DeleteAclsResponse]) -> None:
     _authorizer(node, "No Authorizer is configured.")
     reply.connection.use_up()
     node.catalog.write(DELETE_ACLS, context, request, reply)

@@ -23,10 +23,10 @@ from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, 
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.features import EPOCH, finalized_features, supported_features
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import Operation
 from protocol.api import APIS
@@ -63,9 +63,7 @@ UNITS_PER_TOPIC = 2
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
-def api_versions(
-    node: Node, context: RequestContext, request: ApiVersionsRequest, reply: PendingReply[ApiVersionsResponse]
-) -> None:
+def api_versions(node: Node, context: RequestContext, request: ApiVersionsRequest, reply: Exchange[ApiVersionsResponse]) -> None:
     if context.api_version >= 3 and not (
         _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
     ):
@@ -102,7 +100,7 @@ def _served() -> list[ApiVersion]:
 
 
 def find_coordinator(
-    node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: PendingReply[FindCoordinatorResponse]
+    node: Node, context: RequestContext, request: FindCoordinatorRequest, reply: Exchange[FindCoordinatorResponse]
 ) -> None:
     """Answer at once, or, on the first use of a kind of shard, when its topic is durable, known to all loops, and loaded here."""
     topic = node.internal.of_key_type(request.key_type)
@@ -145,7 +143,7 @@ def _coordinators(
     topic: Topic,
     context: RequestContext,
     request: FindCoordinatorRequest,
-    reply: PendingReply[FindCoordinatorResponse],
+    reply: Exchange[FindCoordinatorResponse],
 ) -> None:
     if context.api_version < COORDINATOR_KEYS:
         if topic.name == SHARE_STATE.topic:
@@ -166,7 +164,7 @@ def _coordinators(
     answer_list(node.steps, reply, request.coordinator_keys, find, lambda found: FindCoordinatorResponse(coordinators=found))
 
 
-def _coordinator(node: Node, topic: Topic, reply: PendingReply[Any], key: str, owned: str) -> Coordinator:
+def _coordinator(node: Node, topic: Topic, reply: Exchange[Any], key: str, owned: str) -> Coordinator:
     loop = loop_of(ShardId(topic.name, partition_for(owned, topic.partitions)), node.nodes.loops)
     there = node.endpoint(reply, loop)
     return Coordinator(key, node.nodes.first_id + loop, there.host, there.port)
@@ -192,7 +190,7 @@ FIND_COORDINATOR_API = ApiRow(
 )
 
 
-def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]) -> None:
+def metadata(node: Node, context: RequestContext, request: MetadataRequest, reply: Exchange[MetadataResponse]) -> None:
     """Answer at once, or, if the request creates topics, when they are durable."""
     _check_topic_ids(context, request)
     missing = _missing_topics(node, context, request)
@@ -249,9 +247,7 @@ def _missing_topics(node: Node, context: RequestContext, request: MetadataReques
     return sorted(name for name in _asked_names(request) if name and name_problem(name) is None and node.topic(name) is None)
 
 
-def _describe_topics(
-    node: Node, context: RequestContext, request: MetadataRequest, reply: PendingReply[MetadataResponse]
-) -> None:
+def _describe_topics(node: Node, context: RequestContext, request: MetadataRequest, reply: Exchange[MetadataResponse]) -> None:
     def respond(topics: list[MetadataResponseTopic]) -> MetadataResponse:
         return _metadata(node, request, reply, topics)
 
@@ -279,7 +275,7 @@ def _sized(topic: MetadataResponseTopic) -> tuple[MetadataResponseTopic, int]:
 
 
 def _metadata(
-    node: Node, request: MetadataRequest, reply: PendingReply[Any], topics: list[MetadataResponseTopic]
+    node: Node, request: MetadataRequest, reply: Exchange[Any], topics: list[MetadataResponseTopic]
 ) -> MetadataResponse:
     response = MetadataResponse(
         brokers=[MetadataResponseBroker(node_id, *there) for node_id, there in _brokers(node, reply)],
@@ -320,7 +316,7 @@ def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
 
 
-def _brokers(node: Node, reply: PendingReply[Any]) -> list[tuple[int, Endpoint]]:
+def _brokers(node: Node, reply: Exchange[Any]) -> list[tuple[int, Endpoint]]:
     return [(node.nodes.first_id + loop, node.endpoint(reply, loop)) for loop in range(node.nodes.loops)]
 
 
@@ -332,7 +328,7 @@ def list_partition_reassignments(
     node: Node,
     context: RequestContext,
     request: ListPartitionReassignmentsRequest,
-    reply: PendingReply[ListPartitionReassignmentsResponse],
+    reply: Exchange[ListPartitionReassignmentsResponse],
 ) -> None:
     """Answer that no partition moves: a partition of a topic without records has one replica, and keeps it."""
     reply.complete(ListPartitionReassignmentsResponse(error_message=None))
@@ -349,7 +345,7 @@ LIST_PARTITION_REASSIGNMENTS_API = ApiRow(
 
 
 def describe_cluster(
-    node: Node, context: RequestContext, request: DescribeClusterRequest, reply: PendingReply[DescribeClusterResponse]
+    node: Node, context: RequestContext, request: DescribeClusterRequest, reply: Exchange[DescribeClusterResponse]
 ) -> None:
     """Answer DescribeCluster (KIP-700).
 

@@ -31,10 +31,10 @@ from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.topic_names import name_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -98,7 +98,7 @@ _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: Settin
 
 
 def describe_configs(
-    node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: PendingReply[DescribeConfigsResponse]
+    node: Node, context: RequestContext, request: DescribeConfigsRequest, reply: Exchange[DescribeConfigsResponse]
 ) -> None:
     broker = topic_synonyms(node.config)
 
@@ -215,7 +215,7 @@ def alter_configs(
     node: Node,
     context: RequestContext,
     request: IncrementalAlterConfigsRequest,
-    reply: PendingReply[IncrementalAlterConfigsResponse],
+    reply: Exchange[IncrementalAlterConfigsResponse],
 ) -> None:
     nulls = [
         [config.name for config in asked.configs if config.value is None and config.config_operation != Operation.DELETE]
@@ -242,7 +242,7 @@ INCREMENTAL_ALTER_CONFIGS_API = ApiRow(
 
 
 def replace_configs(
-    node: Node, context: RequestContext, request: AlterConfigsRequest, reply: PendingReply[AlterConfigsResponse]
+    node: Node, context: RequestContext, request: AlterConfigsRequest, reply: Exchange[AlterConfigsResponse]
 ) -> None:
     nulls = [[config.name for config in asked.configs if config.value is None] for asked in request.resources]
     _alter(node, context, request, reply, nulls=nulls, operation=REPLACE_CONFIGS, answer=ReplacedResource)
@@ -262,7 +262,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
     node: Node,
     context: RequestContext,
     request: Any,
-    reply: PendingReply[Any],
+    reply: Exchange[Any],
     *,
     nulls: Sequence[Sequence[str]],
     operation: WriteOperation[Any, Any, Any],
@@ -290,7 +290,7 @@ def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alo
         reply.complete(response)
 
     def failed(error: ErrorCode, message: str | None) -> None:
-        answered(reply.api.refuse(context, request, error, message))
+        answered(reply.row.refuse(context, request, error, message))
 
     node.catalog.write(operation, context, request, CallbackReply(answered, failed))
 
@@ -330,7 +330,7 @@ def _broker_problem(node: Node, name: str, names: list[str]) -> str:
 
 
 def list_config_resources(
-    node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: PendingReply[ListConfigResourcesResponse]
+    node: Node, context: RequestContext, request: ListConfigResourcesRequest, reply: Exchange[ListConfigResourcesResponse]
 ) -> None:
     """List the resources that DescribeConfigs knows; of groups only those with settings."""
     if context.api_version < FIRST_WITH_RESOURCE_TYPES:

@@ -10,10 +10,10 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.group_access import HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import HEARTBEAT_UNITS
-from coordinator_server.server.reply import PendingReply
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 
 CONSUMER_HEARTBEAT = WriteOperation("consumer-group-heartbeat", GroupShard.consumer_group_heartbeat)
@@ -23,7 +23,7 @@ def consumer_group_heartbeat(
     node: Node,
     context: RequestContext,
     request: ConsumerGroupHeartbeatRequest,
-    reply: PendingReply[ConsumerGroupHeartbeatResponse],
+    reply: Exchange[ConsumerGroupHeartbeatResponse],
 ) -> Repeat | None:
     repeat = node.groups.write(node.partition_of(request.group_id), CONSUMER_HEARTBEAT, context, request, reply)
     if repeat is None:

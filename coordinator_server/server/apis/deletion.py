@@ -14,14 +14,14 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import group_access, offset_access
-from coordinator_server.server.apis.lists import in_portions, portions_in_steps
+from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.offset_delete import (
@@ -43,7 +43,7 @@ TOPICS_PER_STEP: Final = 2_000
 
 
 def delete_groups(
-    node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: PendingReply[DeleteGroupsResponse]
+    node: Node, context: RequestContext, request: DeleteGroupsRequest, reply: Exchange[DeleteGroupsResponse]
 ) -> None:
     """Run one operation per shard; answer when each is durable or has failed. Large requests take more operations, in steps."""
     names = request.groups_names
@@ -63,7 +63,7 @@ def delete_groups(
 class _Deletions:
     """The operations of a request, and their results in the order of the operations."""
 
-    def __init__(self, node: Node, context: RequestContext, reply: PendingReply[DeleteGroupsResponse]) -> None:
+    def __init__(self, node: Node, context: RequestContext, reply: Exchange[DeleteGroupsResponse]) -> None:
         self._node = node
         self._context = context
         self._reply = reply
@@ -153,7 +153,7 @@ DELETE_GROUPS_API = ApiRow(
 
 
 def delete_offsets(
-    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
+    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: Exchange[OffsetDeleteResponse]
 ) -> None:
     """Refuse partitions that do not exist; the group's shard handles the rest."""
     if reply.is_large:
@@ -163,7 +163,7 @@ def delete_offsets(
 
 
 def _delete_offsets_in_steps(
-    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: PendingReply[OffsetDeleteResponse]
+    node: Node, context: RequestContext, request: OffsetDeleteRequest, reply: Exchange[OffsetDeleteResponse]
 ) -> Work[None]:
     """Check the topics of a large request in steps; the deletion is one."""
     refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(_take_unknown, node))
@@ -175,7 +175,7 @@ def _delete_rest(
     context: RequestContext,
     request: OffsetDeleteRequest,
     refused: list[OffsetDeleteResponseTopic],
-    reply: PendingReply[OffsetDeleteResponse],
+    reply: Exchange[OffsetDeleteResponse],
 ) -> None:
     """Delete the offsets of the partitions that were not refused."""
     request.topics = [topic for topic in request.topics if topic.partitions]

@@ -11,9 +11,9 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import Handler, Refusal
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.quantum import QUANTUM
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 
@@ -44,7 +44,7 @@ class GroupDescription(NamedTuple):
 def describing(description: GroupDescription) -> Handler[Any, Any]:
     """Return the handler of an API."""
 
-    def describe(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def describe(node: Node, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         if not reply.is_large:
             try:
                 next(_describe_in_steps(description, node, request))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from coordinator_server.server.access import NO_MESSAGES, ApiAccess, Asked, Both, Each, Filtered, Need, Visible, divided
 from coordinator_server.server.authorized_operations import OF_GROUPS
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.steps import Work
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
@@ -35,7 +35,7 @@ class _Subscribed:
         verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
         return all(verdicts[name] for name in names)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Refuse the request for any denied topic."""
         names = request.subscribed_topic_names or ()
         _, denied = yield from divided(asked, names, Operation.DESCRIBE, ResourceType.TOPIC, lambda name: name)

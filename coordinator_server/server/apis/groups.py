@@ -13,14 +13,14 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.group_access import DESCRIBE_GROUPS, LIST_GROUPS, READS_GROUP
-from coordinator_server.server.apis.lists import answer_list, in_portions
+from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -44,7 +44,7 @@ HEARTBEAT = WriteOperation("classic-group-heartbeat", GroupShard.heartbeat)
 LEAVE = WriteOperation("classic-group-leave", GroupShard.leave_group)
 
 
-def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: PendingReply[JoinGroupResponse]) -> None:
+def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: Exchange[JoinGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), JOIN, context, request, reply)
 
 
@@ -59,7 +59,7 @@ def refuse_join_group(
 JOIN_GROUP_API = ApiRow(JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE, access=READS_GROUP)
 
 
-def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: PendingReply[SyncGroupResponse]) -> None:
+def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: Exchange[SyncGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), SYNC, context, request, reply)
 
 
@@ -74,7 +74,7 @@ SYNC_GROUP_API = ApiRow(
 
 
 def heartbeat(
-    node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[HeartbeatResponse]
+    node: Node, context: RequestContext, request: HeartbeatRequest, reply: Exchange[HeartbeatResponse]
 ) -> Repeat | None:
     return node.groups.write(node.partition_of(request.group_id), HEARTBEAT, context, request, reply)
 
@@ -91,7 +91,7 @@ def refuse_heartbeat(
 HEARTBEAT_API = ApiRow(HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE, access=READS_GROUP)
 
 
-def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: PendingReply[LeaveGroupResponse]) -> None:
+def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: Exchange[LeaveGroupResponse]) -> None:
     node.groups.write(node.partition_of(request.group_id), LEAVE, context, request, reply)
 
 
@@ -108,7 +108,7 @@ LEAVE_GROUP_API = ApiRow(
 
 
 def describe_groups(
-    node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: PendingReply[DescribeGroupsResponse]
+    node: Node, context: RequestContext, request: DescribeGroupsRequest, reply: Exchange[DescribeGroupsResponse]
 ) -> None:
     def describe(group_id: str) -> tuple[DescribedGroup, int]:
         try:
@@ -147,7 +147,7 @@ def _undescribed(context: RequestContext, group_id: str, error: ErrorCode, messa
     return DescribedGroup(error, message, group_id, group_state="Dead")
 
 
-def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: PendingReply[ListGroupsResponse]) -> None:
+def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest, reply: Exchange[ListGroupsResponse]) -> None:
     counts = node.groups.read_all("count-groups", GroupShard.group_count)
     if reply.is_large or sum(count for count in counts if isinstance(count, int)) > GROUPS_PER_STEP:
         reply.connection.use_up()

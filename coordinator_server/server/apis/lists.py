@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.quantum import QUANTUM
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Steps, Work
+from coordinator_server.server.steps import Steps, Work, in_portions
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -20,7 +19,7 @@ UNITS_PER_STEP: Final = 1_000
 
 def answer_list(
     steps: Steps,
-    reply: PendingReply[R],
+    reply: Exchange[R],
     items: Sequence[T],
     answer: Callable[[T], tuple[A, int]],
     respond: Callable[[list[A]], R],
@@ -72,19 +71,3 @@ def portions_in_steps(items: Iterable[T], size: int, answer: Callable[[list[T]],
         answers += answer(portion)
         yield
     return answers
-
-
-def in_portions(items: Iterable[T], size: int) -> Iterable[list[T]]:
-    """Yield the items in lists of ``size``; the last may be shorter."""
-    left = iter(items)
-    while portion := list(islice(left, size)):
-        yield portion
-
-
-def at_once(work: Work[R]) -> R:
-    """Do all steps of work that is little."""
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            return cast(R, done.value)

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.server.access import MESSAGES, NO_MESSAGES, ApiAccess, Asked, Each, Need, amend, divided
+from coordinator_server.server.access import MESSAGES, NO_MESSAGES, ApiAccess, Asked, Each, Need, divided
 from coordinator_server.server.apis.group_access import DELETE_GROUP, READ_GROUP
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.steps import Work
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
@@ -65,7 +65,7 @@ class _Committed:
             request.shape.allowed_to = asked.access
         return True
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied topics out of a request."""
         if isinstance(request, PlainCommit):
             request = reply.request = request.spelled_out()
@@ -134,7 +134,7 @@ class _Fetched:
                     return False
         return True
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take denied groups and topics out of the request."""
         if asked.context.api_version < SEVERAL_GROUPS:
             if not asked.allows(Operation.DESCRIBE, ResourceType.GROUP, request.group_id):
@@ -142,7 +142,7 @@ class _Fetched:
                 return None
             rest, denied = yield from _without_denied(asked, request, _topic)
             answers = [_unfetched_of_single(each) for each in denied]
-            amend(reply, lambda response: _completed(asked, rest, answers, _decoded(asked, response)))
+            reply.amend(lambda response: _completed(asked, rest, answers, _decoded(asked, response)))
             reply.request = rest
             return rest
         request = yield from self._groups.divide(asked, request, reply)
@@ -159,7 +159,7 @@ def _without_denied(asked: Asked, group: Any, name_of: Any) -> Work[tuple[Any, l
     return (replace(group, topics=topics) if denied else group), denied
 
 
-def _divide_groups(asked: Asked, request: Any, reply: PendingReply[Any], name_of: Any, answer: Any) -> Work[Any]:
+def _divide_groups(asked: Asked, request: Any, reply: Exchange[Any], name_of: Any, answer: Any) -> Work[Any]:
     """Take the denied topics out of each group. Groups are answered in the order of the request."""
     groups: list[Any] = []
     answers: list[list[Any]] = []
@@ -174,7 +174,7 @@ def _divide_groups(asked: Asked, request: Any, reply: PendingReply[Any], name_of
         done = [_completed(asked, *each) for each in zip(groups, answers, response.groups, strict=True)]
         return replace(response, groups=done)
 
-    amend(reply, completed)
+    reply.amend(completed)
     reply.request = rest_of_request
     return rest_of_request
 
@@ -224,7 +224,7 @@ class _Described:
         """Return False: these requests are rare."""
         return False
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take denied groups and topics out of the request."""
         request = yield from self._groups.divide(asked, request, reply)
         if request is None:

@@ -17,10 +17,10 @@ from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
@@ -48,7 +48,7 @@ def offset_commit(
     node: Node,
     context: RequestContext,
     request: OffsetCommitRequest | PlainCommit[ServedShape],
-    reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
+    reply: Exchange[OffsetCommitResponse | AcceptedCommit],
 ) -> None:
     """Refuse partitions that do not exist; the group's shard handles the rest."""
     if isinstance(request, PlainCommit):
@@ -67,7 +67,7 @@ def offset_commit(
 
 
 def _commit_in_steps(
-    node: Node, context: RequestContext, request: OffsetCommitRequest, reply: PendingReply[OffsetCommitResponse | AcceptedCommit]
+    node: Node, context: RequestContext, request: OffsetCommitRequest, reply: Exchange[OffsetCommitResponse | AcceptedCommit]
 ) -> Work[None]:
     """Check the topics of a large request in steps; the commit is one."""
     refused = yield from portions_in_steps(request.topics, TOPICS_PER_STEP, partial(refuse_unknown, node, context))
@@ -79,7 +79,7 @@ def _commit_rest(
     context: RequestContext,
     request: OffsetCommitRequest,
     refused: list[OffsetCommitResponseTopic],
-    reply: PendingReply[OffsetCommitResponse | AcceptedCommit],
+    reply: Exchange[OffsetCommitResponse | AcceptedCommit],
 ) -> None:
     """Commit what was not refused."""
     if refused:

@@ -14,13 +14,13 @@ from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP, O
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
-from coordinator_server.server.apis.lists import at_once, in_portions, portions_in_steps
+from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets, fetch_response_encoder
 from protocol.fields import ZERO_UUID
@@ -53,7 +53,7 @@ FETCH_ERRORS = {
 
 
 def fetch_offsets(
-    node: Node, context: RequestContext, request: OffsetFetchRequest, reply: PendingReply[OffsetFetchResponse | FetchedOffsets]
+    node: Node, context: RequestContext, request: OffsetFetchRequest, reply: Exchange[OffsetFetchResponse | FetchedOffsets]
 ) -> Repeat | None:
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
@@ -65,7 +65,7 @@ def fetch_offsets(
             reply.complete(answer)
             return repeat
     if request.require_stable:
-        reply.connection.read_latest(reply)
+        reply.read_latest()
     fetch = _Fetch(node, context, asked, reply.is_behind_writes, request.require_stable)
     if reply.is_large or fetch.work() > OFFSETS_PER_STEP:
         reply.connection.use_up()
@@ -201,7 +201,7 @@ class _Fetch(NamedTuple):
         partition, wanted = self.node.partition_of(group.group_id), LatestFetch(group, self.require_stable)
         self.node.groups.write(partition, FETCH_LATEST, self.context, wanted, CallbackReply(completed, failed))
 
-    def answer_when_durable(self, reply: PendingReply[OffsetFetchResponse | FetchedOffsets]) -> None:
+    def answer_when_durable(self, reply: Exchange[OffsetFetchResponse | FetchedOffsets]) -> None:
         """Read the latest offsets of all groups now. Answer when all are durable."""
         version, missing = self.context.api_version, len(self.asked)
         answers = [OffsetFetchResponseGroup()] * missing

@@ -9,10 +9,10 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import each_in_steps
 from coordinator_server.server.apis.topic_access import PRODUCE
+from coordinator_server.server.exchange import Beside, Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Beside, Work
+from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 from protocol.first_versions import RECORDS_BY_TOPIC_ID
 from protocol.messages.produce import (
@@ -27,7 +27,7 @@ from protocol.messages.produce import (
 WHY = "this server coordinates groups: it stores no records"
 
 
-def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: PendingReply[ProduceResponse]) -> None:
+def produce(node: Node, context: RequestContext, request: ProduceRequest, reply: Exchange[ProduceResponse]) -> None:
     """Refuse every partition with an error that clients do not retry. With acks=0, close the connection as Kafka does."""
     if request.acks == 0:
         reply.connection.close()

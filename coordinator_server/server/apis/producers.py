@@ -16,13 +16,13 @@ from coordinator_server.machine.shard import Producer, RequestContext, Transacti
 from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
-from coordinator_server.server.apis.lists import answer_list, in_portions
+from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from coordinator_server.topic_names import name_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import (
@@ -71,7 +71,7 @@ _Found = dict[int, dict[str, dict[int, WritableTxnMarkerPartitionResult]]]
 class _Results:
     """The outcomes of all markers of a request. ``reply`` is answered after the last one."""
 
-    def __init__(self, count: int, reply: PendingReply[WriteTxnMarkersResponse]) -> None:
+    def __init__(self, count: int, reply: Exchange[WriteTxnMarkersResponse]) -> None:
         self._missing = count
         self._reply = reply
         self._found: _Found = {}
@@ -91,7 +91,7 @@ class _Results:
 
 
 def write_txn_markers(
-    node: Node, context: RequestContext, request: WriteTxnMarkersRequest, reply: PendingReply[WriteTxnMarkersResponse]
+    node: Node, context: RequestContext, request: WriteTxnMarkersRequest, reply: Exchange[WriteTxnMarkersResponse]
 ) -> None:
     """End transactions in partitions, whatever their coordinator thinks of it: so an administrator ends one that hangs."""
     count = sum(len(topic.partition_indexes) for marker in request.markers for topic in marker.topics)
@@ -185,7 +185,7 @@ def _response(found: _Found) -> WriteTxnMarkersResponse:
 
 
 def describe_producers(
-    node: Node, context: RequestContext, request: DescribeProducersRequest, reply: PendingReply[DescribeProducersResponse]
+    node: Node, context: RequestContext, request: DescribeProducersRequest, reply: Exchange[DescribeProducersResponse]
 ) -> None:
     asked = [(topic.name, index) for topic in request.topics for index in topic.partition_indexes]
 

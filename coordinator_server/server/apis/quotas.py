@@ -9,9 +9,9 @@ from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse, ResponseEntryData
@@ -22,7 +22,7 @@ def describe_client_quotas(
     node: Node,
     context: RequestContext,
     request: DescribeClientQuotasRequest,
-    reply: PendingReply[DescribeClientQuotasResponse],
+    reply: Exchange[DescribeClientQuotasResponse],
 ) -> None:
     """Describe the quotas that match. There are at most ``client.quotas.max``."""
     wanted = quota_filter(request)
@@ -47,7 +47,7 @@ DESCRIBE_CLIENT_QUOTAS_API = ApiRow(
 
 
 def alter_client_quotas(
-    node: Node, context: RequestContext, request: AlterClientQuotasRequest, reply: PendingReply[AlterClientQuotasResponse]
+    node: Node, context: RequestContext, request: AlterClientQuotasRequest, reply: Exchange[AlterClientQuotasResponse]
 ) -> None:
     reply.connection.use_up()
     node.catalog.write(ALTER_CLIENT_QUOTAS, context, request, reply)

@@ -16,12 +16,12 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.lists import UNITS_PER_STEP, in_portions
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.fetching import Job, Search, Wanted
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -66,9 +66,7 @@ PARTITIONS_PER_STEP = 300
 UNITS_PER_PARTITION = 3
 
 
-def list_offsets(
-    node: Node, context: RequestContext, request: ListOffsetsRequest, reply: PendingReply[ListOffsetsResponse]
-) -> None:
+def list_offsets(node: Node, context: RequestContext, request: ListOffsetsRequest, reply: Exchange[ListOffsetsResponse]) -> None:
     """Answer at once, or after looking up timestamps in the log."""
     # Older responses have no field for the leader epoch.
     epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
@@ -165,7 +163,7 @@ def _fill(
     partitions: list[ListOffsetsPartitionResponse],
     epoch: int,
     response: ListOffsetsResponse,
-    reply: PendingReply[ListOffsetsResponse],
+    reply: Exchange[ListOffsetsResponse],
     found: list[TimedOffset | ErrorCode | None],
 ) -> None:
     for partition, each in zip(partitions, found, strict=True):
@@ -176,7 +174,7 @@ def _fill(
     reply.complete(response)
 
 
-def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> None:
+def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Exchange[FetchResponse]) -> None:
     """Answer with records, or after the client's ``max_wait_ms`` without records. Fetch sessions are not supported."""
     if request.session_id != 0:
         raise CoordinatorError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -189,7 +187,7 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Pen
     _begin_fetch(node, context, request, reply, topics, wanted)
 
 
-def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: PendingReply[FetchResponse]) -> Work[None]:
+def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: Exchange[FetchResponse]) -> Work[None]:
     wanted: list[Wanted] = []
     topics = []
     left = UNITS_PER_STEP
@@ -211,7 +209,7 @@ def _begin_fetch(
     node: Node,
     context: RequestContext,
     request: FetchRequest,
-    reply: PendingReply[FetchResponse],
+    reply: Exchange[FetchResponse],
     topics: list[FetchableTopicResponse],
     wanted: list[Wanted],
 ) -> None:
@@ -321,7 +319,7 @@ def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
         return 0
 
 
-def _endpoint(node: Node, reply: PendingReply[Any], node_id: int) -> NodeEndpoint:
+def _endpoint(node: Node, reply: Exchange[Any], node_id: int) -> NodeEndpoint:
     there = node.endpoint(reply, node_id - node.nodes.first_id)
     return NodeEndpoint(node_id, there.host, there.port)
 

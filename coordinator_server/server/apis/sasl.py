@@ -9,17 +9,17 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.login import NOT_EXPECTED, Login
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 
 def sasl_handshake(
-    node: Node, context: RequestContext, request: SaslHandshakeRequest, reply: PendingReply[SaslHandshakeResponse]
+    node: Node, context: RequestContext, request: SaslHandshakeRequest, reply: Exchange[SaslHandshakeResponse]
 ) -> None:
     login = reply.connection.login
     if isinstance(login, Login):
@@ -34,7 +34,7 @@ SASL_HANDSHAKE_API = ApiRow(
 
 
 def sasl_authenticate(
-    node: Node, context: RequestContext, request: SaslAuthenticateRequest, reply: PendingReply[SaslAuthenticateResponse]
+    node: Node, context: RequestContext, request: SaslAuthenticateRequest, reply: Exchange[SaslAuthenticateResponse]
 ) -> None:
     login = reply.connection.login
     if isinstance(login, Login):

@@ -10,10 +10,10 @@ from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_SCRAM_USERS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.reply import PendingReply
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_user_scram_credentials import (
@@ -37,7 +37,7 @@ def describe_user_scram_credentials(
     node: Node,
     context: RequestContext,
     request: DescribeUserScramCredentialsRequest,
-    reply: PendingReply[DescribeUserScramCredentialsResponse],
+    reply: Exchange[DescribeUserScramCredentialsResponse],
 ) -> None:
     """Return the mechanisms and iterations of users, never salts and keys."""
     records = list(node.catalog.records(SCRAM_USERS))
@@ -68,7 +68,7 @@ def alter_user_scram_credentials(
     node: Node,
     context: RequestContext,
     request: AlterUserScramCredentialsRequest,
-    reply: PendingReply[AlterUserScramCredentialsResponse],
+    reply: Exchange[AlterUserScramCredentialsResponse],
 ) -> None:
     """Set and remove credentials. The catalog decides."""
     reply.connection.use_up(US_PER_CHANGE * UNITS_PER_US * (len(request.deletions) + len(request.upsertions)))

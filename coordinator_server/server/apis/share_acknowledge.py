@@ -5,17 +5,15 @@ from __future__ import annotations
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
 from coordinator_server.server.apis.group_access import SHARES
-from coordinator_server.server.apis.lists import at_once
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Touched
 from coordinator_server.server.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_acknowledge import (
@@ -27,7 +25,7 @@ from protocol.messages.share_acknowledge import (
 
 
 def share_acknowledge(
-    node: Node, context: RequestContext, request: ShareAcknowledgeRequest, reply: PendingReply[ShareAcknowledgeResponse]
+    node: Node, context: RequestContext, request: ShareAcknowledgeRequest, reply: Exchange[ShareAcknowledgeResponse]
 ) -> None:
     """Take the session to its next epoch, or end it, and answer the acknowledgements."""
     key = session_key(request.group_id, request.member_id)

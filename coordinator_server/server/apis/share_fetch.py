@@ -13,7 +13,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis.acknowledgements import (
     DONE,
     FIRST_WITH_RENEWAL,
@@ -25,11 +25,10 @@ from coordinator_server.server.apis.acknowledgements import (
     have_acknowledgements,
 )
 from coordinator_server.server.apis.group_access import SHARES
-from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Touched
 from coordinator_server.server.share_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
@@ -39,7 +38,7 @@ from coordinator_server.server.share_sessions import (
     ShareSessions,
     next_epoch,
 )
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_fetch import (
@@ -58,7 +57,7 @@ class _Fetch(NamedTuple):
 
     node: Node
     request: ShareFetchRequest
-    reply: PendingReply[ShareFetchResponse]
+    reply: Exchange[ShareFetchResponse]
     session: ShareSession
     outcomes: Outcomes
     readable: Verdicts | None
@@ -80,7 +79,7 @@ def touched_session(group_id: str | None, member_id: str | None) -> Touched:
     return frozenset((f"share session of {member_id} in {group_id}",))
 
 
-def share_fetch(node: Node, context: RequestContext, request: ShareFetchRequest, reply: PendingReply[ShareFetchResponse]) -> None:
+def share_fetch(node: Node, context: RequestContext, request: ShareFetchRequest, reply: Exchange[ShareFetchResponse]) -> None:
     """Bring the session up to date now; answer when there is news, or after the maximum wait time."""
     work = _fetch(node, context, request, reply)
     if reply.is_large or node.share_sessions.size_of(request.group_id, request.member_id) > UNITS_PER_STEP:
@@ -90,9 +89,7 @@ def share_fetch(node: Node, context: RequestContext, request: ShareFetchRequest,
         at_once(work)
 
 
-def _fetch(
-    node: Node, context: RequestContext, request: ShareFetchRequest, reply: PendingReply[ShareFetchResponse]
-) -> Work[None]:
+def _fetch(node: Node, context: RequestContext, request: ShareFetchRequest, reply: Exchange[ShareFetchResponse]) -> Work[None]:
     key = session_key(request.group_id, request.member_id)
     is_renewal = context.api_version >= FIRST_WITH_RENEWAL and request.is_renew_ack
     if is_renewal and any((request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)):
@@ -128,7 +125,7 @@ def _session(
     node: Node,
     key: SessionKey,
     request: ShareFetchRequest,
-    reply: PendingReply[ShareFetchResponse],
+    reply: Exchange[ShareFetchResponse],
     *,
     has_acknowledgements: bool,
 ) -> Work[ShareSession]:

@@ -13,10 +13,10 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
 from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS, HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import HEARTBEAT_UNITS
-from coordinator_server.server.reply import PendingReply
 from protocol.messages.share_group_describe import DescribedGroup, ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
@@ -28,7 +28,7 @@ def share_group_heartbeat(
     node: Node,
     context: RequestContext,
     request: ShareGroupHeartbeatRequest,
-    reply: PendingReply[ShareGroupHeartbeatResponse],
+    reply: Exchange[ShareGroupHeartbeatResponse],
 ) -> Repeat | None:
     repeat = node.groups.write(node.partition_of(request.group_id), SHARE_HEARTBEAT, context, request, reply)
     if repeat is None:

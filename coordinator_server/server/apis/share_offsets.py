@@ -21,13 +21,13 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import offset_access
 from coordinator_server.server.apis.acknowledgements import Pace
-from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
@@ -134,7 +134,7 @@ class _Summaries:
 class _Description:
     """A request: each group's answer, in the order of the request."""
 
-    def __init__(self, node: Node, reply: PendingReply[DescribeShareGroupOffsetsResponse], count: int) -> None:
+    def __init__(self, node: Node, reply: Exchange[DescribeShareGroupOffsetsResponse], count: int) -> None:
         self._node = node
         self._reply = reply
         self._groups: list[DescribeShareGroupOffsetsResponseGroup | _Answered] = []
@@ -254,7 +254,7 @@ def describe_share_group_offsets(
     node: Node,
     context: RequestContext,
     request: DescribeShareGroupOffsetsRequest,
-    reply: PendingReply[DescribeShareGroupOffsetsResponse],
+    reply: Exchange[DescribeShareGroupOffsetsResponse],
 ) -> None:
     """Answer each group, with the topics that it names or with all that have a state."""
     work = _describe(node, request, reply)
@@ -266,7 +266,7 @@ def describe_share_group_offsets(
 
 
 def _describe(
-    node: Node, request: DescribeShareGroupOffsetsRequest, reply: PendingReply[DescribeShareGroupOffsetsResponse]
+    node: Node, request: DescribeShareGroupOffsetsRequest, reply: Exchange[DescribeShareGroupOffsetsResponse]
 ) -> Work[None]:
     description = _Description(node, reply, len(request.groups))
     for group in request.groups:
@@ -295,7 +295,7 @@ def alter_share_group_offsets(
     node: Node,
     context: RequestContext,
     request: AlterShareGroupOffsetsRequest,
-    reply: PendingReply[AlterShareGroupOffsetsResponse],
+    reply: Exchange[AlterShareGroupOffsetsResponse],
 ) -> None:
     """Set start offsets: an operation of the group's shard."""
     if not request.group_id:
@@ -319,7 +319,7 @@ def delete_share_group_offsets(
     node: Node,
     context: RequestContext,
     request: DeleteShareGroupOffsetsRequest,
-    reply: PendingReply[DeleteShareGroupOffsetsResponse],
+    reply: Exchange[DeleteShareGroupOffsetsResponse],
 ) -> None:
     """Delete the offsets of topics: an operation of the group's shard."""
     if not request.group_id:

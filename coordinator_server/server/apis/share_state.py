@@ -17,11 +17,10 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
-from coordinator_server.server.apis.lists import at_once
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once
 from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard
 from protocol.acl_codes import Operation
@@ -105,7 +104,7 @@ class _Answer:
 
     __slots__ = ("_api", "_is_short", "_missing", "_reply", "_topics")
 
-    def __init__(self, api: StateApi, reply: PendingReply[Any]) -> None:
+    def __init__(self, api: StateApi, reply: Exchange[Any]) -> None:
         self._api = api
         self._reply = reply
         self._topics: dict[bytes, dict[int, Any]] = {}
@@ -153,7 +152,7 @@ def _refused(api: StateApi, partition: int, error: ErrorCode, message: str | Non
 def _row(request: type[Any], api: StateApi, short_way: ShortWay[Any, Any] | None = None) -> ApiRow[Any, Any]:
     """Return the row of an API. ``short_way`` reads plain requests, which have the operations' own, and encodes their responses."""
 
-    def handle(node: Node, context: RequestContext, request: Any, reply: PendingReply[Any]) -> Repeat | None:
+    def handle(node: Node, context: RequestContext, request: Any, reply: Exchange[Any]) -> Repeat | None:
         if isinstance(request, _PLAIN):
             return node.share_states.write(node.share_shard[request.name], api.operation, context, request, reply)
         if isinstance(request, Several):

@@ -20,16 +20,14 @@ from coordinator_server.server.access import (
     Filtered,
     Need,
     Visible,
-    amend,
     divided,
     on_cluster,
     put_back,
 )
-from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -57,7 +55,7 @@ _NOT_CREATED: Final = "Authorization failed."
 class _Described:
     """The topics of a Metadata request: those that it names, by name or by id, or all. ``respond`` makes a response of topics."""
 
-    def __init__(self, respond: Callable[[Node, MetadataRequest, PendingReply[Any], list[Any]], MetadataResponse]) -> None:
+    def __init__(self, respond: Callable[[Node, MetadataRequest, Exchange[Any], list[Any]], MetadataResponse]) -> None:
         self._respond = respond
         self._all = Visible("topics", ResourceType.TOPIC, lambda topic: topic.name)
 
@@ -73,9 +71,9 @@ class _Described:
                 return False
         return True
 
-    def divide(self, asked: Asked, request: MetadataRequest, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: MetadataRequest, reply: Exchange[Any]) -> Work[Any]:
         """Take denied topics out of the request, and those that it would create without the right to."""
-        amend(reply, lambda response: _with_operations(asked, response))
+        reply.amend(lambda response: _with_operations(asked, response))
         if request.topics is None or (asked.context.api_version == 0 and not request.topics):
             return (yield from self._all.divide(asked, request, reply))
         if asked.context.api_version in _WITHOUT_IDS and any(
@@ -143,7 +141,7 @@ def _with_cluster_operations(asked: Asked, request: Any, response: Any) -> Any:
     return response
 
 
-def metadata(respond: Callable[[Node, MetadataRequest, PendingReply[Any], list[Any]], MetadataResponse]) -> ApiAccess[Any]:
+def metadata(respond: Callable[[Node, MetadataRequest, Exchange[Any], list[Any]], MetadataResponse]) -> ApiAccess[Any]:
     """Return what Metadata needs. ``respond`` makes its response of topics."""
     return ApiAccess(parts=_Described(respond))
 
@@ -177,7 +175,7 @@ class _Coordinators:
         keys = self._keys.get(request.key_type)
         return keys is not None and asked.context.api_version >= COORDINATOR_KEYS and keys.allows_all(asked, request)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied keys out of a request."""
         version, keys = asked.context.api_version, self._keys.get(request.key_type)
         if keys is not None and version >= COORDINATOR_KEYS:
@@ -228,13 +226,13 @@ class _FetchedPartitions:
             return asked.access.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER)
         return self._topics.allows_all(asked, request)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied topics out of the request."""
         if max(request.replica_id, request.replica_state.replica_id) < 0:
             return (yield from self._topics.divide(asked, request, reply))
         if asked.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
             return request
-        refused: Any = reply.api.refuse(asked.context, request, _DENIED, None)
+        refused: Any = reply.row.refuse(asked.context, request, _DENIED, None)
         return put_back(reply, replace(request, topics=[]), "responses", refused.responses)
 
 
@@ -247,7 +245,7 @@ class _Produced:
         """Return whether there is no answer, or everything is allowed."""
         return request.acks == 0 or (not _is_transactional(request) and self._topics.allows_all(asked, request))
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied topics out of the request."""
         if request.acks == 0:
             return request
@@ -296,12 +294,12 @@ class _Created:
         """Return False: these requests are rare."""
         return False
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied topics out of the request, and hide settings from who may not see them."""
         if not asked.access.allows(Operation.CREATE, ResourceType.CLUSTER):
             request = yield from self._topics.divide(asked, request, reply)
         if request is not None:
-            amend(reply, lambda response: _with_hidden_configs(asked, response))
+            reply.amend(lambda response: _with_hidden_configs(asked, response))
         return request
 
 
@@ -319,7 +317,7 @@ class _Deleted:
         """Return whether the cluster's right is enough."""
         return asked.access.allows(Operation.DELETE, ResourceType.CLUSTER)
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Take the denied topics out of the request. What one may not describe looks as if it did not exist, or as if it did."""
         if self.allows_all(asked, request):
             return request

@@ -11,9 +11,9 @@ from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.apis.topic_access import TOPIC_PAGES
 from coordinator_server.server.authorized_operations import TOPIC_OPERATIONS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import Operation, ResourceType
@@ -34,7 +34,7 @@ def describe_topic_partitions(
     node: Node,
     context: RequestContext,
     request: DescribeTopicPartitionsRequest,
-    reply: PendingReply[DescribeTopicPartitionsResponse],
+    reply: Exchange[DescribeTopicPartitionsResponse],
 ) -> None:
     """Describe the requested topics, or all.
 

@@ -9,14 +9,13 @@ from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.lists import in_portions
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.first_versions import DELETION_BY_TOPIC_ID
@@ -51,7 +50,7 @@ CONTROLLER_ERRORS = {
 
 
 def create_topics(
-    node: Node, context: RequestContext, request: CreateTopicsRequest, reply: PendingReply[CreateTopicsResponse]
+    node: Node, context: RequestContext, request: CreateTopicsRequest, reply: Exchange[CreateTopicsResponse]
 ) -> None:
     reply.connection.use_up()
     node.catalog.write(CREATE_TOPICS, context, request, reply)
@@ -68,7 +67,7 @@ CREATE_TOPICS_API = ApiRow(
 
 
 def delete_topics(
-    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply[DeleteTopicsResponse]
+    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: Exchange[DeleteTopicsResponse]
 ) -> None:
     if context.api_version < DELETION_BY_TOPIC_ID:
         request.topics = [DeleteTopicState(name) for name in request.topic_names]
@@ -80,7 +79,7 @@ def delete_topics(
 
 
 def _delete_in_steps(
-    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: PendingReply[DeleteTopicsResponse]
+    node: Node, context: RequestContext, request: DeleteTopicsRequest, reply: Exchange[DeleteTopicsResponse]
 ) -> Work[None]:
     """Refuse unknown topics in steps. The catalog decides about the others, which are not many, in one operation."""
     times = Counter((topic.name, topic.topic_id) for topic in request.topics)
@@ -139,7 +138,7 @@ DELETE_TOPICS_API = ApiRow(
 
 
 def create_partitions(
-    node: Node, context: RequestContext, request: CreatePartitionsRequest, reply: PendingReply[CreatePartitionsResponse]
+    node: Node, context: RequestContext, request: CreatePartitionsRequest, reply: Exchange[CreatePartitionsResponse]
 ) -> None:
     reply.connection.use_up()
     node.catalog.write(CREATE_PARTITIONS, context, request, reply)

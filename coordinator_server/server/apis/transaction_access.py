@@ -21,7 +21,7 @@ from coordinator_server.server.access import (
     on_cluster,
 )
 from coordinator_server.server.apis.group_access import READ_GROUP
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
@@ -44,7 +44,7 @@ class _Conditional(NamedTuple):
         """Return False: ``divide`` finds the needs."""
         return False
 
-    def divide(self, asked: Asked, request: Any, reply: PendingReply[Any]) -> Work[Any]:
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
         """Refuse the request if a need is not met."""
         yield from ()
         error = self.denial(asked, request)

@@ -13,16 +13,15 @@ from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis import transaction_access
-from coordinator_server.server.apis.lists import UNITS_PER_STEP, at_once
+from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Touched
-from coordinator_server.server.steps import Work
+from coordinator_server.server.steps import Work, at_once
 from coordinator_server.server.transaction_messages import ADD_PARTITIONS, MISSING_PARTITIONS
 from coordinator_server.transaction.shard import SERVED_VERSION, PartitionsRequest
 from coordinator_server.transaction.transaction import TopicPartition
@@ -46,7 +45,7 @@ _NOT_ATTEMPTED: Final = ErrorCode.OPERATION_NOT_ATTEMPTED
 
 
 def add_partitions_to_txn(
-    node: Node, context: RequestContext, request: AddPartitionsToTxnRequest, reply: PendingReply[AddPartitionsToTxnResponse]
+    node: Node, context: RequestContext, request: AddPartitionsToTxnRequest, reply: Exchange[AddPartitionsToTxnResponse]
 ) -> None:
     """Run one operation per transaction; answer when each is durable or has failed. Large requests go in steps."""
     transactions = _transactions(context, request)
@@ -84,7 +83,7 @@ class _Additions:
         self,
         node: Node,
         context: RequestContext,
-        reply: PendingReply[AddPartitionsToTxnResponse],
+        reply: Exchange[AddPartitionsToTxnResponse],
         transactions: Sequence[AddPartitionsToTxnTransaction],
     ) -> None:
         self._node = node

@@ -10,13 +10,13 @@ from coordinator_server.machine.expressions import Expression, ExpressionError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
-from coordinator_server.server.apis.lists import answer_list, at_once, in_portions
+from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.transactions import shard_of
+from coordinator_server.server.exchange import Beside, Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import Beside, Work
+from coordinator_server.server.steps import Work, at_once, in_portions
 from coordinator_server.transaction.describe import TransactionFilter, described
 from coordinator_server.transaction.shard import TransactionShard
 from protocol.error_codes import ErrorCode
@@ -33,7 +33,7 @@ NAMES_PER_STEP: Final = 5_000
 
 
 def describe_transactions(
-    node: Node, context: RequestContext, request: DescribeTransactionsRequest, reply: PendingReply[DescribeTransactionsResponse]
+    node: Node, context: RequestContext, request: DescribeTransactionsRequest, reply: Exchange[DescribeTransactionsResponse]
 ) -> None:
     def describe(transactional_id: str) -> tuple[DescribedTransaction, int]:
         try:
@@ -74,7 +74,7 @@ def _undescribed(transactional_id: str, error: ErrorCode) -> DescribedTransactio
 
 
 def list_transactions(
-    node: Node, context: RequestContext, request: ListTransactionsRequest, reply: PendingReply[ListTransactionsResponse]
+    node: Node, context: RequestContext, request: ListTransactionsRequest, reply: Exchange[ListTransactionsResponse]
 ) -> None:
     """List the transactions of this loop's shards. The ids are compared with a pattern beside the loop."""
     pattern = _pattern(request)

@@ -9,13 +9,12 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, Refusal
+from coordinator_server.server.api_row import ApiRow, Refusal, Touched
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.served_api import Touched
 from coordinator_server.server.transaction_messages import ADD_PARTITIONS
 from coordinator_server.transaction.shard import PartitionsRequest, TransactionShard
 from protocol.error_codes import ErrorCode
@@ -66,7 +65,7 @@ def _refusal(make: Callable[..., R], first_fenced: int, **others: int) -> Refusa
 
 
 def init_producer_id(
-    node: Node, context: RequestContext, request: InitProducerIdRequest, reply: PendingReply[InitProducerIdResponse]
+    node: Node, context: RequestContext, request: InitProducerIdRequest, reply: Exchange[InitProducerIdResponse]
 ) -> None:
     """Give a producer an id, or the next epoch of its transactional id.
 
@@ -110,7 +109,7 @@ INIT_PRODUCER_ID_API = ApiRow(
 
 
 def add_offsets_to_txn(
-    node: Node, context: RequestContext, request: AddOffsetsToTxnRequest, reply: PendingReply[AddOffsetsToTxnResponse]
+    node: Node, context: RequestContext, request: AddOffsetsToTxnRequest, reply: Exchange[AddOffsetsToTxnResponse]
 ) -> None:
     """Add the partition with a group's offsets to a transaction, which begins if none is open.
 
@@ -133,7 +132,7 @@ ADD_OFFSETS_TO_TXN_API = ApiRow(
 )
 
 
-def end_txn(node: Node, context: RequestContext, request: EndTxnRequest, reply: PendingReply[EndTxnResponse]) -> None:
+def end_txn(node: Node, context: RequestContext, request: EndTxnRequest, reply: Exchange[EndTxnResponse]) -> None:
     node.transactions.write(shard_of(node, request.transactional_id), END_TRANSACTION, context, request, reply)
 
 

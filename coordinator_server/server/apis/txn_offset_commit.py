@@ -26,9 +26,9 @@ from coordinator_server.server.apis.merged import merged
 from coordinator_server.server.apis.offset_access import TXN_OFFSET_COMMIT
 from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic, unread_commit
 from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.steps import Work
 from coordinator_server.server.transaction_messages import ADD_GROUP, FIND_GROUP, GroupInTransaction
 from protocol.error_codes import ErrorCode
@@ -64,7 +64,7 @@ class _Commit(NamedTuple):
     request: TxnOffsetCommitRequest
     plain: OffsetCommitRequest
     refused: list[OffsetCommitResponseTopic]
-    reply: PendingReply[TxnOffsetCommitResponse]
+    reply: Exchange[TxnOffsetCommitResponse]
 
     def start(self) -> None:
         """Ask the group's shard, and then the transactional id's if need be."""
@@ -139,7 +139,7 @@ class _Commit(NamedTuple):
 
 
 def txn_offset_commit(
-    node: Node, context: RequestContext, request: TxnOffsetCommitRequest, reply: PendingReply[TxnOffsetCommitResponse]
+    node: Node, context: RequestContext, request: TxnOffsetCommitRequest, reply: Exchange[TxnOffsetCommitResponse]
 ) -> None:
     """Refuse partitions that do not exist; the shards handle the rest."""
     plain = OffsetCommitRequest(request.group_id, request.generation_id, request.member_id, request.group_instance_id)
@@ -155,7 +155,7 @@ def _in_steps(
     context: RequestContext,
     request: TxnOffsetCommitRequest,
     plain: OffsetCommitRequest,
-    reply: PendingReply[TxnOffsetCommitResponse],
+    reply: Exchange[TxnOffsetCommitResponse],
 ) -> Work[None]:
     """Check the topics of a large request in steps; the commit is one."""
 

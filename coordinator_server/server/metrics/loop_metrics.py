@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
+from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.audit import REFUSALS, Audit
 from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.control import Operation
@@ -29,7 +30,6 @@ from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
 from coordinator_server.server.node import Node
 from coordinator_server.server.refused_commits import ERRORS
-from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.slow_turns import NO_API
 from protocol.error_codes import ErrorCode
 
@@ -41,7 +41,7 @@ class Observed(NamedTuple):
 
     hosted: Hosted
     store: InspectedLog
-    apis: Sequence[ServedApi]
+    apis: Sequence[ApiRow[Any, Any]]
     incidents: Incidents
     listener: Listener
     certificates: Certificates

@@ -14,9 +14,9 @@ from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import FORWARDED
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
@@ -102,7 +102,7 @@ def test_apis_without_access_answer_without_a_node() -> None:
 if TYPE_CHECKING:
     # Rows that must not type-check. `make check` reports an ignored error that is none as unused.
 
-    def joins(node: Node, context: RequestContext, request: HeartbeatRequest, reply: PendingReply[JoinGroupResponse]) -> None: ...
+    def joins(node: Node, context: RequestContext, request: HeartbeatRequest, reply: Exchange[JoinGroupResponse]) -> None: ...
 
     beat, refuse = groups.heartbeat, groups.refuse_heartbeat
     Request, Response, order = HeartbeatRequest, HeartbeatResponse, Order.WRITE

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from coordinator_server.catalog.alter_configs import ResourceType
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.server.access import ApiAccess
 from coordinator_server.server.api_row import ApiRow, serve_row
 from coordinator_server.server.audit import MOST_EPISODES, REFUSALS_PER_SECOND, RESOURCES_PER_LINE, Audit
 from coordinator_server.server.audit_line import LONGEST_TEXT
@@ -64,7 +65,7 @@ class Peer:
 
     def __init__(self, key: int, handle: Any) -> None:
         loop = ManualLoop()
-        apis = audited([serve_row(ROW_OF[key], handle)], audit_of(ManualClock()))
+        apis = [serve_row(ROW_OF[key], audited(APIS[key].name, handle, audit_of(ManualClock())))]
         self._loop = loop
         self._key = key
         self.connection, self.transport = loop.connect(Dispatcher(apis, loop.background), Limits(1 << 24, 1000))
@@ -187,7 +188,7 @@ CHANGING = {Operation.ALTER, Operation.ALTER_CONFIGS, Operation.CREATE, Operatio
 
 def operations_of(row: ApiRow[Any, Any]) -> set[Operation]:
     """The operations that an API may need: those of its row, and those that the functions of its parts name."""
-    assert row.access is not None
+    assert isinstance(row.access, ApiAccess)
     found = {need.operation for need in row.access.needs} | {operation for operation, _ in row.access.in_handler}
     waiting: list[Any] = [row.access.parts]
     seen: set[int] = set()

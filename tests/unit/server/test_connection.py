@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from structlog.testing import capture_logs
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Provenance, operation_headers, read_provenance
@@ -18,7 +17,7 @@ from coordinator_server.server.apis.groups import HEARTBEAT_API, JOIN_GROUP_API
 from coordinator_server.server.apis.offset_commit import OFFSET_COMMIT_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from protocol.batch_builder import BatchBuilder
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
@@ -37,22 +36,20 @@ MAX_WAITING = 5
 class Peer:
     """A client on one connection to a server whose heartbeats are answered by hand."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, has_provenance: bool = True) -> None:
         self.loop = ManualLoop()
-        self.parked: list[PendingReply] = []
-        self.handle: Callable[[RequestContext, Any, PendingReply], None] = lambda context, request, reply: self.parked.append(
-            reply
-        )
+        self.parked: list[Exchange] = []
+        self.handle: Callable[[RequestContext, Any, Exchange], None] = lambda context, request, reply: self.parked.append(reply)
         apis = [
             serve_row(HEARTBEAT_API, self._handle),
             serve_row(JOIN_GROUP_API, self._handle),
             serve_row(OFFSET_COMMIT_API, self._handle),
             serve_row(API_VERSIONS_API, lambda context, request, reply: reply.complete(ApiVersionsResponse())),
         ]
-        dispatcher = Dispatcher(apis, self.loop.background, **{"has_provenance": True, **options})
+        dispatcher = Dispatcher(apis, self.loop.background, has_provenance=has_provenance)
         self.connection, self.transport = self.loop.connect(dispatcher, Limits(MAX_FRAME_BYTES, MAX_WAITING))
 
-    def _handle(self, context: RequestContext, request: Any, reply: PendingReply) -> None:
+    def _handle(self, context: RequestContext, request: Any, reply: Exchange) -> None:
         self.handle(context, request, reply)
 
     def send(self, *correlation_ids: int) -> None:
@@ -111,7 +108,7 @@ def test_a_connection_remembers_one_commit_whatever_versions_it_uses(peer: Peer)
         peer.connection.data_received(encode_request(OFFSET_COMMIT, version, 7, "client", commit))
     peer.send(8)
 
-    assert [each.api.key for each in peer.connection.introduced.values()] == [OFFSET_COMMIT, HEARTBEAT]
+    assert [each.row.key for each in peer.connection.introduced.values()] == [OFFSET_COMMIT, HEARTBEAT]
     assert [reply.context.api_version for reply in peer.parked] == [8, 9, 10, 8, 4]
 
 
@@ -162,7 +159,7 @@ def test_what_is_answered_later_leaves_in_one_write_at_the_end_of_the_turn(peer:
 
 
 def test_a_refusal_is_the_apis_own_response(peer: Peer) -> None:
-    def refuse(context: RequestContext, request: Any, reply: PendingReply) -> None:
+    def refuse(context: RequestContext, request: Any, reply: Exchange) -> None:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
 
     peer.handle = refuse
@@ -172,7 +169,7 @@ def test_a_refusal_is_the_apis_own_response(peer: Peer) -> None:
 
 
 def test_a_bug_in_a_handler_is_unknown_server_error_and_the_connection_lives(peer: Peer) -> None:
-    def broken(context: RequestContext, request: Any, reply: PendingReply) -> None:
+    def broken(context: RequestContext, request: Any, reply: Exchange) -> None:
         raise ZeroDivisionError
 
     peer.handle = broken
@@ -186,7 +183,7 @@ def test_a_bug_in_a_handler_is_unknown_server_error_and_the_connection_lives(pee
 def test_a_bug_after_the_answer_does_not_answer_again(peer: Peer) -> None:
     """A second answer would be taken for that of the next request."""
 
-    def broken(context: RequestContext, request: Any, reply: PendingReply) -> None:
+    def broken(context: RequestContext, request: Any, reply: Exchange) -> None:
         reply.complete(HeartbeatResponse(error_code=27))
         raise ZeroDivisionError
 
@@ -196,22 +193,6 @@ def test_a_bug_after_the_answer_does_not_answer_again(peer: Peer) -> None:
     peer.send(2)
 
     assert peer.answers() == [(1, 27), (2, 0)]
-
-
-def test_requests_are_logged_only_if_they_are_to_be() -> None:
-    """One line for each, when it is answered."""
-    logged: list[list[tuple[object, ...]]] = []
-    for options in ({}, {"logs_requests": True}):
-        peer = Peer(**options)
-        with capture_logs() as lines:
-            peer.send(1, 2)
-            assert lines == []
-            for reply in peer.parked:
-                reply.complete(HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
-            peer.turn()
-        logged.append([(line["event"], line["api"], line["client_id"], line["group_id"], line["error"]) for line in lines])
-
-    assert logged == [[], [("request", "Heartbeat", "client", "group", "UNKNOWN_MEMBER_ID")] * 2]
 
 
 def test_too_many_waiting_requests_stop_the_reading_until_they_are_answered(peer: Peer) -> None:

@@ -42,7 +42,7 @@ class Server:
                 write(self.log, [current(group_id, f"m-{number}", 2, parts)])
         self.reads = 0
         node = SimpleNamespace(steps=Steps(self.loop.turns), groups=SimpleNamespace(read=self._read), partition_of=lambda _: 0)
-        row = serve_row(CONSUMER_GROUP_DESCRIBE_API, partial(CONSUMER_GROUP_DESCRIBE_API.handle, node))  # type: ignore[arg-type]  # all that it uses
+        row = serve_row(CONSUMER_GROUP_DESCRIBE_API, partial(CONSUMER_GROUP_DESCRIBE_API.handle, node))
         self.connection, self._transport = self.loop.connect(Dispatcher([row], self.loop.background))
 
     def _read(self, _partition: int, operation: Any, group_id: str) -> Any:

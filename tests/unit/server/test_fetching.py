@@ -17,8 +17,8 @@ from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
 from coordinator_server.server.connection import Connection
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.fetching import Fetches, Job, Search, Wanted
-from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
 from protocol.messages.list_offsets import ListOffsetsResponse
@@ -103,7 +103,7 @@ class Loop:
         """One that waits for as long as may be."""
         context = RequestContext("client", "192.0.2.1", 1, 4)
         asked = Asked()
-        reply: PendingReply[FetchResponse] = PendingReply(connection, API, context, 1, asked)
+        reply: Exchange[FetchResponse] = Exchange(connection, API, context, 1, asked)
         connection.expect(reply)
         wanted = [Wanted(PartitionData(), SHARD, 0, 100, lambda: self.log.end)]
         self.fetches.serve(Job(reply, FetchResponse(), wanted, FOR_EVER_MS, 100, 1000, is_urgent=False))
@@ -112,7 +112,7 @@ class Loop:
     def fetch_many(self, connection: Connection, fetch_offsets: list[int], max_bytes: int) -> FetchResponse:
         """One of several partitions, of which each has what the log has."""
         context = RequestContext("client", "192.0.2.1", 1, 4)
-        reply: PendingReply[FetchResponse] = PendingReply(connection, API, context, 1, Asked())
+        reply: Exchange[FetchResponse] = Exchange(connection, API, context, 1, Asked())
         connection.expect(reply)
         response = FetchResponse()
         wanted = [Wanted(PartitionData(), SHARD, offset, 100, lambda: self.log.end) for offset in fetch_offsets]
@@ -123,7 +123,7 @@ class Loop:
     def search(self, connection: Connection, times: list[int | None]) -> list[list[TimedOffset | ErrorCode | None]]:
         """A ListOffsets that needs the thread. Return the list that its answer will be in."""
         context = RequestContext("client", "192.0.2.1", 2, 4)
-        reply: PendingReply[ListOffsetsResponse] = PendingReply(connection, LIST_OFFSETS, context, 1, Asked())
+        reply: Exchange[ListOffsetsResponse] = Exchange(connection, LIST_OFFSETS, context, 1, Asked())
         connection.expect(reply)
         answers: list[list[TimedOffset | ErrorCode | None]] = []
 

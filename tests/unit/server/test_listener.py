@@ -21,9 +21,9 @@ from coordinator_server.server.background import Background
 from coordinator_server.server.connection import Connection
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.episodes import EPISODE_MS, Episodes
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.listener import CONNECTIONS_PER_STEP, LONGEST_SWEEP_MS, Listener, ListenerServices
-from coordinator_server.server.reply import PendingReply
 from coordinator_server.server.turns import Turns
 from coordinator_server.worker import ThreadWorker
 from protocol.frames import encode_request
@@ -61,7 +61,7 @@ class Place:
     def __init__(self, config: Config, limits: Limits) -> None:
         self.clock = ManualClock()
         self.queue = TimerQueue()
-        self.parked: list[PendingReply[Any]] = []
+        self.parked: list[Exchange[Any]] = []
         self.loop = asyncio.new_event_loop()
         background, turns = Background(ThreadWorker(lambda: None), self._run_now), Turns(self._run_now)
         timers = ShardTimers(self.queue, self.clock, self._fire)
@@ -73,7 +73,7 @@ class Place:
     def _fire(self, timer: Timer) -> None:
         timer.operation()
 
-    def _park(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def _park(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         self.parked.append(reply)
 
     def _run_now(self, call: Callable[[], None]) -> None:

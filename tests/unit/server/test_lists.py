@@ -11,7 +11,7 @@ from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, answer_list
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
 from protocol.codec import decoder
@@ -34,7 +34,7 @@ class Server:
         self._dispatcher = Dispatcher([serve_row(DESCRIBE_GROUPS_API, self._describe)], self.loop.background)
         self.connection, self._transport = self.loop.connect(self._dispatcher)
 
-    def _describe(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def _describe(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         def answer(group_id: str) -> tuple[DescribedGroup, int]:
             self.answered += 1
             return DescribedGroup(group_id=group_id), self.units

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coordinator_server.catalog.scram_users import CredentialKey, ScramMechanism
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
-from coordinator_server.security.sasl.exchange import Refused
+from coordinator_server.security.sasl.conversation import Refused
 from coordinator_server.security.sasl.mechanisms import Mechanism
 from coordinator_server.security.sasl.plain import plain
 from coordinator_server.security.sasl.scram import ScramUsers, Strangers, scram
@@ -23,8 +23,8 @@ from coordinator_server.server.apis.groups import HEARTBEAT_API
 from coordinator_server.server.apis.sasl import SASL_AUTHENTICATE_API, SASL_HANDSHAKE_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.login import BEFORE_LOGIN, Login, SaslServices, State
-from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.api_versions import ApiVersionsRequest
@@ -41,7 +41,7 @@ WAIT, GUESS = b"wait", b"guess"
 
 
 class Word:
-    """An exchange: a token is the user, WAIT (and another token comes), or GUESS."""
+    """A conversation: a token is the user, WAIT (and another token comes), or GUESS."""
 
     expires_ms: int | None = None
 
@@ -140,7 +140,7 @@ class Peer:
         self.reports: list[str] = []
         self.connection.report = lambda name, **_fields: self.reports.append(name)
 
-    def _beat(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def _beat(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         self.contexts.append(context)
         reply.complete(HeartbeatResponse())
 

@@ -13,8 +13,8 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.connection import HELD_MAX_BYTES, Limits
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.order import Order
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.order import Order, State
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS, Api
 from protocol.error_codes import ErrorCode
@@ -51,14 +51,14 @@ class Peer:
     """A client on one connection to a server that answers nothing by itself."""
 
     def __init__(self) -> None:
-        self.started: list[PendingReply[Any]] = []
+        self.started: list[Exchange[Any]] = []
         self._loop = ManualLoop()
         self._sent = 0
         apis = [serve_row(row, partial(self._park)) for row in ROWS]
         limits = Limits(MAX_FRAME_BYTES, MAX_WAITING)
         self.connection, self.transport = self._loop.connect(Dispatcher(apis, self._loop.background), limits)
 
-    def _park(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def _park(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         self.started.append(reply)
 
     def send(self, *names: str) -> None:
@@ -81,7 +81,7 @@ class Peer:
 
     @property
     def names(self) -> list[str]:
-        return [reply.api.name for reply in self.started]
+        return [reply.row.name for reply in self.started]
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_fetch_behind_commits_sees_them_and_commits_behind_it_go_on(peer: Peer
 def test_a_fetch_behind_one_of_the_latest_offsets_reads_them_too(peer: Peer) -> None:
     """A later read must not see less than an earlier one, which may read what is not durable (``require_stable``)."""
     peer.send("OffsetFetch")
-    peer.connection.read_latest(peer.started[0])
+    peer.started[0].read_latest()
     peer.send("OffsetFetch", "OffsetFetch", "OffsetCommit")
 
     assert [reply.is_behind_writes for reply in peer.started] == [True, True, True]
@@ -159,7 +159,7 @@ def test_a_fetch_behind_one_of_the_latest_offsets_reads_them_too(peer: Peer) -> 
 def test_no_other_read_starts_behind_a_fetch_of_the_latest_offsets(peer: Peer) -> None:
     """It could read older state."""
     peer.send("OffsetFetch")
-    peer.connection.read_latest(peer.started[0])
+    peer.started[0].read_latest()
     peer.send("ListGroups")
     before = peer.names
     peer.answer(0)
@@ -287,19 +287,21 @@ def test_requests_of_a_connection_start_in_order(steps: list[str | int]) -> None
 
     def looked() -> None:
         for place in range(len(open_before), len(peer.started)):
-            left = [each.api.name + "*" * each.is_behind_writes for each in peer.started[:place] if not each.is_answered]
-            open_before.append((peer.started[place].api.name, left))
+            left = [
+                each.row.name + "*" * each.is_behind_writes for each in peer.started[:place] if each.state is not State.ANSWERED
+            ]
+            open_before.append((peer.started[place].row.name, left))
 
     for step in steps:
         if isinstance(step, str):
             sent.append(step)
             peer.send(step)
         else:
-            unanswered = [place for place, reply in enumerate(peer.started) if not reply.is_answered]
+            unanswered = [place for place, reply in enumerate(peer.started) if reply.state is not State.ANSWERED]
             if unanswered:
                 peer.answer(unanswered[step % len(unanswered)])
         looked()
-    while unanswered := [place for place, reply in enumerate(peer.started) if not reply.is_answered]:
+    while unanswered := [place for place, reply in enumerate(peer.started) if reply.state is not State.ANSWERED]:
         peer.answer(unanswered[0])
         looked()
 

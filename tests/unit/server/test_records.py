@@ -12,8 +12,8 @@ from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
 from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.fetching import Job, Search
-from coordinator_server.server.reply import PendingReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from protocol.messages.list_offsets import (
@@ -82,7 +82,7 @@ class Site:
     def serve(self, job: Job | Search) -> None:
         self.served.append(job)
 
-    def answer_after(self, delay_ms: int, reply: PendingReply[Any], response: Any) -> None:
+    def answer_after(self, delay_ms: int, reply: Exchange[Any], response: Any) -> None:
         self.delays.append((delay_ms, reply, response))
 
 

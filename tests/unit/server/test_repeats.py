@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.repeat import Repeat
-from coordinator_server.server.api_row import serve_row
+from coordinator_server.server.api_row import observed, serve_row
 from coordinator_server.server.apis.groups import HEARTBEAT_API
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
+from coordinator_server.server.exchange import Exchange, Observe
 from coordinator_server.server.introduction import REPEATED_MAX_BYTES
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.request_log import RequestLine
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, decode_response, encode_request
@@ -32,20 +34,23 @@ ANSWER = HeartbeatResponse(throttle_time_ms=1)
 class Peer:
     """A client on one connection to a server that has a short way for each heartbeat."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *observers: Observe) -> None:
         self._loop = ManualLoop()
-        self.api = serve_row(HEARTBEAT_API, self._handle)
-        self.connection, self.transport = self._loop.connect(Dispatcher([self.api], self._loop.background, **options), LIMITS)
+        self.row = serve_row(HEARTBEAT_API, self._handle)
+        rows = [self.row]
+        for observe in observers:
+            rows = observed(rows, observe)
+        self.connection, self.transport = self._loop.connect(Dispatcher(rows, self._loop.background), LIMITS)
         self.shard: ShardContext[Any] = ShardContext(ShardId("t", 0), 1, GROUP_SERDE)
         self.shard.state, self.shard.high_watermark = ShardState.ACTIVE, DURABLE
         self.handled: list[str] = []
-        self.parked: list[PendingReply[Any]] = []
+        self.parked: list[Exchange[Any]] = []
         self.is_parking = False
         self.answers_again: bool | CoordinatorError = True
         self.short_ways: list[int] = []
         self.response = ANSWER
 
-    def _handle(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> Repeat | None:
+    def _handle(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> Repeat | None:
         self.handled.append(request.member_id)
         if self.is_parking:
             self.parked.append(reply)
@@ -142,9 +147,10 @@ def test_long_requests_are_handled(peer: Peer) -> None:
     assert len(peer.handled) == 3
 
 
-def test_every_request_is_logged() -> None:
-    """At debug level there is a line for each, so each is handled."""
-    peer = Peer(logs_requests=True)
-    peer.beat("m", "m", "m", "m")
+def test_every_request_that_is_observed_is_handled() -> None:
+    """At debug level there is a line for each."""
+    peer = Peer(RequestLine)
+    with capture_logs() as lines:
+        peer.beat("m", "m", "m", "m")
 
-    assert len(peer.handled) == 4
+    assert (len(peer.handled), len(lines)) == (4, 4)

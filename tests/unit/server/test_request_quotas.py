@@ -11,15 +11,15 @@ from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
-from coordinator_server.server.api_row import ApiRow, serve_row
+from coordinator_server.server.api_row import ApiRow, observed, serve_row
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, Dispatcher
-from coordinator_server.server.metered_reply import NS_PER_BYTE, Metering
+from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.metering import NS_PER_BYTE, Metering
 from coordinator_server.server.quota_limits import QuotaLimits
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.request_log import RequestLine
 from coordinator_server.server.request_quotas import Meter, MeteredDispatcher, RequestQuotas
 from coordinator_server.server.sampled_rate import MOST_RATES, Windows
-from coordinator_server.server.served_api import ServedApi
 from coordinator_server.server.steps import Steps
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS
@@ -59,15 +59,17 @@ class Loop:
         self.key = key
         self.version = APIS[key].versions[-1]
         self.handled = 0
-        self.parked: list[PendingReply[Any]] = []
+        self.parked: list[Exchange[Any]] = []
         self.is_parking = False
         self.steps = Steps(self.loop.turns)
-        replies = Metering(meter, logs_requests=logs_requests).replies
-        dispatcher = Dispatcher([self._in_thread(serve_row(ROW_OF[key], self._handle))], self.loop.background, replies=replies)
+        metering = Metering(meter, self.loop.background)
+        rows = metering.observed([self._in_thread(serve_row(ROW_OF[key], self._handle))])
+        rows = observed(rows, RequestLine) if logs_requests else rows
+        dispatcher = Dispatcher(rows, self.loop.background, run_large=metering.run_large)
         self.dispatch = MeteredDispatcher(dispatcher, meter)
         self.connection, self.transport = self.loop.connect(self.dispatch, Limits(1 << 24, 100))
 
-    def _in_thread(self, api: ServedApi) -> ServedApi:
+    def _in_thread(self, api: ApiRow[Any, Any]) -> ApiRow[Any, Any]:
         """Return an API whose codecs take time of the thread."""
 
         def decode(version: int, buf: bytes, pos: int) -> Any:
@@ -86,7 +88,7 @@ class Loop:
     def _fire(self, timer: Timer) -> None:
         timer.operation()
 
-    def _handle(self, context: RequestContext, request: Message, reply: PendingReply[Any]) -> None:
+    def _handle(self, context: RequestContext, request: Message, reply: Exchange[Any]) -> None:
         self.handled += 1
         self.ns += int(self.work_ms * MS)
         if self.is_parking:
@@ -180,22 +182,16 @@ def test_the_work_of_a_request_that_waits_counts_when_it_is_answered() -> None:
 def test_what_is_done_after_the_answer_counts_for_the_next_one() -> None:
     loop = Loop((EVERYBODY, 10.0))
 
-    def answer_first(context: RequestContext, request: Message, reply: PendingReply[Any]) -> None:
+    def answer_first(context: RequestContext, request: Message, reply: Exchange[Any]) -> None:
         reply.complete(HeartbeatResponse())
         loop.ns += 11 * PERCENT_MS * MS
 
-    dispatcher = Dispatcher([serve_row(ROW_OF[HEARTBEAT], answer_first)], loop.loop.background, replies=_replies(loop))
-    loop.connection.dispatch_with(MeteredDispatcher(dispatcher, _meter(loop)), 1 << 24)
+    meter = loop.dispatch._meter
+    metering = Metering(meter, loop.loop.background)
+    dispatcher = Dispatcher(metering.observed([serve_row(ROW_OF[HEARTBEAT], answer_first)]), loop.loop.background)
+    loop.connection.dispatch_with(MeteredDispatcher(dispatcher, meter), 1 << 24)
 
     assert [loop.throttled(0), loop.throttled(0)] == [0, 1000]
-
-
-def _meter(loop: Loop) -> Meter:
-    return loop.dispatch._meter
-
-
-def _replies(loop: Loop) -> Any:
-    return Metering(_meter(loop), logs_requests=False).replies
 
 
 def test_steps_count_too() -> None:

@@ -20,7 +20,7 @@ from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
 from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.reply import PendingReply
+from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.slow_turns import NO_API, Seen, SlowTurns, look_at, waited_for_core
 from protocol.frames import encode_request
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -31,7 +31,7 @@ from tests.support.turns import ManualLoop
 SLOW_S = 0.4
 
 
-def slow_handler(_context: RequestContext, _request: Any, reply: PendingReply[ListGroupsResponse]) -> None:
+def slow_handler(_context: RequestContext, _request: Any, reply: Exchange[ListGroupsResponse]) -> None:
     time.sleep(SLOW_S)
     reply.complete(ListGroupsResponse())
 

@@ -28,7 +28,7 @@ from tests.unit.server.test_repeats import Peer
 
 
 def tally_of(peer: Peer) -> Tally:
-    return peer.api.tallies[4]
+    return peer.row.tallies[4]
 
 
 def test_every_request_is_counted_also_one_that_is_answered_again() -> None:
@@ -39,7 +39,7 @@ def test_every_request_is_counted_also_one_that_is_answered_again() -> None:
 
     assert len(peer.handled) < 5
     assert tally_of(peer).requests == 5
-    assert [each.requests for each in peer.api.tallies] == [0, 0, 0, 0, 5]
+    assert [each.requests for each in peer.row.tallies] == [0, 0, 0, 0, 5]
 
 
 def test_answers_with_errors_are_counted() -> None:

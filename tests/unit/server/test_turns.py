@@ -14,9 +14,9 @@ from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API, HEARTBEAT_API
 from coordinator_server.server.connection import HELD_MAX_BYTES, Connection
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, MAX_HEADER_BYTES, MAX_KNOWN_HEADER_BYTES, Dispatcher
+from coordinator_server.server.exchange import Beside, Exchange
 from coordinator_server.server.quantum import REQUESTS_PER_PASS
-from coordinator_server.server.reply import PendingReply
-from coordinator_server.server.steps import MOST_IN_PROGRESS, Beside, Steps
+from coordinator_server.server.steps import MOST_IN_PROGRESS, Steps
 from coordinator_server.server.turns import STEPS_PER_TURN
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, encode_request
@@ -45,7 +45,7 @@ class Server:
         ]
         self.dispatcher = Dispatcher(apis, self.loop.background)
 
-    def _heartbeat(self, context: RequestContext, request: Any, reply: PendingReply[Any]) -> None:
+    def _heartbeat(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         self.asked.append(request)
         reply.complete(HeartbeatResponse())
 
@@ -430,9 +430,9 @@ def test_answers_kept_behind_one_that_is_not_ready_have_a_bound(server: Server) 
     waiting = peer.connection.unanswered[0]
     frames = [bytearray(600_000) for _ in range(3)]
     for each in frames:
-        reply: PendingReply[Any] = PendingReply(peer.connection, waiting.api, waiting.context, 9, None)
+        reply: Exchange[Any] = Exchange(peer.connection, waiting.row, waiting.context, 9, None)
         peer.connection.expect(reply)
-        peer.connection._keep(reply, each)
+        peer.connection.keep(reply, each)
     peer.send(heartbeat(2))
 
     assert server.asked == []

@@ -13,7 +13,6 @@ from coordinator_server.catalog.acl_model import Acl, Pattern
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
-from coordinator_server.server.access import guarded
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import LARGE_FRAME_BYTES, Dispatcher
@@ -54,10 +53,11 @@ class Peer:
         if is_loaded:
             authorizer.load(ENTRIES, lambda entry: entry)
         authorizer.report = lambda _context, *denied: self.reported.append(denied)
-        node: Any = SimpleNamespace(steps=Steps(self.loop.turns))
+        node = SimpleNamespace(steps=Steps(self.loop.turns), authorizer=authorizer)
         row = ROW_OF[key]
         assert row.access is not None
-        api = serve_row(row, guarded(row.access, _not_reached, node, authorizer), authorizer)
+        assert row.unread is not None
+        api = serve_row(row, row.access.guarded(_not_reached, node), row.access.denying_unread(row.unread, node))
         decode = api.decode[self.version]
 
         def counted(buf: bytes, pos: int) -> Any:

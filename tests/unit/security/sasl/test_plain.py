@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.security.sasl.exchange import Refused
+from coordinator_server.security.sasl.conversation import Refused
 from coordinator_server.security.sasl.plain import plain
 
 PLAIN, HAS_USER = plain({"user_alice": "secret", "user_": "nameless", "user_bob": "pässword", "username": "x", "password": "y"})
@@ -14,9 +14,14 @@ PLAIN, HAS_USER = plain({"user_alice": "secret", "user_": "nameless", "user_bob"
     ("token", "user"), [(b"\0alice\0secret", "alice"), (b"alice\0alice\0secret", "alice"), ("\0bob\0pässword".encode(), "bob")]
 )
 def test_plain_accepts_the_right_password(token: bytes, user: str) -> None:
-    exchange = PLAIN()
+    conversation = PLAIN()
 
-    assert (exchange.answer(token), exchange.user, exchange.expires_ms, exchange.credential) == (b"", user, None, None)
+    assert (conversation.answer(token), conversation.user, conversation.expires_ms, conversation.credential) == (
+        b"",
+        user,
+        None,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,11 +40,11 @@ def test_plain_accepts_the_right_password(token: bytes, user: str) -> None:
     ],
 )
 def test_plain_refuses_other_messages(token: bytes, problem: str) -> None:
-    exchange = PLAIN()
+    conversation = PLAIN()
     with pytest.raises(Refused, match=problem):
-        exchange.answer(token)
+        conversation.answer(token)
 
-    assert exchange.user is None
+    assert conversation.user is None
 
 
 def test_users_are_those_of_the_options() -> None:

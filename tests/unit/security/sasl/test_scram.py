@@ -15,7 +15,7 @@ from coordinator_server.client.admin.users import Mechanism, upsertion
 from coordinator_server.client.errors import AuthenticationFailed
 from coordinator_server.client.sasl import exchange as client_exchange
 from coordinator_server.client.settings import Sasl
-from coordinator_server.security.sasl.exchange import Exchange, Refused
+from coordinator_server.security.sasl.conversation import Conversation, Refused
 from coordinator_server.security.sasl.scram import LONGEST_MESSAGE, ScramUsers, Strangers, scram
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
@@ -40,12 +40,14 @@ class Users:
 USERS = Users("alice", "a=b,c")
 
 
-def begun(mechanism: ScramMechanism, users: Users) -> Exchange:
+def begun(mechanism: ScramMechanism, users: Users) -> Conversation:
     begin, _ = scram(mechanism, ScramUsers(users, Strangers(b"a secret", [ITERATIONS])))
     return begin()
 
 
-def talk(server: Exchange, mechanism: ScramMechanism, user: str, password: str, meddle: Callable[[bytes], bytes] = bytes) -> int:
+def talk(
+    server: Conversation, mechanism: ScramMechanism, user: str, password: str, meddle: Callable[[bytes], bytes] = bytes
+) -> int:
     """Let our client talk to a server until the client is satisfied; return the number of its messages."""
     client = client_exchange(Sasl(user, password, str(mechanism)))
     token, sent = next(client), 1
@@ -156,7 +158,7 @@ def test_a_long_message_is_refused_unread() -> None:
     assert server.claimed == ""
 
 
-def test_an_exchange_ends_once() -> None:
+def test_a_conversation_ends_once() -> None:
     server = begun(ScramMechanism.SCRAM_SHA_256, USERS)
     talk(server, ScramMechanism.SCRAM_SHA_256, "alice", "alice's password")
 

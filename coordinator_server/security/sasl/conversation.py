@@ -1,7 +1,7 @@
 """The conversation of a mechanism: what the client sends in SaslAuthenticate, and what it gets.
 
-A mechanism is a function that begins an exchange (``mechanisms.py`` has the table). To add one, such as OAUTHBEARER, write its
-exchange, and give it a row; ``expires_ms`` is there for tokens that end.
+A mechanism is a function that begins a conversation (``mechanisms.py`` has the table). To add one, such as OAUTHBEARER, write its
+conversation, and give it a row; ``expires_ms`` is there for tokens that end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Refused(Exception):
         self.message = message
 
 
-class Exchange(Protocol):
+class Conversation(Protocol):
     """One authentication."""
 
     @property
@@ -41,6 +41,6 @@ class Exchange(Protocol):
         """Return the answer to a token of the client. Raises Refused."""
 
 
-Begin = Callable[[], Exchange]
+Begin = Callable[[], Conversation]
 HasUser = Callable[[str], bool]
 """Whether a mechanism whose users are in the properties of its listener has a user of this name."""
