@@ -147,6 +147,7 @@ class GroupLedger:
                     made = tuple(OffsetChange(*where, self._offsets.get(where), after) for where, after in changes.items())
                 what = COMMITTED if kind == COMMIT else NOT_COMMITTED
                 found.append(Event(record.timestamp, what, changes=made, by=by, in_transaction=True))
+        self.has_events |= bool(found)
         return found
 
     # --- members

@@ -128,6 +128,16 @@ def test_offsets_of_a_transaction_count_at_its_marker() -> None:
     assert log.events[2].at_ms == START_MS + 3
 
 
+def test_a_group_of_transactions_alone_is_mentioned() -> None:
+    """From the end of the first one on."""
+    log = Log()
+    log.read(of_transaction(0, 7, (offset_key(G, "t", 0), offset_value(5))))
+    assert not log.ledger.has_events
+    log.read(marker(1, 7, COMMIT))
+
+    assert log.ledger.has_events
+
+
 def runs(log: Log) -> list[tuple[str, int, list[tuple[int | None, int | None]]]]:
     return [
         (each.by.client_id if each.by else "", each.commits, [(one.before, one.after) for one in each.changes])
