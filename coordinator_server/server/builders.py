@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple, NoReturn
 
 from coordinator_server.catalog.shard import CatalogShard
@@ -24,14 +24,10 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import ADAPTIVE
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
-from coordinator_server.server.catalog_operations import OPERATIONS
 from coordinator_server.server.cluster.effects import Asked
-from coordinator_server.server.group_operations import answer_expiring, answer_groups, answer_holdups, answer_restore
-from coordinator_server.server.node import Node
 from coordinator_server.server.share_messages import STATES_DELETED, STATES_INITIALIZED, STATES_SUMMARIZED
 from coordinator_server.server.share_shards import ShareShards
 from coordinator_server.server.transaction_messages import GROUPS_ADDED, GROUPS_FOUND, MARKERS
-from coordinator_server.server.transaction_operations import answer_abort
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionLimits, TransactionShard
 
@@ -72,16 +68,12 @@ class RuntimeSettings(NamedTuple):
 PASS_DELAY_MS: Final = 10
 """The delay between the passes of two shards of share state: the time of a step."""
 
-NodeOperation = Callable[[Node, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""An operation of ``control.sock``. Raises Refusal."""
-
 
 class Builder(NamedTuple):
-    """The row of a kind. ``operations`` are its operations of ``control.sock``, by name."""
+    """The row of a kind."""
 
     shard: Callable[[Materials], BuildShard[Any]]
     settings: Callable[[Config], RuntimeSettings] = lambda _config: RuntimeSettings()
-    operations: Mapping[str, NodeOperation] = {}
     # Run on every shard of the kind when topics have been deleted.
     topics_deleted: WriteOperation[Any, Sequence[DeletedTopic], None] | None = None
     # A read operation that tells a shard of the kind which topics were created, deleted or extended.
@@ -183,18 +175,15 @@ def _group_settings(config: Config) -> RuntimeSettings:
 
 
 BUILDERS: Final[dict[str, Builder]] = {
-    CATALOG.topic: Builder(build_catalog, operations=OPERATIONS),
+    CATALOG.topic: Builder(build_catalog),
     GROUPS.topic: Builder(
         build_groups,
         _group_settings,
-        {"restore": answer_restore, "expiring": answer_expiring, "groups": answer_groups, "holdups": answer_holdups},
         WriteOperation("delete-topic-offsets", GroupShard.delete_topics),
         GroupShard.topics_changed,
         asked=(MARKERS,),
     ),
-    TRANSACTIONS.topic: Builder(
-        build_transactions, operations={"abort-transaction": answer_abort}, asked=(GROUPS_ADDED, GROUPS_FOUND)
-    ),
+    TRANSACTIONS.topic: Builder(build_transactions, asked=(GROUPS_ADDED, GROUPS_FOUND)),
     SHARE_STATE.topic: Builder(
         build_share_state,
         lambda config: RuntimeSettings(config.share_coordinator_append_linger_ms),

@@ -28,9 +28,7 @@ from coordinator_server.log.opening import cleanable
 from coordinator_server.machine.shard import Clock
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.runtime.clock import SystemClock
-from coordinator_server.server.control import Refusal
 from coordinator_server.server.interpreter import child_command
-from coordinator_server.server.pipeline_reports import CleanerReport
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +67,23 @@ class Cleaned(Struct, frozen=True):
     bytes: int
     left_alone: list[str]
     by_spark: list[str] = []
+
+
+class CleanerReport(Struct):
+    """What the cleaner has done since the server started. Times are in ms since 1970, sizes in bytes."""
+
+    engine: str
+    runs: int = 0
+    failures: int = 0
+    shards: int = 0
+    records_in: int = 0
+    bytes_in: int = 0
+    records: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    last_ms: int = 0
+    # Of the last run: what it did, or why it failed.
+    said: str = ""
 
 
 class _End(NamedTuple):
@@ -123,7 +138,7 @@ class Cleaner:
                 continue
             try:
                 await self._clean()
-            except (LogError, OSError, Refusal) as failure:
+            except (LogError, OSError) as failure:
                 self._failed(str(failure))
                 log.warning("log-not-cleaned", why=str(failure), action="it is tried again later")
 

@@ -229,7 +229,7 @@ def compose(site: Site, store: LogStore) -> Parts:
     family_news = _follow_catalog(catalog, topics, hosted, deletions)
     courier.begin = partial(_begin_kind, hosted, node)
     status = Status(node, hosted, store, incidents, services.clock)
-    operations = control_operations(hosted, store, node, status, builders)
+    operations = control_operations(hosted, store, node, status)
     follow_acls(authorizer, catalog, family_news, audit)
     apis = _logged(site.environment.alter_apis(served_apis(node)))
     new_dispatcher = partial(Dispatcher, background=background, has_provenance=config.log.log_provenance)

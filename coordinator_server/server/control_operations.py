@@ -1,4 +1,4 @@
-"""The operations of ``control.sock``: those on the whole log, and those of each kind (builders.py).
+"""The operations of ``control.sock``: those on the whole log, and those of each kind (kind_operations.py).
 
 All except ``shards``, ``status``, ``health`` and ``metrics`` are refused while shards are loading, so that no operation sees a part of the log.
 """
@@ -13,18 +13,16 @@ from typing import Any
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import MaintainedLog
-from coordinator_server.server.builders import Builder
 from coordinator_server.server.control import Operation, Refusal
 from coordinator_server.server.cut import Cut
 from coordinator_server.server.digest import answer_digest
 from coordinator_server.server.hosted import Hosted
+from coordinator_server.server.kind_operations import KIND_OPERATIONS
 from coordinator_server.server.node import Node
 from coordinator_server.server.status import Status
 
 
-def control_operations(
-    hosted: Hosted, store: MaintainedLog, node: Node, status: Status, builders: Mapping[str, Builder]
-) -> dict[str, Operation]:
+def control_operations(hosted: Hosted, store: MaintainedLog, node: Node, status: Status) -> dict[str, Operation]:
     """Return the operations of one loop, by name. With several loops the supervisor listens and calls each loop."""
     of_the_log: dict[str, Operation] = {
         "seal": partial(_answer_seal, store),
@@ -32,7 +30,7 @@ def control_operations(
         "cut": Cut(node.nodes.loop, hosted, node.courier, node.catalog).answer,
     }
     of_kinds: dict[str, Operation] = {
-        name: partial(answer, node) for builder in builders.values() for name, answer in builder.operations.items()
+        name: partial(answer, node) for topic in hosted.runtimes for name, answer in KIND_OPERATIONS.get(topic, {}).items()
     }
     whole = {name: partial(_when_loaded, hosted, operation) for name, operation in (of_the_log | of_kinds).items()}
     return {"shards": partial(_answer_shards, hosted), "status": status.answer, **whole}

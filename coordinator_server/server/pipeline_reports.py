@@ -14,31 +14,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
+from coordinator_server.server.cleaner import CleanerReport
 from coordinator_server.server.control import Operation, Refusal
 
 CLEANER: Final = "cleaner"
 # The longest has a few verdicts of shards that differ.
 MAX_BYTES: Final = 1 << 18
 MAX_SENDERS: Final = 16
-
-
-class CleanerReport(Struct):
-    """What the cleaner has done since the server started. Times are in ms since 1970, sizes in bytes."""
-
-    engine: str
-    runs: int = 0
-    failures: int = 0
-    shards: int = 0
-    records_in: int = 0
-    bytes_in: int = 0
-    records: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    last_ms: int = 0
-    # Of the last run: what it did, or why it failed.
-    said: str = ""
 
 
 class PipelineReports:

@@ -16,6 +16,7 @@ from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
+from coordinator_server.server.kind_operations import KIND_OPERATIONS
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
 from tests.leases.records import LeaseSerde
@@ -30,13 +31,14 @@ ACQUIRE: Final = WriteOperation("lease-acquire", LeaseShard.acquire)
 def plug() -> None:
     """Have leases in this process."""
     KINDS[LEASES.topic] = LEASES
-    BUILDERS[LEASES.topic] = Builder(build_leases, operations={LEASES.topic: _answer_acquire})
+    BUILDERS[LEASES.topic] = Builder(build_leases)
+    KIND_OPERATIONS[LEASES.topic] = {LEASES.topic: _answer_acquire}
     RULES[LEASES.topic] = Rule(LEASES, LeaseState, Folded(lambda state: LeaseFold(state.shard)))
 
 
 def unplug() -> None:
     """Have them no more."""
-    del KINDS[LEASES.topic], BUILDERS[LEASES.topic], RULES[LEASES.topic]
+    del KINDS[LEASES.topic], BUILDERS[LEASES.topic], KIND_OPERATIONS[LEASES.topic], RULES[LEASES.topic]
 
 
 def build_leases(materials: Materials) -> BuildShard[LeaseShard]:

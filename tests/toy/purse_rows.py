@@ -48,7 +48,7 @@ def build(materials: Materials) -> BuildShard[PurseShard]:
     return build
 
 
-async def answer(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
+async def answer_purses(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """``{"op": "__toy_purses", "shards": ["__toy_purses-3"], "transfer": {…}}``, or ``"fill"``; with neither, what the shards hold."""
     runtime: CoordinatorRuntime[PurseShard] = node.runtimes[TOPIC]
     partitions = [int(shard.rpartition("-")[2]) for shard in request["shards"]]
@@ -76,7 +76,7 @@ def state_of(shard: PurseShard, committed_offset: int) -> dict[str, Any]:
     }
 
 
-PURSES_BUILDER: Final = Builder(build, operations={TOPIC: answer}, asked=ASKED)
+PURSES_BUILDER: Final = Builder(build, asked=ASKED)
 
 
 class PurseState:

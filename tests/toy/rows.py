@@ -21,9 +21,10 @@ from coordinator_server.runtime.services import BuildShard, ShardServices
 from coordinator_server.server.builders import BUILDERS, Builder, Materials
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.control import Refusal
+from coordinator_server.server.kind_operations import KIND_OPERATIONS, NodeOperation
 from coordinator_server.server.node import Node
 from protocol.error_codes import ErrorCode
-from tests.toy.purse_rows import PURSES, PURSES_BUILDER, PURSES_RULE
+from tests.toy.purse_rows import PURSES, PURSES_BUILDER, PURSES_RULE, answer_purses
 from tests.toy.records import ToySerde
 from tests.toy.shard import Add, ToyShard
 from tests.toy.state import ToyFold, ToyState
@@ -37,20 +38,21 @@ ENVIRONMENT: Final = {"PYTHONPATH": str(Path(__file__).parent / "site")}
 
 def plug() -> None:
     """Have the toys in this process."""
-    for kind, (builder, rule) in _ROWS.items():
+    for kind, (builder, operation, rule) in _ROWS.items():
         KINDS[kind.topic] = kind
         BUILDERS[kind.topic] = builder
+        KIND_OPERATIONS[kind.topic] = {kind.topic: operation}
         RULES[kind.topic] = rule
 
 
 def unplug() -> None:
     """Have them no more."""
     for kind in _ROWS:
-        del KINDS[kind.topic], BUILDERS[kind.topic], RULES[kind.topic]
+        del KINDS[kind.topic], BUILDERS[kind.topic], KIND_OPERATIONS[kind.topic], RULES[kind.topic]
 
 
 def _builder(kind: Kind) -> Builder:
-    """A toy's row: ``{"op": "__toy_keyed", "shards": ["__toy_keyed-3"], "name": "a", "amount": 2}`` → ``{"ok": true, "totals": {"a": 2}}``."""
+    """A toy's row."""
 
     def make(materials: Materials) -> BuildShard[ToyShard]:
         def build(*, partition: int, registry: SnapshotRegistry, services: ShardServices) -> ToyShard:
@@ -58,7 +60,7 @@ def _builder(kind: Kind) -> Builder:
 
         return build
 
-    return Builder(make, operations={kind.topic: partial(_answer_add, kind.topic)})
+    return Builder(make)
 
 
 def _rule(kind: Kind) -> Rule:
@@ -68,7 +70,10 @@ def _rule(kind: Kind) -> Rule:
 
 
 async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add to a total, or, without an amount, read it."""
+    """Add to a total, or, without an amount, read it.
+
+    ``{"op": "__toy_keyed", "shards": ["__toy_keyed-3"], "name": "a", "amount": 2}`` → ``{"ok": true, "totals": {"a": 2}}``
+    """
     name, runtime = str(request["name"]), node.runtimes[topic]
     partition = partition_for(name, PARTITIONS)
     if "amount" not in request:
@@ -85,8 +90,8 @@ async def _answer_add(topic: str, node: Node, request: Mapping[str, Any]) -> Map
     return {"totals": {name: await outcome}}
 
 
-_ROWS: Final[dict[Kind, tuple[Builder, Rule]]] = {
-    KEYED: (_builder(KEYED), _rule(KEYED)),
-    FOLDED: (_builder(FOLDED), _rule(FOLDED)),
-    PURSES: (PURSES_BUILDER, PURSES_RULE),
+_ROWS: Final[dict[Kind, tuple[Builder, NodeOperation, Rule]]] = {
+    KEYED: (_builder(KEYED), partial(_answer_add, KEYED.topic), _rule(KEYED)),
+    FOLDED: (_builder(FOLDED), partial(_answer_add, FOLDED.topic), _rule(FOLDED)),
+    PURSES: (PURSES_BUILDER, answer_purses, PURSES_RULE),
 }

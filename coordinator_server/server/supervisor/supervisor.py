@@ -30,6 +30,7 @@ import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
+from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
 from coordinator_server.log.store import Meta
 from coordinator_server.server.cleaner import Cleaner
@@ -253,7 +254,11 @@ class Supervisor:
         return whole
 
     async def _seal(self) -> Mapping[str, int]:
-        sealed: Mapping[str, int] = (await self._ask_all({"op": "seal"}))["shards"]
+        """Seal the log of all loops. Raises Unavailable if a loop cannot now."""
+        try:
+            sealed: Mapping[str, int] = (await self._ask_all({"op": "seal"}))["shards"]
+        except Refusal as refused:
+            raise Unavailable(str(refused)) from refused
         return sealed
 
     async def _metrics(self, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -29,12 +29,6 @@ def test_no_two_kinds_share_a_key_type() -> None:
     assert max(key_types.values()) == 1
 
 
-def test_no_two_operations_of_control_sock_have_one_name() -> None:
-    names = Counter(name for builder in BUILDERS.values() for name in builder.operations)
-
-    assert [name for name, times in names.items() if times > 1 or name in ("shards", "seal", "digest", "loops")] == []
-
-
 def test_a_row_builds_an_empty_state_machine() -> None:
     """Which has the digest of nothing."""
     outside, timers = Environment(), ShardTimers(TimerQueue(), SystemClock(), lambda _timer: None)

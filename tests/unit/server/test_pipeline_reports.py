@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.server.cleaner import CleanerReport
 from coordinator_server.server.control import run_operation
-from coordinator_server.server.pipeline_reports import MAX_BYTES, MAX_SENDERS, CleanerReport, PipelineReports
+from coordinator_server.server.pipeline_reports import MAX_BYTES, MAX_SENDERS, PipelineReports
 
 
 @pytest.fixture
