@@ -46,9 +46,9 @@ LONGER: Final[dict[str, int]] = {
     "tests/unit/pipeline/history/test_history.py": 525,
     "tests/unit/pipeline/kafka/test_importer.py": 625,
     "tests/unit/pipeline/layer/test_checkpoint.py": 450,
-    "tests/unit/server/test_catalog.py": 450,
+    "tests/unit/server/cluster/test_catalog.py": 450,
     "tests/unit/server/test_login.py": 550,
-    "tests/unit/server/test_share_fetch.py": 500,
+    "tests/unit/server/apis/test_share_fetch.py": 500,
     "tests/unit/server/test_turns.py": 450,
 }
 

@@ -33,7 +33,7 @@ from coordinator_server.ops.logging import configure
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.retries import Retries
 from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, enter_offline_store
-from coordinator_server.server.catalog_operations import CHANGE_OF_QUOTAS, CHANGE_OF_USERS, Change
+from coordinator_server.server.control.catalog_operations import CHANGE_OF_QUOTAS, CHANGE_OF_USERS, Change
 from coordinator_server.server.offline_catalog import OfflineCatalog, Refused
 from protocol.fields import Message
 

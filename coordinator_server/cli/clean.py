@@ -28,7 +28,7 @@ from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.server.cleaner import Clean, Cleaned
+from coordinator_server.server.hosting.cleaner import Clean, Cleaned
 
 # A task on Spark takes about one and a half bytes of memory for each byte that it reads.
 _MEMORY_PER_BYTE: Final = 2

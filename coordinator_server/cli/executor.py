@@ -21,7 +21,7 @@ from coordinator_server.cli.process_settings import leave_memory_to_others
 from coordinator_server.machine.executor import Task
 from coordinator_server.runtime.executor import Done
 from coordinator_server.server.cluster.link import encode_message
-from coordinator_server.server.executor import Run
+from coordinator_server.server.hosting.executor import Run
 
 
 def main() -> int:

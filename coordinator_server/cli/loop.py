@@ -28,11 +28,11 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.composition import Place
-from coordinator_server.server.control import run_operation
+from coordinator_server.server.control.control_socket import run_operation
+from coordinator_server.server.control.json_pieces import json_pieces
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.json_pieces import json_pieces
-from coordinator_server.server.slow_turns import SlowTurns
+from coordinator_server.server.hosting.slow_turns import SlowTurns
 from coordinator_server.server.supervisor.messages import (
     AnswerPiece,
     Listen,

@@ -181,8 +181,8 @@ def parse_address(text: str) -> tuple[str, int]:
 
 async def _serve(config: Config, data_dir: Path, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.daemon import Daemon
+    from coordinator_server.server.hosting.slow_turns import SlowTurns
     from coordinator_server.server.metrics.process import MetricsProcess
-    from coordinator_server.server.slow_turns import SlowTurns
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load creates millions of objects and no garbage.

@@ -21,8 +21,8 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.security.authorizer import ERRORS, Access, Authorizer, Report, Verdicts
 from coordinator_server.server.api_row import Denial, DenyUnread, Unread
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.exchange import Exchange, Handle
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType

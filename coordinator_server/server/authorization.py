@@ -12,7 +12,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.catalog import Catalog
-from coordinator_server.server.family_news import FamilyNews
+from coordinator_server.server.hosting.family_news import FamilyNews
 from protocol.acl_codes import Operation, ResourceType
 
 

@@ -33,7 +33,7 @@ from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServe
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
-from coordinator_server.server.control import Operation
+from coordinator_server.server.control.control_socket import Operation
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.ports import listen_problem

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.connection import Connection
-from coordinator_server.server.family_news import FamilyNews
+from coordinator_server.server.hosting.family_news import FamilyNews
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 
 CLOSED_PER_STEP: Final = 500

@@ -22,10 +22,10 @@ from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import TimerQueue
-from coordinator_server.server.builders import Materials, build_catalog
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import PARTITION
 from coordinator_server.server.environment import Environment
+from coordinator_server.server.hosting.builders import Materials, build_catalog
 from protocol.error_codes import ErrorCode
 
 Q = TypeVar("Q")

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.control import Refusal
+from coordinator_server.server.control.control_socket import Refusal
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest

@@ -13,7 +13,7 @@ from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.connection import Connection, Dispatch
 from coordinator_server.server.errors import WrongProperties
-from coordinator_server.server.family_news import FamilyNews
+from coordinator_server.server.hosting.family_news import FamilyNews
 from coordinator_server.server.login import AuthenticationFailed, Login, SaslServices
 from coordinator_server.server.logins import ListenerUser, Logins
 

@@ -37,9 +37,9 @@ from coordinator_server.server.apis import (
     transactions,
     txn_offset_commit,
 )
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.audited_apis import audited
 from coordinator_server.server.exchange import Handle
-from coordinator_server.server.node import Node
 from protocol.api import APIS
 
 ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.server.control import Operation, run_operation
+from coordinator_server.server.control.control_socket import Operation, run_operation
 from protocol.printable import printable_json
 
 ORPHAN_CHECK_S: Final = 0.2

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.control import Refusal
+from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 

@@ -18,7 +18,7 @@ from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.cleaner import Clean
+from coordinator_server.server.hosting.cleaner import Clean
 from protocol.error_codes import ErrorCode
 from tests.support.asking import OF_GROUPS, must_commit
 from tests.support.client import Client

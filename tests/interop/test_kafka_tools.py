@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from coordinator_server.cli import main
-from coordinator_server.server.features import EPOCH
+from coordinator_server.server.apis.features import EPOCH
 from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import ClientProcess, Crew

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coordinator_server.cli.executor import done_with
 from coordinator_server.runtime.executor import Done
-from coordinator_server.server.executor import Run
-from coordinator_server.server.unix import MakeProtocol
+from coordinator_server.server.cluster.unix import MakeProtocol
+from coordinator_server.server.hosting.executor import Run
 from tests.simulation.world import MS, World
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.services import following
-from coordinator_server.server.builders import BUILDERS, Materials
+from coordinator_server.server.hosting.builders import BUILDERS, Materials
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 from tests.simulation.machine import Clock, Machine, Process

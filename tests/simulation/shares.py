@@ -16,7 +16,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.server.cluster.nodes import CONTROLLER
-from coordinator_server.server.share_shards import ShareShards
+from coordinator_server.server.hosting.share_shards import ShareShards
 from coordinator_server.share.shard import ShareShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_share_group_offsets import (

@@ -15,7 +15,7 @@ from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.pipeline.layer.rest import Spool
 from coordinator_server.runtime.producers import Claim, Producers
 from coordinator_server.runtime.runtime import CoordinatorRuntime
-from coordinator_server.server import producer_ids
+from coordinator_server.server.hosting import producer_ids
 from coordinator_server.transaction import transaction as steps
 from coordinator_server.transaction.shard import TransactionShard
 from coordinator_server.transaction.transaction import Transaction, Transition

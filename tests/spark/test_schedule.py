@@ -18,7 +18,7 @@ from coordinator_server.cli.clean import clean
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
-from coordinator_server.server.cleaner import COMMAND, Clean, Cleaned
+from coordinator_server.server.hosting.cleaner import COMMAND, Clean, Cleaned
 from protocol.record_batch import Record
 from tests.support.asking import make_topic
 from tests.support.client import Client

@@ -47,7 +47,7 @@ _OF_SERVER: Final = (
     "coordinator_server.cli.loop",
     "coordinator_server.cli.serve",
     "coordinator_server.server.daemon",
-    "coordinator_server.server.slow_turns",
+    "coordinator_server.server.hosting.slow_turns",
     "coordinator_server.server.supervisor.supervisor",
 )
 _GENERATED: Final = "protocol.generated"

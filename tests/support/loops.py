@@ -31,7 +31,7 @@ from coordinator_server.server.cluster.catalog_feed import Session
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
-from coordinator_server.server.topic_image import LoopTopics
+from coordinator_server.server.hosting.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message

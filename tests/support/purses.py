@@ -19,7 +19,7 @@ from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices
 from coordinator_server.runtime.timers import TimerQueue
-from coordinator_server.server.executor import Run
+from coordinator_server.server.hosting.executor import Run
 from protocol.error_codes import ErrorCode
 from tests.support.clock import BusyClock, ManualClock
 from tests.support.runtime import MemoryStore, Outcome

@@ -10,10 +10,10 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.share_acknowledge import SHARE_ACKNOWLEDGE_API
 from coordinator_server.server.apis.share_fetch import SHARE_FETCH_API
+from coordinator_server.server.apis.share_sessions import ShareSessions
 from coordinator_server.server.connection import Limits
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.share_sessions import ShareSessions
 from coordinator_server.server.steps import Steps
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, decode_response, encode_request

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from coordinator_server.server.unix import MakeProtocol
+from coordinator_server.server.cluster.unix import MakeProtocol
 
 
 class End(asyncio.Transport):

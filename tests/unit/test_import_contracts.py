@@ -14,8 +14,8 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.services import following
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
-from coordinator_server.server.builders import BUILDERS, Materials
 from coordinator_server.server.environment import Environment
+from coordinator_server.server.hosting.builders import BUILDERS, Materials
 from tests.support.server import ROOT
 
 PACKAGES = {

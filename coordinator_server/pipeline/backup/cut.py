@@ -1,6 +1,6 @@
 """One moment of a data directory: an offset of each shard, such that all records before these offsets are in sealed segments.
 
-If a server runs, its ``cut`` operation (server/cut.py, which says why several answers are needed) gives the offsets. Otherwise
+If a server runs, its ``cut`` operation (server/control/cut.py, which says why several answers are needed) gives the offsets. Otherwise
 the log is recovered, and the ends of all shards are the moment.
 """
 

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.node import Node
-from coordinator_server.server.share_sessions import ShareSession
+from coordinator_server.server.apis.node import Node
+from coordinator_server.server.apis.share_sessions import ShareSession
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode
 

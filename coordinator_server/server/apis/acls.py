@@ -12,11 +12,11 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, Refusal
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import CREATE_ACLS, DELETE_ACLS
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.acl_codes import Operation

@@ -16,10 +16,10 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import group_access, offset_access
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode

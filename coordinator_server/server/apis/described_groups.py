@@ -10,9 +10,9 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import Handler, Refusal
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.quantum import QUANTUM
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode

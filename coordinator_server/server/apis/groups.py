@@ -14,10 +14,10 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.group_access import DESCRIBE_GROUPS, LIST_GROUPS, READS_GROUP
 from coordinator_server.server.apis.lists import answer_list
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.steps import Work, in_portions

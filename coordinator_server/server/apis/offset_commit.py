@@ -15,10 +15,10 @@ from coordinator_server.server.api_row import ApiRow, ShortWay, Unread
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.steps import Work

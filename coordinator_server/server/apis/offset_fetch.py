@@ -15,10 +15,10 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import portions_in_steps
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once, in_portions
 from protocol.error_codes import ErrorCode

@@ -8,9 +8,9 @@ from __future__ import annotations
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import each_in_steps
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.topic_access import PRODUCE
 from coordinator_server.server.exchange import Beside, Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work
 from protocol.error_codes import ErrorCode

@@ -17,9 +17,9 @@ from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.quantum import UNITS_PER_US
 from coordinator_server.server.steps import Work, in_portions

@@ -7,10 +7,10 @@ from coordinator_server.catalog.describe_quotas import described, quota_filter
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode

@@ -16,10 +16,10 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
+from coordinator_server.server.apis.fetching import Job, Search, Wanted
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.fetching import Job, Search, Wanted
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, in_portions
 from protocol.error_codes import ErrorCode

@@ -8,10 +8,10 @@ from __future__ import annotations
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.exchange import Exchange
 from coordinator_server.server.login import NOT_EXPECTED, Login
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse

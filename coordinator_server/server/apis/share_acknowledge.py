@@ -8,11 +8,11 @@ from coordinator_server.server.access import verdicts_for
 from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
 from coordinator_server.server.apis.group_access import SHARES
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
+from coordinator_server.server.apis.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
-from coordinator_server.server.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
 from coordinator_server.server.steps import Work, at_once
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode

@@ -1,7 +1,7 @@
 """ShareFetch (78): a member's share session, and its acknowledgements (KIP-932, KIP-1222).
 
 Virtual topics have no records. So a request with partitions that exist is answered after its maximum wait time, unless it asks for
-no bytes or no records. ``server/share_sessions.py`` has what a session remembers.
+no bytes or no records. ``server/apis/share_sessions.py`` has what a session remembers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ from coordinator_server.server.apis.acknowledgements import (
 )
 from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
-from coordinator_server.server.order import Order
-from coordinator_server.server.share_sessions import (
+from coordinator_server.server.apis.node import Node
+from coordinator_server.server.apis.share_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     SessionKey,
@@ -38,6 +36,8 @@ from coordinator_server.server.share_sessions import (
     ShareSessions,
     next_epoch,
 )
+from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode

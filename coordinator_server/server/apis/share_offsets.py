@@ -22,10 +22,10 @@ from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import offset_access
 from coordinator_server.server.apis.acknowledgements import Pace
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once
 from protocol.error_codes import ErrorCode

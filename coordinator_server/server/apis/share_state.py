@@ -17,8 +17,8 @@ from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.access import cluster
 from coordinator_server.server.api_row import ApiRow, ShortWay
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once
 from coordinator_server.share.requests import Initialization, Summary

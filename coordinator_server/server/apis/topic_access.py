@@ -24,9 +24,9 @@ from coordinator_server.server.access import (
     on_cluster,
     put_back,
 )
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.steps import Work, in_portions
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode

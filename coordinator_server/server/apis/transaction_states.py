@@ -11,10 +11,10 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.transactions import shard_of
 from coordinator_server.server.exchange import Beside, Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.steps import Work, at_once, in_portions
 from coordinator_server.transaction.describe import TransactionFilter, described

@@ -27,7 +27,7 @@ from coordinator_server.server.cluster.messages import (
     Submit,
 )
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
-from coordinator_server.server.unix import Listening, Sockets
+from coordinator_server.server.cluster.unix import Listening, Sockets
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)

@@ -1,6 +1,6 @@
 """Delivery of messages between shards: to a runtime of this loop, or over a link to a different loop.
 
-The row of a kind in ``server/builders.py`` lists the operations that messages may run. A message names one of them.
+The row of a kind in ``server/hosting/builders.py`` lists the operations that messages may run. A message names one of them.
 """
 
 from __future__ import annotations

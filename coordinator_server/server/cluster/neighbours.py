@@ -32,7 +32,7 @@ from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Courier, encode_effect
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome
-from coordinator_server.server.unix import Listening, Sockets
+from coordinator_server.server.cluster.unix import Listening, Sockets
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from coordinator_server.log.store import InspectedLog
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.server.cluster.nodes import Nodes
-from coordinator_server.server.hosted import Hosted
+from coordinator_server.server.hosting.hosted import Hosted
 
 REFUSED_S: Final = 60.0
 """How long a refused write counts if no later one was tried. Without requests, no write shows that the disk has room again."""

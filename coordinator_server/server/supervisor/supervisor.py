@@ -33,12 +33,12 @@ from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
 from coordinator_server.log.store import Meta
-from coordinator_server.server.cleaner import Cleaner
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
-from coordinator_server.server.control import ControlSocket, Operation, Refusal
-from coordinator_server.server.described_loops import LoopPlace, described_loop
+from coordinator_server.server.control.control_socket import ControlSocket, Operation, Refusal
+from coordinator_server.server.control.described_loops import LoopPlace, described_loop
+from coordinator_server.server.control.pipeline_reports import PipelineReports
 from coordinator_server.server.errors import StartError, WrongProperties
-from coordinator_server.server.pipeline_reports import PipelineReports
+from coordinator_server.server.hosting.cleaner import Cleaner
 from coordinator_server.server.ports import bind_listeners, close_sockets
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop

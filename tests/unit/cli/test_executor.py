@@ -14,7 +14,7 @@ import pytest
 from coordinator_server.cli import executor
 from coordinator_server.runtime.executor import Done
 from coordinator_server.server.cluster.link import encode_message
-from coordinator_server.server.executor import Run
+from coordinator_server.server.hosting.executor import Run
 from tests.toy.purse import ADD_UP, Contents, add_up
 
 CONTENTS = Contents(7, [1, 2, 39])

@@ -25,7 +25,7 @@ from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import ShardState, replay
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.pipeline.rules import RULES, Keyed
-from coordinator_server.server.cleaner import Clean
+from coordinator_server.server.hosting.cleaner import Clean
 from protocol.record_batch import Record
 from tests.support.kafka_partition import plain, segment, write_partition
 from tests.support.kind_logs import batches_of

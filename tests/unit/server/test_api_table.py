@@ -11,11 +11,11 @@ from coordinator_server.server.access import OPEN
 from coordinator_server.server.api_row import ApiRow, ShortWay, serve_row
 from coordinator_server.server.apis import groups
 from coordinator_server.server.apis.commit_shapes import commit_reader
+from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import FORWARDED
 from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.node import Node
 from coordinator_server.server.order import Order
 from coordinator_server.server.table import ROWS
 from protocol.api import APIS

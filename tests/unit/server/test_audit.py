@@ -21,7 +21,7 @@ from coordinator_server.server.audit import MOST_EPISODES, REFUSALS_PER_SECOND, 
 from coordinator_server.server.audit_line import LONGEST_TEXT
 from coordinator_server.server.audited_apis import NAMED, NOT_AUDITED, audited
 from coordinator_server.server.connection import Connection, Limits
-from coordinator_server.server.control import READING, ControlSocket
+from coordinator_server.server.control.control_socket import READING, ControlSocket
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.episodes import EPISODE_MS, Episodes
 from coordinator_server.server.table import ROWS
@@ -48,7 +48,7 @@ from protocol.messages.write_txn_markers import WritableTxnMarker, WritableTxnMa
 from tests.support.api_requests import request_of
 from tests.support.clock import ManualClock
 from tests.support.turns import ManualLoop
-from tests.unit.server.test_control import ask
+from tests.unit.server.control.test_control_socket import ask
 
 ANN = RequestContext("tool", "192.0.2.7", 19, 7, "User:ann")
 CREATED = CreateTopicsResponse(topics=[CreatableTopicResult("orders")])

@@ -8,7 +8,7 @@ import pytest
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.group_counts import GroupCounts
+from coordinator_server.server.hosting.group_counts import GroupCounts
 from coordinator_server.server.refused_commits import LAST_OF_GROUP, LONGEST_TEXT, MOST_GROUPS, RefusedCommits
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic

@@ -1,0 +1,218 @@
+"""The topics as the groups of each loop see them, and when its shards are told of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+
+import pytest
+
+from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.hosting.internal_topics import InternalTopics
+from coordinator_server.server.hosting.topic_image import LoopTopics
+from tests.support.loops import Loops
+
+INTERNAL = InternalTopics("cluster", {"__consumer_offsets": 50, "__transaction_state": 50})
+
+
+class Watched:
+    """The topics of one loop. ``told`` has each notice, with the partitions that the image showed then."""
+
+    def __init__(self, topics: LoopTopics, catalog: OwnCatalog | CatalogReplica) -> None:
+        self.topics = topics
+        self.catalog = catalog
+        self.told: list[dict[str, int]] = []
+        topics.begin(catalog, INTERNAL, self._tell)
+        catalog.on_changed, catalog.on_deleted = topics.changed, self._deleted
+
+    def _deleted(self, gone: Sequence[DeletedTopic]) -> None:
+        self.topics.forget(gone)
+        self.topics.deleted(gone)
+
+    def _tell(self, names: Collection[str]) -> None:
+        shown = {name: self.topics.topic(name) for name in names}
+        self.told.append({name: topic.partitions if topic is not None else 0 for name, topic in shown.items()})
+
+
+@pytest.fixture
+def loops() -> Loops:
+    return Loops()
+
+
+def watched(loops: Loops) -> tuple[Watched, Watched]:
+    """Loop 0 and a loop that follows it."""
+    follower = loops.followers.get(1) or loops.follower(1)
+    both = Watched(loops.topics_of(0), loops.owner), Watched(loops.topics_of(1), follower)
+    loops.attach(1)
+    return both
+
+
+def test_a_new_topic_is_told_on_every_loop_before_it_is_answered(loops: Loops) -> None:
+    each = watched(loops)
+
+    outcome = loops.create(1, "orders", "bills")
+    loops.deliver()
+
+    assert outcome.answers == 1
+    assert [loop.told for loop in each] == [[{"orders": 1, "bills": 1}]] * 2
+
+
+def test_nothing_is_told_while_the_change_is_on_its_way(loops: Loops) -> None:
+    owner, follower = watched(loops)
+
+    outcome = loops.create(0, "orders")
+    loops.deliver(1)
+
+    assert (outcome.answers, len(owner.told), follower.told) == (0, 1, [])
+
+
+def test_a_deleted_topic_is_told_when_it_is_gone(loops: Loops) -> None:
+    each = watched(loops)
+    loops.create(0, "orders")
+    loops.deliver()
+
+    loops.delete("orders")
+    loops.deliver()
+
+    assert [loop.told[1:] for loop in each] == [[{"orders": 0}]] * 2
+
+
+def test_more_partitions_are_told(loops: Loops) -> None:
+    each = watched(loops)
+    loops.create(0, "orders", "bills")
+    loops.deliver()
+
+    loops.grow("orders", 3)
+    loops.deliver()
+
+    assert [loop.told[1:] for loop in each] == [[{"orders": 3}]] * 2
+
+
+def test_the_topics_of_a_start_are_not_told(loops: Loops) -> None:
+    """No shard has seen anything else."""
+    loops.create(0, "orders")
+    loops.restart()
+    owner = Watched(loops.topics_of(0), loops.owner)
+
+    loops.create(0, "bills")
+
+    assert owner.told == [{"bills": 1}]
+
+
+def test_a_loop_that_was_away_is_told_what_it_missed(loops: Loops) -> None:
+    _, follower = watched(loops)
+    loops.create(0, "goes", "stays")
+    loops.deliver()
+    loops.cut(1)
+    loops.delete("goes")
+    loops.create(0, "new")
+    del follower.told[:]
+
+    loops.attach(1)
+
+    assert {name: partitions for told in follower.told for name, partitions in told.items()} == {"goes": 0, "new": 1}
+
+
+def test_a_loop_that_compaction_has_overtaken_is_told_too(loops: Loops) -> None:
+    """It gets the whole log anew; what is gone is not in it."""
+    _, follower = watched(loops)
+    loops.create(0, "goes", "stays")
+    loops.deliver()
+    loops.cut(1)
+    loops.delete("goes")
+    loops.create(0, "new")
+    loops.store.compact()
+    del follower.told[:]
+
+    loops.attach(1)
+
+    told = {name: partitions for told in follower.told for name, partitions in told.items()}
+    assert (told["goes"], told["new"]) == (0, 1)
+
+
+def test_the_version_is_the_same_on_all_loops_and_grows_with_each_change(loops: Loops) -> None:
+    each = watched(loops)
+    versions = []
+    for change in (lambda: loops.create(0, "a"), lambda: loops.grow("a", 2), lambda: loops.delete("a")):
+        change()
+        loops.deliver()
+        versions.append({loop.topics.version for loop in each})
+
+    assert [len(found) for found in versions] == [1, 1, 1]
+    assert sorted(versions, key=min) == versions
+    assert len({min(found) for found in versions}) == 3
+
+
+def test_only_new_topics_make_a_newest_version(loops: Loops) -> None:
+    """Without any since the start it is the version of the start."""
+    each = watched(loops)
+    assert {loop.topics.version_of_newest for loop in each} == {0}
+    loops.create(0, "a")
+    loops.deliver()
+    newest = each[0].topics.version
+
+    loops.grow("a", 2)
+    loops.delete("a")
+    loops.deliver()
+
+    assert {loop.topics.version_of_newest for loop in each} == {newest}
+    assert each[0].topics.version > newest
+
+
+def test_a_topic_found_by_id_is_the_present_one_when_a_change_is_told(loops: Loops) -> None:
+    """A loop remembers topics by their ids until the catalog changes: each write of share state looks for one."""
+    each = watched(loops)
+    loops.create(0, "orders")
+    loops.deliver()
+    topic = each[0].topics.topic("orders")
+    assert topic is not None
+    seen: list[int | None] = []
+
+    def look(topics: LoopTopics, _: object = None) -> None:
+        found = topics.topic_by_id(topic.topic_id)
+        seen.append(None if found is None else found.partitions)
+
+    for loop in each:
+        look(loop.topics)
+        look(loop.topics)
+        loop.topics.begin(loop.catalog, INTERNAL, partial(look, loop.topics))
+    for change in (lambda: loops.grow("orders", 3), lambda: loops.delete("orders")):
+        change()
+        loops.deliver()
+
+    assert seen == [1, 1, 1, 1, 3, 3, None, None]
+
+
+def test_internal_topics_are_among_them(loops: Loops) -> None:
+    """Those that always exist."""
+    owner, _ = watched(loops)
+    loops.create(0, "orders")
+    topic = owner.topics.topic("__consumer_offsets")
+
+    assert topic is not None
+    assert owner.topics.topic_by_id(topic.topic_id) is topic
+    assert [each.name for each in owner.topics.all_topics()] == ["orders", "__consumer_offsets"]
+    assert owner.topics.topic("__transaction_state") is None
+
+
+def test_nobody_is_told_of_no_deletions(loops: Loops) -> None:
+    owner, _ = watched(loops)
+
+    owner.topics.deleted([])
+    owner.topics.deleted([DeletedTopic("a", b"a" * 16)])
+
+    assert owner.told == [{"a": 0}]
+
+
+def test_settings_of_groups_are_seen_on_every_loop_after_a_change(loops: Loops) -> None:
+    """A loop remembers which groups have any: almost none has, and every heartbeat asks."""
+    each = watched(loops)
+    assert [loop.topics.settings("g") for loop in each] == [{}, {}]
+
+    loops.set_of_group("g", "consumer.heartbeat.interval.ms", "6000")
+    loops.deliver()
+
+    assert [loop.topics.settings("g") for loop in each] == [{"consumer.heartbeat.interval.ms": "6000"}] * 2
+    assert [loop.topics.settings("h") for loop in each] == [{}, {}]
