@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import tomllib
 from importlib import import_module
@@ -12,7 +13,8 @@ import pytest
 from coordinator_server.cli import main
 
 EXPECTED = os.environ.get("COORDINATOR_SERVER_BUILD", "plain Python")
-SETTINGS = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES: list[str] = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]["modules"]
 
 
@@ -22,6 +24,21 @@ def test_a_hot_module_is_compiled_in_the_wheel_alone(path: str) -> None:
     module = import_module(path.removesuffix(".py").replace("/", "."))
 
     assert (module.__file__ or "").endswith(".py") == (EXPECTED != "compiled")
+
+
+@pytest.mark.parametrize("path", MODULES)
+def test_no_named_tuple_of_a_hot_module_has_functions_in_its_methods(path: str) -> None:
+    """mypyc 2.4 stops with an internal error there."""
+    classes = [each for each in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(each, ast.ClassDef)]
+    tuples = [each for each in classes if any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in each.bases)]
+    methods = [each for tuple_ in tuples for each in tuple_.body if isinstance(each, ast.FunctionDef)]
+
+    assert [
+        f"{method.name}, line {each.lineno}"
+        for method in methods
+        for each in ast.walk(method)
+        if each is not method and isinstance(each, ast.FunctionDef | ast.Lambda)
+    ] == []
 
 
 def test_the_command_says_which_build_it_is(capsys: pytest.CaptureFixture[str]) -> None:

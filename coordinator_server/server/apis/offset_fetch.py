@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.group.shard import GroupShard
@@ -135,15 +134,27 @@ def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetch
     return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
 
 
-class _Fetch(NamedTuple):
-    """A request on its way through the shards of its groups. Each group is read at one moment."""
+class _Fetch:
+    """A request on its way through the shards of its groups. Each group is read at one moment.
 
-    node: Node
-    context: RequestContext
-    asked: Sequence[OffsetFetchRequestGroup]
-    is_latest: bool
-    """Whether the answer includes what is being written, and waits until that is durable."""
-    require_stable: bool
+    ``is_latest`` is whether the answer includes what is being written, and waits until that is durable.
+    """
+
+    __slots__ = ("asked", "context", "is_latest", "node", "require_stable")
+
+    def __init__(
+        self,
+        node: Node,
+        context: RequestContext,
+        asked: Sequence[OffsetFetchRequestGroup],
+        is_latest: bool,
+        require_stable: bool,
+    ) -> None:
+        self.node = node
+        self.context = context
+        self.asked = asked
+        self.is_latest = is_latest
+        self.require_stable = require_stable
 
     def work(self) -> int:
         """Return the work in offsets, besides the partitions that the request names: these are limited by its own size."""
