@@ -19,7 +19,7 @@ from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.jobs import Cleanable
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.opening import cleanable
-from coordinator_server.server import cleaner as cleaner_module
+from coordinator_server.server.hosting import cleaner as cleaner_module
 from coordinator_server.server.hosting.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
 from tests.support.clock import ManualClock
