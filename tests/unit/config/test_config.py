@@ -19,6 +19,7 @@ from coordinator_server.config.values import (
     loop_count,
     metrics_address,
     migration_policy,
+    unknown_user_iterations,
     with_loops,
 )
 from coordinator_server.kinds import KINDS, partition_counts
@@ -210,6 +211,17 @@ def test_other_addresses_of_metrics_are_refused(text: str) -> None:
     """Every address of the machine is named: whoever reaches it reads ids of groups."""
     with pytest.raises(ConfigError, match=re.escape(f"metrics.listener={text}: not HOST:PORT")):
         load({"metrics.listener": text})
+
+
+def test_iterations_of_unknown_users_are_numbers_that_scram_takes() -> None:
+    """A number that is given twice is twice as frequent. Blanks do not count."""
+    assert unknown_user_iterations(load({"scram.unknown.user.iterations": "4096, 16384,4096"})) == (4096, 16384, 4096)
+
+
+@pytest.mark.parametrize("text", ["", "4095", "16385", "4096,", "4096,x", "4096;8192", "-4096"])
+def test_other_iterations_of_unknown_users_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"scram.unknown.user.iterations={text}: not numbers from 4096 to 16384")):
+        load({"scram.unknown.user.iterations": text})
 
 
 def test_limits_of_hosts_are_numbers() -> None:

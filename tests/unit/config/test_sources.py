@@ -50,12 +50,12 @@ def test_tables_and_keys_of_toml_make_up_names(tmp_path: Path, end: str) -> None
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("a.toml", "a = 1\nb = \n", ":2: Invalid value"),
+        ("a.toml", "a = 1\nb = \n", r":2: Invalid value$"),
         ("a.toml", "\n[max]\nconnections = 1\nconnections.per.ip = 2\n", ":4: Cannot overwrite a value; .* needs quotes"),
         ("a.toml", 'log.flush = "os"\n"log.flush" = "os"', ":2: log.flush is also in line 1"),
         ("a.toml", "topics = [[1]]", ":1: topics is neither text, number nor boolean, nor a list of these"),
         ("a.toml", "[[topics]]\nx = 1970-01-01", ":2: topics.* is neither"),
-        ("a.properties", "\n\nlog.flush=\\u1", ":3: .*hexadecimal"),
+        ("a.properties", "\n\nlog.flush=\\u1", r":3: \\u is followed by four hexadecimal digits$"),
         ("a.properties", "log.flush=os\n\nlog.flush=x", ":3: log.flush takes always or os, not 'x'"),
         ("a.toml", "[group.consumer]\nsession.timeout.ms = 5", ":2: group.consumer.min.session.timeout.ms=45000 must not be"),
         ("a.properties", "listeners=x", ":1: listeners=x: "),
@@ -123,6 +123,20 @@ def test_unknown_names_are_ignored_but_for_the_command_line(tmp_path: Path) -> N
     assert settings.given == {}
     with pytest.raises(ConfigError, match=r"unknown property log.flsh; did you mean log.flush\?"):
         Sources(overrides=["log.flsh=os"]).read()
+
+
+@pytest.mark.parametrize(
+    "sources", [Sources(overrides=["loops=many"]), Sources(options={"--loops": ("loops", "many")})], ids=["override", "option"]
+)
+def test_a_wrong_value_of_the_command_line_has_no_place_before_it(sources: Sources) -> None:
+    """Who typed it sees where it is."""
+    with pytest.raises(ConfigError, match=r"^loops takes a whole number"):
+        sources.read()
+
+
+def test_an_option_for_an_unknown_property_is_an_error() -> None:
+    with pytest.raises(ConfigError, match=r"unknown property log\.flsh"):
+        Sources(options={"--flush": ("log.flsh", "os")}).read()
 
 
 def test_a_variable_that_is_wrong_is_named() -> None:
