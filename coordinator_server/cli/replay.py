@@ -34,7 +34,7 @@ examples:
   coordinator-server replay --data-dir ./data --at 2026-11-20T10:00Z
   coordinator-server replay --data-dir ./data --why
   coordinator-server replay --data-dir ./data --digest
-  coordinator-server replay --data-dir ./data -o json | jq '.[].groups[].group_id'
+  coordinator-server replay --data-dir ./data -o json | jq '.[].groups[].group'
 """
 
 # Maximum width of a table's cell; -o json has the whole value.

@@ -174,7 +174,7 @@ def test_replay_prints_digests(capsys: pytest.CaptureFixture[str], data_dir: Pat
     lines = []
     for state in states:
         lines.append(f"{state['digest']}  {state['shard']}, before offset {state['seen_to']}")
-        lines += [f"{group['digest']}    group {group['group_id']}" for group in state["groups"]]
+        lines += [f"{group['digest']}    group {group['group']}" for group in state["groups"]]
     assert out.splitlines() == lines
     assert len(set(out.split())) > len(states) * 3
     assert run(capsys, "replay", "--data-dir", data_dir, "--digest") == (0, out, "")
