@@ -9,6 +9,7 @@ import pytest
 from coordinator_server.catalog.acl_model import Acl, Pattern
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.security import authorizer as module
+from coordinator_server.security.acl_index import Caller
 from coordinator_server.security.addresses import comparable_address
 from coordinator_server.security.authorizer import Authorizer
 from protocol.acl_codes import Operation, PatternType, Permission, ResourceType
@@ -179,6 +180,24 @@ def test_the_operations_of_a_resource_are_a_bit_field() -> None:
     access = loaded(acl(ALLOW, READ, "orders")).access("User:alice", "10.0.0.1")
 
     assert access.allowed_bits((READ, WRITE, DESCRIBE), TOPIC, "orders") == 1 << READ | 1 << DESCRIBE
+
+
+def test_a_verdict_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the entries change: every commit asks for its topics."""
+    authorizer = loaded(acl(ALLOW, READ, "orders"))
+    decided: list[str] = []
+    decide = Authorizer.decide
+
+    def noted(self: Authorizer, caller: Caller, operation: int, resource_type: int, name: str) -> bool:
+        decided.append(name)
+        return decide(self, caller, operation, resource_type, name)
+
+    monkeypatch.setattr(Authorizer, "decide", noted)
+    for _ in range(3):
+        assert allows(authorizer, READ, "orders")
+        assert not allows(authorizer, READ, "others")
+
+    assert decided == ["orders", "others"]
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,5 +47,15 @@ def test_plain_refuses_other_messages(token: bytes, problem: str) -> None:
     assert conversation.user is None
 
 
+def test_a_password_that_is_no_utf_8_keeps_no_other_user_out() -> None:
+    """The environment of a process may have such bytes, which Python reads as surrogates. No client can send it."""
+    begin, has_user = plain({"user_ann": "p\udce9", "user_bob": "secret"})
+
+    assert has_user("ann")
+    with pytest.raises(Refused, match="Invalid username or password"):
+        begin().answer(b"\0ann\0p\xe9")
+    assert begin().answer(b"\0bob\0secret") == b""
+
+
 def test_users_are_those_of_the_options() -> None:
     assert [name for name in ("alice", "bob", "carol", "username", "user_alice") if HAS_USER(name)] == ["alice", "bob"]
