@@ -173,3 +173,15 @@ def test_a_write_has_so_many_batches(site: ShareSite) -> None:
     assert refusal(lambda: site.write(B(0, 0, 1, 0))) is INVALID
     site.write(B(0, 0, 1, 0), start_offset=10)
     assert KEY.topic_id == TOPIC_ID
+
+
+def test_a_state_above_the_limit_of_batches_may_change_and_not_grow(site: ShareSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import may have brought it."""
+    site.initialize()
+    site.write(B(0, 0, 1, 0), B(2, 2, 1, 0), B(4, 4, 1, 0))
+    monkeypatch.setattr("coordinator_server.share.write.MAX_STORED_BATCHES", 2)
+
+    assert refusal(lambda: site.write(B(6, 6, 1, 0))) is INVALID
+    assert refusal(lambda: site.write(B(4, 4, 2, 1))) is ErrorCode.NONE
+    assert site.state is not None
+    assert list(site.state.state_batches) == [B(0, 0, 1, 0), B(2, 2, 1, 0), B(4, 4, 2, 1)]
