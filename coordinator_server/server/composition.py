@@ -61,6 +61,7 @@ from coordinator_server.server.control.control_socket import ControlSocket, Oper
 from coordinator_server.server.control.described_loops import OnlyLoop
 from coordinator_server.server.control.loop_operations import control_operations, seal
 from coordinator_server.server.control.pipeline_reports import PipelineReports
+from coordinator_server.server.control.refused_commits import answer_refused_commits
 from coordinator_server.server.control.status import Status
 from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
@@ -83,7 +84,6 @@ from coordinator_server.server.login import BEFORE_LOGIN
 from coordinator_server.server.metering import Metering
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
-from coordinator_server.server.refused_commits import answer_refused_commits
 from coordinator_server.server.request_log import RequestLine
 from coordinator_server.server.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.sampled_rate import client_windows

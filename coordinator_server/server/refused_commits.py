@@ -2,22 +2,16 @@
 
 An accepted commit costs nothing here. What is kept is bounded: MOST_GROUPS groups, those that have refused last; LAST_OF_GROUP commits
 of each; and texts of clients up to LONGEST_TEXT characters. The counts by error are of all groups, and are never forgotten.
-
-{"op": "refused-commits", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all
-{"ok": true, "refused_commits": [{"group_id": "readers", "errors": {"ILLEGAL_GENERATION": 3}, "last": [{"at_ms": …, …}]}]}
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.control.control_socket import Refusal
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -104,12 +98,3 @@ class RefusedCommits:
         """Return what some groups have refused, or all that are kept, those that have refused last at the end."""
         wanted = self._groups if group_ids is None else [each for each in group_ids if each in self._groups]
         return [RefusedOfGroup(each, dict(self._groups[each].errors), list(self._groups[each].last)) for each in wanted]
-
-
-async def answer_refused_commits(refused: RefusedCommits, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Answer the operation of ``control.sock``. Raises Refusal."""
-    try:
-        wanted = msgspec.convert(request.get("groups"), list[str] | None)
-    except msgspec.ValidationError as error:
-        raise Refusal(f"groups is no list of group ids: {error}") from error
-    return {"refused_commits": msgspec.to_builtins(refused.of_groups(wanted))}
