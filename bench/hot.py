@@ -34,8 +34,8 @@ import uvloop
 
 from coordinator_server.cli.serve import calm_the_collector
 from coordinator_server.config.load import load, parse_overrides
-from coordinator_server.server.connection import Connection
 from coordinator_server.server.daemon import Daemon
+from coordinator_server.server.wire.connection import Connection
 from protocol.api import APIS
 from protocol.fields import Message, uuid_text
 from protocol.frames import decode_response, encode_request

@@ -21,7 +21,7 @@ LONGER: Final[dict[str, int]] = {
     "bench/hot.py": 425,
     "coordinator_server/runtime/runtime.py": 475,
     "coordinator_server/server/composition.py": 550,
-    "coordinator_server/server/connection.py": 470,
+    "coordinator_server/server/wire/connection.py": 470,
     "protocol/generate/decoding.py": 425,
     "tests/differential/side.py": 425,
     "tests/integration/test_coordinator_fixture.py": 600,
@@ -47,9 +47,9 @@ LONGER: Final[dict[str, int]] = {
     "tests/unit/pipeline/kafka/test_importer.py": 625,
     "tests/unit/pipeline/layer/test_checkpoint.py": 450,
     "tests/unit/server/cluster/test_catalog.py": 450,
-    "tests/unit/server/test_login.py": 550,
+    "tests/unit/server/login/test_login.py": 550,
     "tests/unit/server/apis/test_share_fetch.py": 500,
-    "tests/unit/server/test_turns.py": 450,
+    "tests/unit/server/wire/test_turns.py": 450,
 }
 
 

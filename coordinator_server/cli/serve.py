@@ -43,8 +43,8 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.jobs import Holder
 from coordinator_server.log.opening import JOBS_S, await_jobs
 from coordinator_server.ops.logging import LEVELS, configure
-from coordinator_server.server.certificates import read_certificates
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.wire.certificates import read_certificates
 
 log = structlog.get_logger(__name__)
 
@@ -236,7 +236,7 @@ def _told(service: ServiceManager, reload: Callable[[], None]) -> Callable[[], N
 def _bound(config: Config, data_dir: Path, inherited: Sequence[socket.socket]) -> list[list[socket.socket]]:
     """Bind before the data directory is made: a port that is taken leaves nothing behind. Raises StartError, LockedLog."""
     from coordinator_server.log.opening import check_free
-    from coordinator_server.server.ports import bind_listeners
+    from coordinator_server.server.wire.ports import bind_listeners
 
     try:
         return [sockets for [sockets] in bind_listeners(listener_specs(config), 1, inherited)]

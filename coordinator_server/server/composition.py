@@ -28,6 +28,7 @@ from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import CoordinatorTimer, Reply, RequestContext, report_nothing
 from coordinator_server.machine.steady_clock import SteadyClock
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
@@ -38,18 +39,7 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, following
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.security.authorizer import Authorizer
-from coordinator_server.server.admission import Limits as ConnectionLimits
-from coordinator_server.server.admission import connection_limits, limits_of_listener
-from coordinator_server.server.api_row import ApiRow, observed
-from coordinator_server.server.apis.fetching import Fetches
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.apis.share_sessions import ShareSessions
-from coordinator_server.server.audit import Audit
-from coordinator_server.server.authorization import authorizer_of, follow_acls
-from coordinator_server.server.background import Background
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.certificates import Certificates, read_certificates
-from coordinator_server.server.client_quotas import ClientQuotas
+from coordinator_server.server.apis.table import served_apis
 from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
@@ -57,40 +47,51 @@ from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Endpoint, ListenerPorts, Nodes
 from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
-from coordinator_server.server.control.control_socket import ControlSocket, Operation
+from coordinator_server.server.control.control_socket import ControlSocket
 from coordinator_server.server.control.described_loops import OnlyLoop
 from coordinator_server.server.control.loop_operations import control_operations, seal
 from coordinator_server.server.control.pipeline_reports import PipelineReports
 from coordinator_server.server.control.refused_commits import answer_refused_commits
 from coordinator_server.server.control.status import Status
-from coordinator_server.server.dispatch import Dispatcher
 from coordinator_server.server.environment import Environment
-from coordinator_server.server.episodes import Episodes
+from coordinator_server.server.exchange.api_row import ApiRow, observed
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.request_log import RequestLine
+from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.guard.audit import Audit
+from coordinator_server.server.guard.authorization import authorizer_of, follow_acls
+from coordinator_server.server.guard.client_quotas import ClientQuotas
+from coordinator_server.server.guard.metering import Metering
+from coordinator_server.server.guard.request_quotas import Meter, RequestQuotas
 from coordinator_server.server.hosting.builders import BUILDERS, Builder, Materials, build_catalog
 from coordinator_server.server.hosting.cleaner import Cleaner
 from coordinator_server.server.hosting.family_news import FamilyNews
+from coordinator_server.server.hosting.fetching import Fetches
 from coordinator_server.server.hosting.group_counts import GroupCounts
 from coordinator_server.server.hosting.group_news import GroupNews
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.hosting.internal_topics import InternalTopics
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.producer_ids import ProducerIds
+from coordinator_server.server.hosting.share_sessions import ShareSessions
 from coordinator_server.server.hosting.share_shards import ShareShards
 from coordinator_server.server.hosting.timers import LoopTimers
 from coordinator_server.server.hosting.topic_deletions import TopicDeletions
 from coordinator_server.server.hosting.topic_image import LoopTopics
-from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.listener import EntranceServices, Listener, ListenerServices
-from coordinator_server.server.login import BEFORE_LOGIN
-from coordinator_server.server.metering import Metering
+from coordinator_server.server.local_operation import Operation
+from coordinator_server.server.login.login import BEFORE_LOGIN
+from coordinator_server.server.login.sasl_listeners import SaslListeners, SaslMaterials
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.reconfiguration import Reconfiguration, kept_history
-from coordinator_server.server.request_log import RequestLine
-from coordinator_server.server.request_quotas import Meter, RequestQuotas
-from coordinator_server.server.sampled_rate import client_windows
-from coordinator_server.server.sasl_listeners import SaslListeners, SaslMaterials
-from coordinator_server.server.steps import Steps
-from coordinator_server.server.table import served_apis
-from coordinator_server.server.turns import Turns
+from coordinator_server.server.wire.admission import Limits as ConnectionLimits
+from coordinator_server.server.wire.admission import connection_limits, limits_of_listener
+from coordinator_server.server.wire.background import Background
+from coordinator_server.server.wire.certificates import Certificates, read_certificates
+from coordinator_server.server.wire.episodes import Episodes
+from coordinator_server.server.wire.incidents import Incidents
+from coordinator_server.server.wire.listener import EntranceServices, Listener, ListenerServices
+from coordinator_server.server.wire.sampled_rate import client_windows
+from coordinator_server.server.wire.turns import Turns
 from coordinator_server.worker import ThreadWorker, Worker
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 

@@ -26,17 +26,17 @@ from coordinator_server.config.values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS
 from coordinator_server.log.opening import Machine, open_log
 from coordinator_server.log.shards import LoopShards
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
 from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
-from coordinator_server.server.control.control_socket import Operation
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
-from coordinator_server.server.ports import listen_problem
+from coordinator_server.server.local_operation import Operation
+from coordinator_server.server.wire.ports import listen_problem
 from coordinator_server.worker import Post
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord

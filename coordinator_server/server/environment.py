@@ -13,10 +13,10 @@ from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.executor import StartChild
-from coordinator_server.server.acceptor import MakeAcceptor, SocketAcceptor
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.cluster.unix import Sockets, UnixSockets
+from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.hosting.executor import start_executor
+from coordinator_server.server.wire.acceptor import MakeAcceptor, SocketAcceptor
 from coordinator_server.worker import Post, Worker
 
 

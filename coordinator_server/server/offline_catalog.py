@@ -16,13 +16,13 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.clock import SystemClock
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import TimerQueue
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import PARTITION
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.hosting.builders import Materials, build_catalog

@@ -9,11 +9,11 @@ import structlog
 
 from coordinator_server.config import Config, LiveConfig
 from coordinator_server.log.store import History, Retention
-from coordinator_server.server.admission import Limits
-from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.listener import Listener
-from coordinator_server.server.sasl_listeners import SaslListeners
+from coordinator_server.server.login.sasl_listeners import SaslListeners
+from coordinator_server.server.wire.admission import Limits
+from coordinator_server.server.wire.certificates import Certificates
+from coordinator_server.server.wire.listener import Listener
 
 log = structlog.get_logger(__name__)
 

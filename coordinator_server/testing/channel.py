@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.server.control.control_socket import Operation, run_operation
+from coordinator_server.server.control.control_socket import run_operation
+from coordinator_server.server.local_operation import Operation
 from protocol.printable import printable_json
 
 ORPHAN_CHECK_S: Final = 0.2

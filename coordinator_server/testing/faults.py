@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
-from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.control.control_socket import Refusal
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.local_operation import Refusal
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 
 

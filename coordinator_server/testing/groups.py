@@ -15,9 +15,9 @@ from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.groups import LEAVE
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.control.durable_write import written
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Refusal
 from coordinator_server.testing.consumer_groups import begin_epoch, fence_member, group_as_object
 from protocol.codec import decode
 from protocol.error_codes import ErrorCode

@@ -23,10 +23,10 @@ from typing import Any, Final, TypeVar
 
 from msgspec import Struct, ValidationError, convert
 
-from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import CREATE_TOPICS
-from coordinator_server.server.connection import Connection
-from coordinator_server.server.control.control_socket import Operation, Refusal
+from coordinator_server.server.local_operation import Operation, Refusal
+from coordinator_server.server.wire.connection import Connection
 from coordinator_server.testing.ephemeral import EphemeralServer
 from coordinator_server.testing.groups import committed_offsets, describe_groups, fence, rebalance
 from protocol.error_codes import ErrorCode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.apis.table import ROWS
 from tests.differential import asking, consuming, producing, share_states, sharing
 from tests.scenarios import player
 

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.apis.table import ROWS
 from protocol.api import APIS
 from protocol.errors import EncodeError
 from protocol.fields import Item, Message, Primitive

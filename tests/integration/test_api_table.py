@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.server.order import Order
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.apis.table import ROWS
+from coordinator_server.server.wire.order import Order
 from protocol.api import APIS
 from tests.support.api_requests import request_of
 from tests.support.asking import must_commit

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import (
     Assignment,

@@ -14,7 +14,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.apis.table import ROWS
 from coordinator_server.testing import Coordinator, FixtureError, ServerEnded, TopicPartition, forks
 from protocol.api import APIS
 from protocol.codec import encode

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.apis.table import ROWS
 from protocol.api import APIS
 from protocol.error_codes import ErrorCode
 from protocol.errors import EncodeError

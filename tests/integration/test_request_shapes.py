@@ -18,10 +18,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.config.load import load
-from coordinator_server.server.connection import Connection
+from coordinator_server.server.apis.table import ROWS
 from coordinator_server.server.daemon import Daemon
-from coordinator_server.server.order import Order
-from coordinator_server.server.table import ROWS
+from coordinator_server.server.wire.connection import Connection
+from coordinator_server.server.wire.order import Order
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, encode_request
 from protocol.messages.add_partitions_to_txn import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.control.control_socket import Refusal
+from coordinator_server.server.local_operation import Refusal
 from tests.leases.rows import LEASES, PARTITIONS
 from tests.leases.shard import NOBODY, Lease, LeaseShard
 from tests.simulation.play import Play

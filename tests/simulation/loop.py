@@ -14,8 +14,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context
 from typing import Any, TypeVar
 
-from coordinator_server.server.acceptor import AcceptPolicy
-from coordinator_server.server.incidents import Incidents
+from coordinator_server.server.wire.acceptor import AcceptPolicy
+from coordinator_server.server.wire.incidents import Incidents
 
 T = TypeVar("T")
 

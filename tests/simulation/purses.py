@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode

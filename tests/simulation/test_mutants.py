@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.storage import File, write_all
 from coordinator_server.log.write.journal_writer import Written
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest

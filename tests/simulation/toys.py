@@ -11,7 +11,7 @@ from typing import Final
 
 from coordinator_server.kinds import Kind
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.control.control_socket import Refusal
+from coordinator_server.server.local_operation import Refusal
 from protocol.error_codes import ErrorCode
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from tests.simulation.client import Script

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from coordinator_server.server.api_row import ApiRow, serve_row
-from coordinator_server.server.connection import Limits
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.steps import Steps
+from coordinator_server.server.exchange.api_row import ApiRow, serve_row
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.wire.connection import Limits
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from tests.support.turns import ManualLoop

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any, cast
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.share_acknowledge import SHARE_ACKNOWLEDGE_API
 from coordinator_server.server.apis.share_fetch import SHARE_FETCH_API
-from coordinator_server.server.apis.share_sessions import ShareSessions
-from coordinator_server.server.connection import Limits
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.steps import Steps
+from coordinator_server.server.exchange.api_row import serve_row
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.hosting.share_sessions import ShareSessions
+from coordinator_server.server.wire.connection import Limits
 from protocol.fields import Message
 from protocol.frames import FrameSplitter, decode_response, encode_request
 from protocol.messages.share_acknowledge import AcknowledgementBatch as Acknowledged

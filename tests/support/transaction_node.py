@@ -11,7 +11,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.server.exchange.api_row import ApiRow
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from tests.support.api_peer import ApiPeer

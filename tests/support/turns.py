@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from coordinator_server.server.background import Background
-from coordinator_server.server.connection import Connection, Dispatch, Limits
-from coordinator_server.server.turns import Turns
+from coordinator_server.server.wire.background import Background
+from coordinator_server.server.wire.connection import Connection, Dispatch, Limits
+from coordinator_server.server.wire.turns import Turns
 from tests.support.transport import MemoryTransport
 
 LIMITS = Limits(1 << 20, 1000)

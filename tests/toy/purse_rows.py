@@ -14,14 +14,14 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.rules import Keyed, Rule
 from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import NO_EFFECTS, BuildShard, ShardServices
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import asked
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.hosting.builders import Builder, Materials
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Refusal
 from protocol.error_codes import ErrorCode
 from tests.toy.purse import CREDIT, FORGET, SERDE, TOPIC, Fill, PurseShard, Transfer
 

@@ -15,14 +15,14 @@ from coordinator_server.kinds import KINDS, Kind
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.rules import RULES, Folded, Keyed, Rule
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.runtime.services import BuildShard, ShardServices
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.control.kind_operations import KIND_OPERATIONS, NodeOperation
 from coordinator_server.server.hosting.builders import BUILDERS, Builder, Materials
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Refusal
 from protocol.error_codes import ErrorCode
 from tests.toy.purse_rows import PURSES, PURSES_BUILDER, PURSES_RULE, answer_purses
 from tests.toy.records import ToySerde

@@ -36,7 +36,7 @@ INCIDENTS: Final[Mapping[str, str]] = {
     "request-shed": "raise queued.max.request.bytes, or find the clients that send so much",
     "tls-handshake-failed": "look at the server's log: certificates of clients, or their protocol versions, do not fit",
 }
-"""What to do about what a server counts (server/incidents.py)."""
+"""What to do about what a server counts (server/wire/incidents.py)."""
 
 
 def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.apis.share_sessions import ShareSession
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.hosting.share_sessions import ShareSession
 from protocol.error_codes import ErrorCode
 
 FIRST_WITH_RENEWAL: Final = 2

@@ -10,15 +10,15 @@ from coordinator_server.catalog.acls import filter_of
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
-from coordinator_server.server.access import cluster
-from coordinator_server.server.api_row import ApiRow, Refusal
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import CREATE_ACLS, DELETE_ACLS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow, Refusal
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.guard.access import cluster
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse

@@ -11,22 +11,22 @@ from coordinator_server.kinds import SHARE_STATE
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.access import OPEN, cluster
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.features import EPOCH, finalized_features, supported_features
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.audit import resources_of
-from coordinator_server.server.audited_apis import error_codes
-from coordinator_server.server.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.nodes import Endpoint, loop_of
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS, CREATE_INTERNAL_TOPIC
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import OPEN, cluster
+from coordinator_server.server.guard.audit import resources_of
+from coordinator_server.server.guard.audited_apis import error_codes
+from coordinator_server.server.guard.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import Operation
 from protocol.api import APIS

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.logged_shape import LoggedShape
-from coordinator_server.server.apis.node import Node
+from coordinator_server.server.hosting.node import Node
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitReader, PlainCommit

@@ -22,19 +22,19 @@ from coordinator_server.config.names import is_secret
 from coordinator_server.config.properties import is_property, property_named
 from coordinator_server.machine.errors import CoordinatorError, fitting
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.access import MESSAGES
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import config_access
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused, error_only
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import UNITS_PER_US
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import MESSAGES
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import UNITS_PER_US
 from coordinator_server.topic_names import name_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
 from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.wire.order import Order
 from protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,

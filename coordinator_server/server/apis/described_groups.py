@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple, Protocol
 from coordinator_server.group.common.described import UNITS_PER_MEMBER
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import Handler, Refusal
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.quantum import QUANTUM
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.api_row import Handler, Refusal
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.quantum import QUANTUM
 from protocol.error_codes import ErrorCode
 
 UNITS_PER_GROUP: Final = 4

@@ -11,16 +11,16 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.group_access import DESCRIBE_GROUPS, LIST_GROUPS, READS_GROUP
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.authorized_operations import GROUP_OPERATIONS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.steps import Work, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import UNITS_PER_US
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -1,13 +1,13 @@
-"""Answers to requests about many things: at once if that is little work, otherwise in steps (``server/steps.py``)."""
+"""Answers to requests about many things: at once if that is little work, otherwise in steps (``server/exchange/steps.py``)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.quantum import QUANTUM
-from coordinator_server.server.steps import Steps, Work, in_portions
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Steps, Work, in_portions
+from coordinator_server.server.wire.quantum import QUANTUM
 
 T = TypeVar("T")
 A = TypeVar("A")

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.server.access import MESSAGES, NO_MESSAGES, ApiAccess, Asked, Each, Need, divided
 from coordinator_server.server.apis.group_access import DELETE_GROUP, READ_GROUP
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import MESSAGES, NO_MESSAGES, ApiAccess, Asked, Each, Need, divided
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets

@@ -10,18 +10,18 @@ from typing import Any
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, ShortWay, Unread
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.api_row import ApiRow, ShortWay, Unread
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import UNITS_PER_US
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID

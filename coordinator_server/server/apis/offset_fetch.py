@@ -10,16 +10,16 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP, OffsetsMoment
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import portions_in_steps
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.offset_access import OFFSET_FETCH
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets, fetch_response_encoder
 from protocol.fields import ZERO_UUID

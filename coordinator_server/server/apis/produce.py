@@ -6,13 +6,13 @@ It is served because librdkafka does not consume from a server without it.
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import each_in_steps
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.topic_access import PRODUCE
-from coordinator_server.server.exchange import Beside, Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Beside, Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.first_versions import RECORDS_BY_TOPIC_ID
 from protocol.messages.produce import (

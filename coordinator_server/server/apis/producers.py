@@ -13,16 +13,16 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer, RequestContext, TransactionResult
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.producers import EndOfTransaction
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import UNITS_PER_US
-from coordinator_server.server.steps import Work, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import UNITS_PER_US
 from coordinator_server.topic_names import name_problem
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.describe_quotas import described, quota_filter
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.access import cluster
-from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import cluster
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse, ResponseEntryData

@@ -14,14 +14,14 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.fetching import Job, Search, Wanted
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.hosting.fetching import Job, Search, Wanted
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import (
     FetchableTopicResponse,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import Refusal
+from coordinator_server.server.exchange.api_row import Refusal
 from protocol.error_codes import ErrorCode
 
 R = TypeVar("R")

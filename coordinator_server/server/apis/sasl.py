@@ -1,4 +1,4 @@
-"""SaslHandshake (17) and SaslAuthenticate (36): the connection's login answers them (``server/login.py``).
+"""SaslHandshake (17) and SaslAuthenticate (36): the connection's login answers them (``server/login/login.py``).
 
 On a listener without SASL, and where no authentication is expected, both are refused, as in Kafka.
 """
@@ -6,13 +6,13 @@ On a listener without SASL, and where no authentication is expected, both are re
 from __future__ import annotations
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.access import OPEN
-from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.login import NOT_EXPECTED, Login
-from coordinator_server.server.order import Order
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import OPEN
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.login.login import NOT_EXPECTED, Login
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse

@@ -6,14 +6,14 @@ from typing import Final
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS, describe_credentials
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.access import cluster
-from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_SCRAM_USERS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import UNITS_PER_US
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import cluster
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import UNITS_PER_US
 from protocol.acl_codes import Operation
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_user_scram_credentials import (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
 from coordinator_server.server.apis.group_access import SHARES
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
-from coordinator_server.server.apis.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once
+from coordinator_server.server.exchange.api_row import ApiRow, Touched
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.hosting.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
+from coordinator_server.server.wire.order import Order
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_acknowledge import (

@@ -1,7 +1,7 @@
 """ShareFetch (78): a member's share session, and its acknowledgements (KIP-932, KIP-1222).
 
 Virtual topics have no records. So a request with partitions that exist is answered after its maximum wait time, unless it asks for
-no bytes or no records. ``server/apis/share_sessions.py`` has what a session remembers.
+no bytes or no records. ``server/hosting/share_sessions.py`` has what a session remembers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
-from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow, Touched
 from coordinator_server.server.apis.acknowledgements import (
     DONE,
     FIRST_WITH_RENEWAL,
@@ -26,8 +24,12 @@ from coordinator_server.server.apis.acknowledgements import (
 )
 from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.apis.share_sessions import (
+from coordinator_server.server.exchange.api_row import ApiRow, Touched
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.hosting.share_sessions import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
     SessionKey,
@@ -36,9 +38,7 @@ from coordinator_server.server.apis.share_sessions import (
     ShareSessions,
     next_epoch,
 )
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once
+from coordinator_server.server.wire.order import Order
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.share_fetch import (

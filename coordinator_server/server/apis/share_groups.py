@@ -9,14 +9,14 @@ from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
 from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS, HEARTBEAT
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.quantum import HEARTBEAT_UNITS
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
+from coordinator_server.server.wire.quantum import HEARTBEAT_UNITS
 from protocol.messages.share_group_describe import DescribedGroup, ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 

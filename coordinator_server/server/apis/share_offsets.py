@@ -17,17 +17,17 @@ from coordinator_server.kinds import SHARE_STATE
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import offset_access
 from coordinator_server.server.apis.acknowledgements import Pace
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused, error_only
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse

@@ -15,12 +15,12 @@ from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.access import cluster
-from coordinator_server.server.api_row import ApiRow, ShortWay
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once
+from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.guard.access import cluster
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard
 from protocol.acl_codes import Operation

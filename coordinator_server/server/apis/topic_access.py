@@ -8,7 +8,9 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS
-from coordinator_server.server.access import (
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.guard.access import (
     CHECKED_PER_STEP,
     EMPTY_MESSAGES,
     MESSAGES,
@@ -24,10 +26,8 @@ from coordinator_server.server.access import (
     on_cluster,
     put_back,
 )
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.steps import Work, in_portions
+from coordinator_server.server.guard.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
+from coordinator_server.server.hosting.node import Node
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID

@@ -5,16 +5,16 @@ from __future__ import annotations
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
-from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.apis.topic_access import TOPIC_PAGES
-from coordinator_server.server.authorized_operations import TOPIC_OPERATIONS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.guard.authorized_operations import TOPIC_OPERATIONS
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode

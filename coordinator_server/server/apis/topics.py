@@ -7,15 +7,15 @@ from typing import Final
 
 from coordinator_server.catalog.delete import NO_SUCH_ID, NO_SUCH_NAME
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.apis import topic_access
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import each_refused
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.first_versions import DELETION_BY_TOPIC_ID

@@ -8,7 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from coordinator_server.server.access import (
+from coordinator_server.server.apis.group_access import READ_GROUP
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import (
     MESSAGES,
     NO_MESSAGES,
     ApiAccess,
@@ -20,9 +23,6 @@ from coordinator_server.server.access import (
     Visible,
     on_cluster,
 )
-from coordinator_server.server.apis.group_access import READ_GROUP
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.steps import Work
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode

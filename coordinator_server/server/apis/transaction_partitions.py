@@ -12,17 +12,17 @@ from typing import Final
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.access import verdicts_for
-from coordinator_server.server.api_row import ApiRow, Touched
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.api_row import ApiRow, Touched
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_PARTITIONS, MISSING_PARTITIONS
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once
+from coordinator_server.server.wire.order import Order
 from coordinator_server.transaction.shard import SERVED_VERSION, PartitionsRequest
 from coordinator_server.transaction.transaction import TopicPartition
 from protocol.acl_codes import Operation, ResourceType

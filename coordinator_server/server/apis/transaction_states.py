@@ -8,15 +8,15 @@ from typing import Final
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.expressions import Expression, ExpressionError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import ApiRow
 from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.transactions import shard_of
-from coordinator_server.server.exchange import Beside, Exchange
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work, at_once, in_portions
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.exchange.exchange import Beside, Exchange
+from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.order import Order
 from coordinator_server.transaction.describe import TransactionFilter, described
 from coordinator_server.transaction.shard import TransactionShard
 from protocol.error_codes import ErrorCode

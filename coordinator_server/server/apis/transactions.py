@@ -8,14 +8,14 @@ from typing import Any, Final, TypeVar
 from coordinator_server.kinds import GROUPS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, Refusal, Touched
 from coordinator_server.server.apis import transaction_access
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.api_row import ApiRow, Refusal, Touched
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_PARTITIONS
-from coordinator_server.server.order import Order
+from coordinator_server.server.wire.order import Order
 from coordinator_server.transaction.shard import PartitionsRequest, TransactionShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse

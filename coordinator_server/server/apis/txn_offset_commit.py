@@ -18,19 +18,19 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import TRANSACTIONS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import Producer, RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.producers import Claim
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.api_row import ApiRow, ShortWay
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.apis.offset_access import TXN_OFFSET_COMMIT
 from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic, unread_commit
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_GROUP, FIND_GROUP, GroupInTransaction
-from coordinator_server.server.order import Order
-from coordinator_server.server.steps import Work
+from coordinator_server.server.wire.order import Order
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,

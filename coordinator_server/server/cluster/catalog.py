@@ -27,8 +27,8 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics import DeleteTopicsResponse
 from protocol.record_batch import read_header

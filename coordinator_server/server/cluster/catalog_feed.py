@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.forwarded_client import context_of

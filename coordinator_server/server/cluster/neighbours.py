@@ -28,7 +28,7 @@ import structlog
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply
-from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Courier, encode_effect
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome

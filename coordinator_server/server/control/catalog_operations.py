@@ -27,12 +27,12 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS, key_of
 from coordinator_server.catalog.scram_users import SCRAM_USERS
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.audited_apis import NAMED
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS, ALTER_SCRAM_USERS
-from coordinator_server.server.control.control_socket import Refusal
+from coordinator_server.server.guard.audited_apis import NAMED
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Refusal
 from protocol.codec import decode, encode
 from protocol.error_codes import ErrorCode
 from protocol.errors import DecodeError

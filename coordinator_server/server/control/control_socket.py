@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +21,10 @@ import msgspec
 import structlog
 
 from coordinator_server.log.jobs import CONTROL_SOCKET
-from coordinator_server.server.audit_line import write_line
 from coordinator_server.server.cluster.unix import Peer, admit_peer, place_for_socket
 from coordinator_server.server.control.json_pieces import json_pieces
+from coordinator_server.server.guard.audit_line import write_line
+from coordinator_server.server.local_operation import Operation, Refusal
 from protocol.printable import printable_json
 
 log = structlog.get_logger(__name__)
@@ -52,19 +53,6 @@ READING: Final = frozenset(
 )
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
 _NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")
-
-Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-
-
-class Refusal(Exception):
-    """The error that an operation cannot run now. The message says why and what to do.
-
-    ``is_temporary``: it passes by itself, and the same request succeeds later.
-    """
-
-    def __init__(self, message: str, *, is_temporary: bool = False) -> None:
-        super().__init__(message)
-        self.is_temporary = is_temporary
 
 
 class ControlSocket:

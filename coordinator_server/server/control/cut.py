@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.effects import Courier
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.hosting.hosted import Hosted
+from coordinator_server.server.local_operation import Refusal
 
 # Clients that wait for a message between loops wait this much longer at most, if a caller dies.
 MOST_HOLD_MS: Final = 2000

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec, listener_specs
 from coordinator_server.server.cluster.nodes import CONTROLLER
-from coordinator_server.server.control.control_socket import Operation
 from coordinator_server.server.hosting.hosted import Hosted
-from coordinator_server.server.listener import Listener
+from coordinator_server.server.local_operation import Operation
+from coordinator_server.server.wire.listener import Listener
 
 
 class LoopPlace(NamedTuple):

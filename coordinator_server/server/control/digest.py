@@ -16,7 +16,7 @@ from typing import Any, Final
 from coordinator_server.machine.digest import FORMAT, StateDigest
 from coordinator_server.machine.shard import CoordinatorShard
 from coordinator_server.runtime.runtime import CoordinatorRuntime
-from coordinator_server.server.control.control_socket import Refusal
+from coordinator_server.server.local_operation import Refusal
 
 # Takes about two milliseconds of a loop's time.
 ITEMS_PER_STEP: Final = 500

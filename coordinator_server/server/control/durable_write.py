@@ -6,9 +6,9 @@ import asyncio
 from typing import Any, TypeVar
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
-from coordinator_server.server.control.control_socket import Refusal
+from coordinator_server.server.local_operation import Refusal
 from protocol.error_codes import ErrorCode
 
 Q = TypeVar("Q")

@@ -25,9 +25,9 @@ from coordinator_server.group.restore import Restore
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.control.durable_write import written
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Refusal
 
 GROUPS_PER_STEP: Final = 200
 RESTORE: Final = WriteOperation("restore-offsets", GroupShard.restore_offsets)

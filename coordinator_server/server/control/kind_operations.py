@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from coordinator_server.kinds import CATALOG, GROUPS, TRANSACTIONS
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.control.catalog_operations import OPERATIONS as CATALOG_OPERATIONS
 from coordinator_server.server.control.group_operations import answer_expiring, answer_groups, answer_holdups, answer_restore
 from coordinator_server.server.control.transaction_operations import answer_abort
+from coordinator_server.server.hosting.node import Node
 
 NodeOperation = Callable[[Node, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """An operation of ``control.sock``. Raises Refusal."""

@@ -13,13 +13,13 @@ from typing import Any
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import MaintainedLog
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.control.control_socket import Operation, Refusal
 from coordinator_server.server.control.cut import Cut
 from coordinator_server.server.control.digest import answer_digest
 from coordinator_server.server.control.kind_operations import KIND_OPERATIONS
 from coordinator_server.server.control.status import Status
 from coordinator_server.server.hosting.hosted import Hosted
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.local_operation import Operation, Refusal
 
 
 def control_operations(hosted: Hosted, store: MaintainedLog, node: Node, status: Status) -> dict[str, Operation]:

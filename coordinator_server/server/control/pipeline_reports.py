@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import msgspec
 
-from coordinator_server.server.control.control_socket import Operation, Refusal
 from coordinator_server.server.hosting.cleaner import CleanerReport
+from coordinator_server.server.local_operation import Operation, Refusal
 
 CLEANER: Final = "cleaner"
 # The longest has a few verdicts of shards that differ.

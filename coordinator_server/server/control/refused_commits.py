@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from coordinator_server.server.control.control_socket import Refusal
-from coordinator_server.server.refused_commits import RefusedCommits
+from coordinator_server.server.hosting.refused_commits import RefusedCommits
+from coordinator_server.server.local_operation import Refusal
 
 
 async def answer_refused_commits(refused: RefusedCommits, request: Mapping[str, Any]) -> Mapping[str, Any]:

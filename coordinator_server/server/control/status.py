@@ -18,11 +18,11 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.context import ShardState
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.certificates import Certificates
 from coordinator_server.server.hosting.hosted import Hosted
-from coordinator_server.server.incidents import Incidents
-from coordinator_server.server.listener import Listener
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.wire.certificates import Certificates
+from coordinator_server.server.wire.incidents import Incidents
+from coordinator_server.server.wire.listener import Listener
 
 
 class Status:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.node import Node
 from coordinator_server.server.control.durable_write import written
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.transaction.shard import TransactionShard
 
 ABORT: Final = WriteOperation("abort-transaction", TransactionShard.abort)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from coordinator_server.group.commit import COMMIT_REFUSED
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import Report
-from coordinator_server.server.refused_commits import RefusedCommits
+from coordinator_server.server.hosting.refused_commits import RefusedCommits
 
 _NO_REASON: Final = "none"
 REASONS: Final = (_NO_REASON, *(why.value for why in Why if not why.startswith("offsets-")))

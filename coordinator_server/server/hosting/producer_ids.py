@@ -16,7 +16,7 @@ import structlog
 from coordinator_server.catalog.producer_ids import BLOCK, ids_of
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply
-from coordinator_server.server.callback_reply import CallbackReply
+from coordinator_server.runtime.callback_reply import CallbackReply
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import ProducerIdsRecord
 

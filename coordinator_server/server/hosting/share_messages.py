@@ -14,8 +14,8 @@ from coordinator_server.group.share.state_effects import (
     StateSummary,
 )
 from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.shard import ShareShard

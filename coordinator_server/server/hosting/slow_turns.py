@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.exchange import Exchange
 
 log = structlog.get_logger(__name__)
 

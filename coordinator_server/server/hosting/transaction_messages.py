@@ -14,9 +14,9 @@ from msgspec import Struct
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Producer, Reply, RequestContext, TransactionResult
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.producers import EndOfTransaction
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Asked
 from coordinator_server.server.cluster.forwarded_client import context_of
 from coordinator_server.transaction.markers import WRITE_MARKER, Marker

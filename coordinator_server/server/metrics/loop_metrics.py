@@ -18,19 +18,19 @@ from typing import Any, NamedTuple
 
 from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
-from coordinator_server.server.api_row import ApiRow
-from coordinator_server.server.apis.node import Node
-from coordinator_server.server.audit import REFUSALS, Audit
-from coordinator_server.server.certificates import Certificates
-from coordinator_server.server.control.control_socket import Operation
+from coordinator_server.server.exchange.api_row import ApiRow
+from coordinator_server.server.guard.audit import REFUSALS, Audit
 from coordinator_server.server.hosting.group_counts import REASONS, GroupCounts
 from coordinator_server.server.hosting.hosted import Hosted
+from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.hosting.refused_commits import ERRORS
 from coordinator_server.server.hosting.slow_turns import NO_API
-from coordinator_server.server.incidents import NAMES, Incidents
-from coordinator_server.server.listener import Listener
+from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
-from coordinator_server.server.refused_commits import ERRORS
+from coordinator_server.server.wire.certificates import Certificates
+from coordinator_server.server.wire.incidents import NAMES, Incidents
+from coordinator_server.server.wire.listener import Listener
 from protocol.error_codes import ErrorCode
 
 Samples = dict[str, list[list[Any]]]

@@ -21,7 +21,7 @@ from coordinator_server.config.listeners import bracketed
 from coordinator_server.config.values import metrics_address
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.hosting.interpreter import child_command
-from coordinator_server.server.ports import listen_problem
+from coordinator_server.server.wire.ports import listen_problem
 
 log = structlog.get_logger(__name__)
 

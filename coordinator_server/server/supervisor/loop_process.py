@@ -14,8 +14,8 @@ import msgspec
 
 from coordinator_server.config import Config
 from coordinator_server.server.cluster.link import Link
-from coordinator_server.server.control.control_socket import Refusal
 from coordinator_server.server.hosting.interpreter import child_command
+from coordinator_server.server.local_operation import Refusal
 from coordinator_server.server.supervisor.messages import (
     AnswerPiece,
     FromLoop,

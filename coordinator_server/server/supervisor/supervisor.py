@@ -34,15 +34,16 @@ from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
 from coordinator_server.log.store import Meta
 from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
-from coordinator_server.server.control.control_socket import ControlSocket, Operation, Refusal
+from coordinator_server.server.control.control_socket import ControlSocket
 from coordinator_server.server.control.described_loops import LoopPlace, described_loop
 from coordinator_server.server.control.pipeline_reports import PipelineReports
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.hosting.cleaner import Cleaner
-from coordinator_server.server.ports import bind_listeners, close_sockets
+from coordinator_server.server.local_operation import Operation, Refusal
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
 from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, merged
+from coordinator_server.server.wire.ports import bind_listeners, close_sockets
 
 log = structlog.get_logger(__name__)
 

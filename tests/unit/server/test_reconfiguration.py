@@ -9,11 +9,11 @@ from structlog.testing import capture_logs
 from coordinator_server.config import Config
 from coordinator_server.config.load import load
 from coordinator_server.log.store import History
-from coordinator_server.server.admission import Admission, Limits
-from coordinator_server.server.episodes import Episodes
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.incidents import Incidents
 from coordinator_server.server.reconfiguration import Reconfiguration
+from coordinator_server.server.wire.admission import Admission, Limits
+from coordinator_server.server.wire.episodes import Episodes
+from coordinator_server.server.wire.incidents import Incidents
 from tests.support.clock import ManualClock
 
 

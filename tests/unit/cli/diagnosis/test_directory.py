@@ -15,7 +15,7 @@ from coordinator_server.log.file_locks import LocalLock
 from coordinator_server.log.file_names import LOCK
 from coordinator_server.log.jobs import Holder
 from coordinator_server.pipeline.errors import CannotSeal
-from coordinator_server.server.incidents import NAMES
+from coordinator_server.server.wire.incidents import NAMES
 from protocol.record_batch import Record
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_meta, write_segments
 

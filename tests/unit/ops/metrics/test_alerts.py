@@ -13,8 +13,8 @@ import yaml
 
 from coordinator_server.ops.metrics.families import families
 from coordinator_server.pipeline.report import Outcome
-from coordinator_server.server.audit import REFUSALS
-from coordinator_server.server.incidents import NAMES
+from coordinator_server.server.guard.audit import REFUSALS
+from coordinator_server.server.wire.incidents import NAMES
 from protocol.error_codes import ErrorCode
 
 RULES = Path(__file__).parents[4] / "deploy/prometheus/alerts.yml"

@@ -12,9 +12,9 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.apis.brokers import API_VERSIONS_API, FIND_COORDINATOR_API, METADATA_API
-from coordinator_server.server.audit import Audit
 from coordinator_server.server.cluster.nodes import Endpoint
-from coordinator_server.server.episodes import Episodes
+from coordinator_server.server.guard.audit import Audit
+from coordinator_server.server.wire.episodes import Episodes
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
 from protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.consumer_group_describe import CONSUMER_GROUP_DESCRIBE_API
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.steps import Steps
+from coordinator_server.server.exchange.api_row import serve_row
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.steps import Steps
 from protocol.codec import decoder
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, encode_request

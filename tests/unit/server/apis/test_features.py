@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
-from coordinator_server.server.callback_reply import CallbackReply
 from protocol.codec import decode, encode
 from protocol.messages.api_versions import (
     ApiVersionsRequest,

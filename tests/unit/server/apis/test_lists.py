@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.groups import DESCRIBE_GROUPS_API
 from coordinator_server.server.apis.lists import UNITS_PER_STEP, answer_list
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.exchange import Exchange
-from coordinator_server.server.steps import Steps
-from coordinator_server.server.turns import STEPS_PER_TURN
+from coordinator_server.server.exchange.api_row import serve_row
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.wire.turns import STEPS_PER_TURN
 from protocol.codec import decoder
 from protocol.frames import FrameSplitter, encode_request
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse

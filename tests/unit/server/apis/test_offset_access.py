@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from coordinator_server.catalog.topics import Topic
-from coordinator_server.server.access import Asked
 from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
+from coordinator_server.server.guard.access import Asked
 from protocol.codec import encode
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic

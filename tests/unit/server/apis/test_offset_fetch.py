@@ -272,7 +272,7 @@ def test_offsets_from_before_topic_ids_get_the_ids_of_their_topics(server: Serve
 
 @pytest.mark.parametrize("count", [3, MANY])
 def test_a_fetch_behind_a_stable_one_reads_as_much(server: Server, count: int) -> None:
-    """The one before it reads what is not durable yet; see server/order.py."""
+    """The one before it reads what is not durable yet; see server/wire/order.py."""
     server.commit("g", dict.fromkeys(range(count), 5))
     server.log.is_holding = True
     server.commit("h", {0: 5})

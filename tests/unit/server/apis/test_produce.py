@@ -6,7 +6,7 @@ import pytest
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.server.apis.produce import PRODUCE_API, WHY
-from coordinator_server.server.dispatch import LARGE_FRAME_BYTES
+from coordinator_server.server.exchange.dispatch import LARGE_FRAME_BYTES
 from protocol.error_codes import ErrorCode
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from tests.support.api_peer import ApiPeer

@@ -10,10 +10,10 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.server.apis.fetching import Job, Search
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
 from coordinator_server.server.cluster.nodes import Endpoint
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.hosting.fetching import Job, Search
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from protocol.messages.list_offsets import (

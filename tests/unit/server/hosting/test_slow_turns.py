@@ -15,11 +15,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.api_row import serve_row
 from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
-from coordinator_server.server.dispatch import Dispatcher
-from coordinator_server.server.exchange import Exchange
+from coordinator_server.server.exchange.api_row import serve_row
+from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.hosting import slow_turns
 from coordinator_server.server.hosting.slow_turns import NO_API, Seen, SlowTurns, look_at, waited_for_core
 from protocol.frames import encode_request

@@ -300,7 +300,9 @@ async def test_a_loop_that_waits_for_its_next_start_is_not_started_while_the_ser
 
 async def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers no ping in its time; the other one does."""
-    site = Site(tmp_path / "data", config_with(log_cleaner_enable=False, loops_hung_after_ms=40))
+    site = Site(
+        tmp_path / "data", config_with(listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=40)
+    )
     monkeypatch.setattr(module, "LoopProcess", site.processes_of())
     await site.start()
     site.processes[1].answers_pings = False
