@@ -18,11 +18,11 @@ from typing import Final
 
 from bench.targets import BUILD
 from coordinator_server.pipeline.compact.engine import compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from protocol.batch_builder import BatchBuilder
 from protocol.control_records import end_transaction_marker
 from protocol.record_batch import CONTROL, TRANSACTIONAL
+from tests.support.inputs import plan_shard
 from tests.support.segments import START_MS, offset_key, offset_value
 
 SHARD: Final = "__consumer_offsets-7"

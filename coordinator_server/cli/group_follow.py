@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from pathlib import Path
 from typing import Final
 
 from coordinator_server.cli.client_properties import connection_settings
@@ -15,6 +14,7 @@ from coordinator_server.cli.timelines import is_chosen, print_events
 from coordinator_server.client.admin.cluster import Cluster, check
 from coordinator_server.client.errors import ClientError
 from coordinator_server.kinds import GROUPS
+from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
@@ -24,7 +24,7 @@ _WAIT_MS: Final = 500
 _MOST_BYTES: Final = 1 << 20
 
 
-def follow(options: argparse.Namespace, ledger: GroupLedger, shard: Path, offset: int) -> None:
+def follow(options: argparse.Namespace, ledger: GroupLedger, shard: JobShard, offset: int) -> None:
     """Print events until ctrl-C. Raises PipelineError."""
     own = own_listeners(options.data_dir)
     if not own and options.bootstrap is None:
@@ -42,7 +42,7 @@ def follow(options: argparse.Namespace, ledger: GroupLedger, shard: Path, offset
         raise PipelineError(str(error)) from error
 
 
-async def _fetch(cluster: Cluster, group_id: str, shard: Path, offset: int) -> bytes:
+async def _fetch(cluster: Cluster, group_id: str, shard: JobShard, offset: int) -> bytes:
     """Return whole batches of a shard from an offset on; nothing if there are none after a while."""
     partition = FetchPartition(int(shard.name.rpartition("-")[2]), fetch_offset=offset, partition_max_bytes=_MOST_BYTES)
     topics = [FetchTopic(GROUPS.topic, partitions=[partition])]

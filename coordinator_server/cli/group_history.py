@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from heapq import merge
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.cli import answers
@@ -25,8 +24,9 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
+from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server, seal
+from coordinator_server.pipeline.input.sealing import ask_server, durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.group_events import in_runs
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
@@ -52,10 +52,10 @@ def _why(options: argparse.Namespace) -> None:
     if options.follow and options.until is not None:
         raise ConfigError("--follow goes on until ctrl-C: leave out --until")
     shard = shard_of(options.data_dir, options.group)
-    sealed_to, names = _sealed(options, shard)
+    end, names = _durable(options, shard)
     ledger = GroupLedger(options.group, names)
     refused = refused_commits(options.data_dir, options.group)
-    all_events = merge(events(shard, ledger, sealed_to), refused, key=attrgetter("at_ms"))
+    all_events = merge(events(shard, ledger, end), refused, key=attrgetter("at_ms"))
     found = (each for each in all_events if is_chosen(options, each.at_ms))
     shown_events = newest(options, found if options.each else in_runs(found))
     if not ledger.has_events and not refused and not options.follow and options.output == "text":
@@ -67,7 +67,7 @@ def _why(options: argparse.Namespace) -> None:
         sys.stdout.flush()
         from coordinator_server.cli.group_follow import follow
 
-        follow(options, ledger, shard, sealed_to)
+        follow(options, ledger, shard, end)
 
 
 def _at(options: argparse.Namespace) -> None:
@@ -81,10 +81,10 @@ def _at(options: argparse.Namespace) -> None:
 
 def _owners(options: argparse.Namespace) -> None:
     shard = shard_of(options.data_dir, options.group)
-    if not shard.is_dir():
+    if not shard.exists():
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
-    sealed_to, names = _sealed(options, shard)
-    show_owners(options, shard, names, sealed_to)
+    end, names = _durable(options, shard)
+    show_owners(options, shard, names, end)
 
 
 def _restore(options: argparse.Namespace) -> int:
@@ -155,14 +155,14 @@ _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, 
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
     shard = shard_of(options.data_dir, options.group)
-    sealed_to, names = _sealed(options, shard)
-    return [group_at(shard, options.group, at_ms, sealed_to, names) for at_ms in times_ms]
+    end, names = _durable(options, shard)
+    return [group_at(shard, options.group, at_ms, end, names) for at_ms in times_ms]
 
 
-def _sealed(options: argparse.Namespace, shard: Path) -> tuple[int, TopicNames]:
-    """Seal all shards. Return how far the group's shard is sealed, and the names of topics."""
-    sealed = seal(options.data_dir, retries_of(options))
-    return sealed.get(shard.name, 0), TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0))
+def _durable(options: argparse.Namespace, shard: JobShard) -> tuple[int, TopicNames]:
+    """Return how far the group's shard is durable, and the names of topics."""
+    ends = durable(options.data_dir, retries_of(options))
+    return ends.get(shard.name, 0), TopicNames(options.data_dir, ends.get(CATALOG_SHARD, 0))
 
 
 def _group_text(then: GroupAt) -> Iterator[str]:

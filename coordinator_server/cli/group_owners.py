@@ -6,20 +6,20 @@ import argparse
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
 from coordinator_server.cli.offset_targets import Topics
 from coordinator_server.cli.times import shown
+from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
 
 
-def show_owners(options: argparse.Namespace, shard: Path, names: TopicNames, sealed_to: int) -> None:
+def show_owners(options: argparse.Namespace, shard: JobShard, names: TopicNames, end: int) -> None:
     """Print who had which partition in a period. Raises PipelineError."""
     until_ms = round(time.time() * 1000) if options.until is None else options.until
-    found = list(_with_gaps(_wanted(owners_of(shard, options.group, names, sealed_to), options.topic), options, until_ms))
+    found = list(_with_gaps(_wanted(owners_of(shard, options.group, names, end), options.topic), options, until_ms))
     if not found:
         raise PipelineError(f"no partition of group {options.group} had an owner then: --topic orders:3 names one all the same")
     print_answer(

@@ -1,10 +1,10 @@
 """Print the state that the log holds, as of an offset or a time.
 
 The state has groups with members and committed offsets, topics, share partitions and transactions.
-The server's own code rebuilds it, from durable records only. While a server runs, the command asks it
-to seal its open segments first, and shows everything. With --no-seal it leaves out what is in open
-segments, and a line on stderr says so. It changes nothing else, except that it recovers the log of a
-server that was killed.
+The server's own code rebuilds it, from durable records only. A running server
+is asked how far its log is durable. With --no-seal the command leaves out what is in open segments,
+and a line on stderr says so. It changes nothing, except that it recovers the log of a server that was
+killed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import MOMENT, moment_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir, is_served, seal
+from coordinator_server.pipeline.input.sealing import check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
 from coordinator_server.pipeline.states.shown_group import Group, Offset
@@ -54,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"read the records before this offset, or those up to this time (default: all): {MOMENT}",
     )
     sealing = parser.add_mutually_exclusive_group()
-    sealing.add_argument(
-        "--seal", action="store_true", help="ask a running server to seal first, so that all records are read (the default)"
-    )
+    sealing.add_argument("--seal", action="store_true", help="ask a running server to seal its open segments first")
     sealing.add_argument("--no-seal", action="store_true", help="leave out what a running server has in its open segments")
     parser.add_argument("--digest", action="store_true", help="print the digest of each shard's state, and of each group's")
     parser.add_argument(
@@ -72,11 +70,18 @@ def run(options: argparse.Namespace) -> int:
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
-            # A time can only be found in sealed segments.
-            if isinstance(options.at, Moment) or (not options.no_seal and is_served(data_dir)):
+            if options.seal:
                 seal(data_dir, retries_of(options))
             tell_unknown(data_dir)
-            states = list(replay(data_dir, options.shard, options.at, with_changes=options.why, retries=retries_of(options)))
+            found = replay(
+                data_dir,
+                options.shard,
+                options.at,
+                with_changes=options.why,
+                sealed_only=options.no_seal,
+                retries=retries_of(options),
+            )
+            states = list(found)
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:

@@ -5,8 +5,7 @@ from its first delivery until it is acknowledged or rejected. If a consumer fail
 back, and is delivered again. A record that comes back over and over is stuck: "describe" says which it
 is, how often it was delivered, and since when; "why" with --offset says what happened to it.
 
-Answers come from the log in --data-dir. The server may run (the command asks it to seal its open segments)
-or not. They go back as far as segments are kept: log.history.retention.ms. Without --data-dir, "describe"
+Answers come from the log in --data-dir. The server may run or not. They go back as far as segments are kept: log.history.retention.ms. Without --data-dir, "describe"
 asks a running server, or a Kafka cluster, where each partition starts; it says nothing of deliveries.
 """
 
@@ -24,7 +23,7 @@ from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import MOMENT, moment_ms
 from coordinator_server.client.errors import Refused
-from coordinator_server.pipeline.input.sealing import seal
+from coordinator_server.pipeline.input.sealing import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
 
@@ -124,5 +123,5 @@ def _chosen(options: argparse.Namespace) -> Chosen:
 
 
 def _log(options: argparse.Namespace) -> ShareLog:
-    sealed = seal(options.data_dir, retries_of(options))
-    return ShareLog(options.data_dir, sealed, TopicNames(options.data_dir, sealed.get(CATALOG_SHARD, 0)))
+    ends = durable(options.data_dir, retries_of(options))
+    return ShareLog(options.data_dir, ends, TopicNames(options.data_dir, ends.get(CATALOG_SHARD, 0)))

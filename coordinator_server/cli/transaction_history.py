@@ -15,7 +15,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server, seal
+from coordinator_server.pipeline.input.sealing import ask_server, durable
 from coordinator_server.pipeline.replay.transaction_steps import Step, in_runs
 from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, hanging, known_at, shard_of, steps_of
 
@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
+    known = known_at(options.data_dir, durable(options.data_dir, retries_of(options)), options.at)
     if options.open:
         known = [each for each in known if each.start_ms >= 0]
     rows = [("transactional id", "state", "producer", "epoch", "open since", "groups"), *(_row(each) for each in known)]
@@ -34,7 +34,7 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _describe(options: argparse.Namespace) -> None:
-    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)), options.at)
+    known = known_at(options.data_dir, durable(options.data_dir, retries_of(options)), options.at)
     found = [each for each in known if each.transactional_id == options.transactional_id]
     if not found:
         raise PipelineError(f"transactional id {options.transactional_id} is not known")
@@ -42,7 +42,7 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _why(options: argparse.Namespace) -> None:
-    steps = steps_of(options.data_dir, options.transactional_id, seal(options.data_dir, retries_of(options)))
+    steps = steps_of(options.data_dir, options.transactional_id, durable(options.data_dir, retries_of(options)))
     first = next(steps, None)
     if first is None:
         shard = shard_of(options.data_dir, options.transactional_id).name
@@ -52,7 +52,7 @@ def _why(options: argparse.Namespace) -> None:
 
 
 def _hanging(options: argparse.Namespace) -> None:
-    found = hanging(options.data_dir, seal(options.data_dir, retries_of(options)))
+    found = hanging(options.data_dir, durable(options.data_dir, retries_of(options)))
     rows = [("partition", "producer", "epoch", "first offset", "last written", "groups"), *(_hanging_row(each) for each in found)]
     print_answer(options, found, columns(rows), empty="no transaction hangs")
 
@@ -72,7 +72,7 @@ def _abort(options: argparse.Namespace) -> int:
 
 def _open(options: argparse.Namespace) -> dict[str, Any]:
     """Return the open transaction of the options' id, as a row. Raises PipelineError."""
-    known = known_at(options.data_dir, seal(options.data_dir, retries_of(options)))
+    known = known_at(options.data_dir, durable(options.data_dir, retries_of(options)))
     found = next((each for each in known if each.transactional_id == options.transactional_id), None)
     if found is None:
         raise PipelineError(f"transactional id {options.transactional_id} is not known")

@@ -2,7 +2,7 @@
 
 list, describe and abort ask a running server, or a Kafka cluster, over Kafka's protocol. With --data-dir
 they answer from the log, as why and hanging do: with more about each transaction, and at any moment that
-the log has. The server may run (the command asks it to seal its open segments) or not.
+the log has. The server may run or not.
 """
 
 from __future__ import annotations

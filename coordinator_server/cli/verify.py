@@ -21,7 +21,7 @@ from coordinator_server.cli.engines import add_engine_arguments, add_log_argumen
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.unknown import tell_unknown
-from coordinator_server.pipeline.input.files import input_bytes
+from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.progress import Progress, progress_on
@@ -57,7 +57,7 @@ def job(options: argparse.Namespace) -> JobDone:
         retries = retries_of(options)
         live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))
         todo = checks(data_dir.absolute(), live, seal(data_dir, retries))
-        size = sum(input_bytes(Path(check.directory), check.upto) for check in todo)
+        size = sum(job_shard(check.directory).size(check.upto) for check in todo)
         verdicts = _verify(options, todo, size, progress_on(sys.stderr))
     is_proven = all(verdict.is_proven for verdict in verdicts)
     records = sum(verdict.records for verdict in verdicts)

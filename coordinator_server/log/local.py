@@ -250,6 +250,10 @@ class LocalLogStore:
         """Begin a new segment in every shard; ``done`` gets the offsets up to which all is sealed."""
         self._maintenance.seal(done)
 
+    def write_out(self, done: OnSealed, /) -> None:
+        """Write everything that is durable to the segments; ``done`` gets the offsets up to which they have it."""
+        self._maintenance.write_out(done)
+
     def close(self) -> None:
         """Write everything to segments, and unlock the directory. Raise LogError if that fails; nothing is lost then."""
         if self._health.is_closed:

@@ -20,11 +20,14 @@ from coordinator_server.log import directory, meta
 from coordinator_server.log.disk_share import DiskShare, disk_share
 from coordinator_server.log.errors import LogError, Unavailable
 from coordinator_server.log.file_locks import holder
-from coordinator_server.log.file_names import LOCK
-from coordinator_server.log.jobs import Holder
+from coordinator_server.log.file_names import COMPACTION_LOCK, LOCK
+from coordinator_server.log.jobs import Holder, JobShard
 from coordinator_server.log.layers.cleanable import cleanable
+from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_shards, unknown_shards
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.login_key import open_login_key
+from coordinator_server.log.repair.check import check
+from coordinator_server.log.repair.findings import Progress, Report
 from coordinator_server.log.shards import LoopShards, ShardId
 from coordinator_server.log.storage import LOCAL, InheritedLock, Storage
 from coordinator_server.log.store import LogStore, Meta
@@ -37,6 +40,7 @@ __all__ = [
     "JOBS_S",
     "InheritedLock",
     "Machine",
+    "Progress",
     "Storage",
     "Sync",
     "Taken",
@@ -46,13 +50,18 @@ __all__ = [
     "check_free",
     "check_unused",
     "cleanable",
+    "compaction_lock",
+    "find_damage",
     "holder_of",
     "identity_of",
     "is_log",
+    "job_shard",
+    "job_shards",
     "make_writer",
     "open_for_job",
     "open_log",
     "take_for_loops",
+    "unknown_shards",
 ]
 
 JOBS_S: Final = directory.JOBS_S
@@ -135,6 +144,26 @@ def open_for_job(data_dir: Path, job: str, post: Post, made_with: Config | None 
     else:
         node_id, partitions = made_with.node_id, partition_counts(made_with.log)
     return LocalLogStore.open(data_dir, post=post, node_id=node_id, partitions=partitions, options=LogOptions(job=job))
+
+
+def job_shards(data_dir: Path) -> list[JobShard]:
+    """Return the shards of a log that have records, of known kinds, by topic and partition."""
+    return list(local_job_shards(data_dir))
+
+
+def job_shard(place: Path | str) -> JobShard:
+    """Return the shard at a place: that of a ``JobShard``, or the shard's name below that of its log."""
+    return LocalJobShard(Path(place))
+
+
+def compaction_lock(data_dir: Path) -> Path:
+    """Return the file that one compaction at a time locks (flock)."""
+    return data_dir / COMPACTION_LOCK
+
+
+def find_damage(data_dir: Path, progress: Progress) -> Report:
+    """Read all of a log, whether a server has it or not, and return what was found. Raises WrongDirectory, OSError."""
+    return check(str(data_dir), progress)
 
 
 def is_log(data_dir: Path) -> bool:

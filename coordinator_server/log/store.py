@@ -224,6 +224,9 @@ class MaintainedLog(Protocol):
     def seal(self, done: OnSealed, /) -> None:
         """Make everything that is durable immutable; ``done`` gets the offset up to which that is so, by shard."""
 
+    def write_out(self, done: OnSealed, /) -> None:
+        """Let other processes read everything that is durable; ``done`` gets the offset up to which they can, by shard."""
+
     def retention(self, history: History, rule: RetentionRule, /) -> Retention:
         """Return the job that removes history. It is not started."""
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from coordinator_server.catalog.fold import CatalogFold
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS, Kind, topic_of
-from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.jobs import LayerAttempt
 from coordinator_server.pipeline.layer.checkpoint import Read, add_checkpoint
 from coordinator_server.pipeline.states.catalog import CatalogState
 from coordinator_server.pipeline.states.groups import GroupState

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coordinator_server.log.file_names import SEGMENT_NAME
-from coordinator_server.pipeline.input.shards import shard_directories
+from coordinator_server.log.opening import job_shards
 
 MIN_BYTES: Final = 1 << 20
 LONGEST_MS: Final = 24 * 3_600_000
@@ -59,12 +58,4 @@ class Schedule:
 
 def segment_sizes(data_dir: Path) -> dict[tuple[str, str], int]:
     """Return the sizes of all segments. Files that are made or removed meanwhile may be counted or not."""
-    found = {}
-    for shard_dir in shard_directories(data_dir):
-        for path in shard_dir.iterdir():
-            if SEGMENT_NAME.fullmatch(path.name):
-                try:
-                    found[shard_dir.name, path.name] = path.stat().st_size
-                except FileNotFoundError:
-                    continue
-    return found
+    return {(shard.name, name): size for shard in job_shards(data_dir) for name, size in shard.segment_sizes().items()}

@@ -118,6 +118,31 @@ def test_groups_at_shows_a_group_at_a_past_time(server: Server) -> None:
     assert shard["groups"] == [beside["group"]]
 
 
+def test_readers_of_a_running_server_see_all_that_is_durable_and_seal_nothing(server: Server) -> None:
+    """Every shard would begin a segment for each of them."""
+    history(server)
+
+    def files() -> list[Path]:
+        return sorted(server.data_dir.glob("__*/*"))
+
+    before = files()
+    told = [
+        command(*words, "--data-dir", server.data_dir).stdout
+        for words in (
+            ("groups", "why", GROUP),
+            ("groups", "at", GROUP, now()),
+            ("replay", "--why"),
+            ("replay", "--at", now()),
+            ("transactions", "list"),
+        )
+    ]
+
+    assert files() == before
+    assert "generation 3, empty" in told[0]
+    for each in told[1:4]:
+        assert re.search(r"orders\s+2\s+300\b", each) or re.search(r"orders-2\D+300\b", each), each
+
+
 def test_replay_beside_a_server_says_what_it_does_not_see(server: Server) -> None:
     """Where a script looks for groups."""
     history(server)

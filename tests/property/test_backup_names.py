@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.layers.layer import FileEntry, Manifest, open_layer
+from coordinator_server.log.jobs import FileEntry
+from coordinator_server.log.layers.layer import Manifest, open_layer
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.pipeline.backup.contents import MANIFEST, Backup, BackupFile
 from coordinator_server.pipeline.backup.restore import check_backup, restore

@@ -14,20 +14,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.states.groups import digest_of, empty_shard, groups_of, replay_batches
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.producers import Producers
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.record_batch import Record, iter_batches, iter_records
+from tests.support.inputs import plan_shard
 from tests.support.kafka_partition import marker
 from tests.support.random_log import LOG_APPEND_TIME, PRODUCERS, SPAN_MS, logs, write_log
 from tests.support.segments import START_MS

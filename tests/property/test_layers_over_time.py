@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 
 from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.checkpoint import Checkpoint
-from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
-from coordinator_server.pipeline.input.files import compacted_input, read_batches
+from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
@@ -33,6 +32,7 @@ from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from coordinator_server.runtime.producers import Producers
 from protocol.coordinator_records import GROUP_SERDE
 from tests.support.group import GroupLog
+from tests.support.inputs import compacted_input, plan_shard
 from tests.support.kafka_partition import marker
 from tests.support.random_log import PRODUCERS, SPAN_MS, base_of, end_of, logs, write_log
 from tests.support.segments import START_MS
@@ -73,7 +73,7 @@ class Server:
         replay = BatchReplay(GROUP_SERDE, self.shard, self.producers).replay
         layer, files = compacted_input(shard_dir, end)
         after = 0
-        if start == "checkpoint" and layer is not None and layer.manifest.checkpoint:
+        if start == "checkpoint" and isinstance(layer, Layer) and layer.manifest.checkpoint:
             checkpoint = Checkpoint(layer)
             self.shard.use_checkpoint(LayerCheckpoint(checkpoint, GROUP_SERDE))
             for batch in checkpoint.other_batches():

@@ -20,7 +20,6 @@ from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import replay_into
 from coordinator_server.share.fold import ShareFold
@@ -32,6 +31,7 @@ from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue
 from protocol.record_batch import iter_records, read_header
 from protocol.share_partition_names import SharePartitionKey
 from tests.property.test_share_state import per_offset, records
+from tests.support.inputs import plan_shard
 from tests.support.kind_logs import batches_of
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_segments
 from tests.support.share_shard import TOPIC_ID, ShareSite, refusal

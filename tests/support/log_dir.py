@@ -6,8 +6,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.checkpoint import Block, write_checkpoint
+from coordinator_server.log.jobs import Block, LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.write.journal_writer import Sync
@@ -63,7 +63,7 @@ def make(data_dir: Path) -> None:
     with LayerAttempt(path, LAYER_TO) as attempt:
         for offset in range(LAYER_TO):
             attempt.append(offset, record_batch(SHARDS[0], offset))
-        write_checkpoint(attempt, [Block("group-0", b"what a state machine wrote", 1, (0, -1))], [record_batch(SHARDS[0], 3)])
+        attempt.add_checkpoint([Block("group-0", b"what a state machine wrote", 1, (0, -1))], [record_batch(SHARDS[0], 3)])
         publish(attempt.finish(LayerSummary(LAYER_TO, 0, None, ""), []), path, LAYER_TO)
     shutil.copytree(alive, data_dir)
     store.close()

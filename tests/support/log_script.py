@@ -14,7 +14,8 @@ from queue import SimpleQueue
 from random import Random
 from typing import NamedTuple
 
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.store import History, RetentionRule

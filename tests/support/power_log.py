@@ -11,8 +11,9 @@ from unittest.mock import patch
 from coordinator_server.log import directory
 from coordinator_server.log.directory import recover_all_loops
 from coordinator_server.log.file_names import journal_dir, layer_offsets, layer_path, segment_bases, segment_path
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, clean_attempts, publish
-from coordinator_server.log.layers.checkpoint import NAMES, Block, write_checkpoint
+from coordinator_server.log.jobs import Block, LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, clean_attempts, publish
+from coordinator_server.log.layers.checkpoint import NAMES
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.log.meta import open_meta, read_meta
 from coordinator_server.log.repair.journal_reader import read_journal
@@ -46,7 +47,7 @@ def write_layer(disk: SimulatedDisk, to_offset: int, *, is_killed: bool = False)
         for offset in range(to_offset):
             attempt.append(offset, batch(offset, value(offset)))
         attempt.close()
-        write_checkpoint(attempt, [Block("group", b"state" * 200, 1, (0, -1))], [batch(0)])
+        attempt.add_checkpoint([Block("group", b"state" * 200, 1, (0, -1))], [batch(0)])
         path = attempt.finish(LayerSummary(to_offset, 0, None, ""), [])
         if is_killed:
             disk.rename(str(path), str(layer_path(SHARD_DIR, to_offset)))

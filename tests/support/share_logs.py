@@ -10,12 +10,12 @@ from coordinator_server.kinds import CATALOG, SHARE_STATE
 from coordinator_server.log.layers.attempt import publish
 from coordinator_server.machine.provenance import Origin, operation_headers, request_origin
 from coordinator_server.pipeline.compact.engine import PythonEngine, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
+from tests.support.inputs import plan_shard
 from tests.support.segments import START_MS, write_meta
 
 SECOND: Final = 1000

@@ -13,9 +13,7 @@ from coordinator_server.cli.output import counted
 from coordinator_server.config.listeners import bracketed
 from coordinator_server.log.errors import WrongDirectory
 from coordinator_server.log.jobs import Holder
-from coordinator_server.log.opening import holder_of, is_log
-from coordinator_server.log.repair.check import check
-from coordinator_server.log.repair.findings import Progress
+from coordinator_server.log.opening import Progress, find_damage, holder_of, is_log
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server
 
@@ -157,7 +155,7 @@ def _check_damage(data_dir: Path, *, is_full: bool, progress: Progress) -> Itera
         yield Finding(NOTE, "damage", text, f"--full reads it; so does 'coordinator-server log verify --data-dir {data_dir}'")
         return
     try:
-        report = check(str(data_dir), progress)
+        report = find_damage(data_dir, progress)
     except (OSError, WrongDirectory) as error:
         yield Finding(PROBLEM, "damage", str(error), "run this as the server's user")
         return

@@ -14,28 +14,21 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from crc32c import crc32c
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import layer_path, segment_name
-from coordinator_server.log.layers.layer import MANIFEST, FileEntry, Layer, Manifest, open_layer
+from coordinator_server.log.jobs import Block, FileEntry, LayerSummary
+from coordinator_server.log.layers.checkpoint import NAMES, Checkpoint, write_checkpoint
+from coordinator_server.log.layers.layer import MANIFEST, Layer, Manifest, open_layer
 from coordinator_server.log.storage import LOCAL, Storage, discard_tree, read_file, write_all
 
 FILE_BYTES: Final = 64 * 1024 * 1024
 _ATTEMPT: Final = ".layer-attempt-"
 _WRITE_BYTES: Final = 1024 * 1024
-
-
-class LayerSummary(NamedTuple):
-    """What the writer of a layer states of its records; ``digest`` covers keys and values in any order."""
-
-    records: int
-    tombstones: int
-    cutoff_ms: int | None
-    digest: str
 
 
 class _NewFile:
@@ -98,6 +91,11 @@ class LayerAttempt:
         """Return the number of bytes that fit into the current file."""
         return self._file_bytes - (self._file.size if self._file is not None else 0)
 
+    @property
+    def size(self) -> int:
+        """Return the number of bytes of the files of records that are closed."""
+        return sum(entry.size for entry in self.entries)
+
     def append(self, base_offset: int, *batch: bytes | memoryview) -> None:
         """Add one whole batch, given in any number of pieces. Batches come in offset order."""
         size = sum(map(len, batch))
@@ -119,9 +117,22 @@ class LayerAttempt:
         """Add a file of the checkpoint, and sync it."""
         self.checkpoint.append(self._write_file(name, content))
 
-    def remove_file(self, name: str) -> None:
-        """Remove a file of the checkpoint, if it exists."""
-        self._storage.remove(str(self.path / name))
+    def add_checkpoint(self, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+        """Add the files of a checkpoint. ``blocks`` come in the order of ``in_order``, and are not held."""
+        write_checkpoint(self.add_file, blocks, rest)
+
+    def open_checkpoint(self) -> Checkpoint:
+        """Open the checkpoint that was added, to read it back. Raises DamagedLog."""
+        return Checkpoint(self.preview())
+
+    def verify_checkpoint(self) -> None:
+        """Read every block of the checkpoint that was added. Raises DamagedLog."""
+        self.open_checkpoint().verify()
+
+    def remove_checkpoint(self) -> None:
+        """Remove what there is of a checkpoint."""
+        for name in NAMES:
+            self._storage.remove(str(self.path / name))
 
     def preview(self) -> Layer:
         """Return the layer as it is so far, for reading it back. It has no digest, and must not be published."""

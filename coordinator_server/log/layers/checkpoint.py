@@ -23,14 +23,14 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from struct import Struct as Layout
-from typing import Final, NamedTuple
+from typing import Final
 
 from crc32c import crc32c
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt
+from coordinator_server.log.jobs import Block
 from coordinator_server.log.layers.layer import Layer
 from coordinator_server.log.storage import File, Lock, read_file
 from coordinator_server.log.store import BlockSummary
@@ -46,15 +46,6 @@ VERSION: Final = 1
 _HEAD: Final = Layout("<4sII")
 _COLUMNS: Final = "IIQIIIqq"
 _WRITE_BYTES: Final = 1 << 20
-
-
-class Block(NamedTuple):
-    """The state of one key as a checkpoint holds it."""
-
-    key: str
-    data: bytes
-    rows: int
-    bounds: tuple[int, int]
 
 
 class Checkpoint:
@@ -184,22 +175,20 @@ class Checkpoint:
         return -1
 
 
-def write_checkpoint(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
+AddFile = Callable[[str, Iterable[bytes]], None]
+
+
+def write_checkpoint(add_file: AddFile, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
     """Add the three files to a layer that is being written. ``blocks`` come in the order of ``in_order``, and are not held."""
     columns = [array(code) for code in _COLUMNS]
     keys: list[bytes] = []
-    attempt.add_file(DATA, _indexed(blocks, columns, keys))
+    add_file(DATA, _indexed(blocks, columns, keys))
     for column in columns:
         if sys.byteorder == "big":
             column.byteswap()
     head = _HEAD.pack(MAGIC, VERSION, len(keys))
-    attempt.add_file(INDEX, [head, *(column.tobytes() for column in columns), *keys])
-    attempt.add_file(REST, rest)
-
-
-def in_order(blocks: Iterable[Block]) -> list[Block]:
-    """Return blocks in the order of the index: by the hash of the key, then by the key."""
-    return sorted(blocks, key=lambda block: (crc32c(raw := block.key.encode()), raw))
+    add_file(INDEX, [head, *(column.tobytes() for column in columns), *keys])
+    add_file(REST, rest)
 
 
 def _indexed(blocks: Iterable[Block], columns: Sequence[array[int]], keys: list[bytes]) -> Iterator[bytes]:

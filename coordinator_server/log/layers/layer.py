@@ -26,6 +26,7 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer_path, segment_name
+from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader, iter_batches
@@ -35,14 +36,6 @@ MANIFEST: Final = "manifest.json"
 # The names of a checkpoint's files. Any other one could be outside of the layer.
 _CHECKPOINT_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}\.[a-z]{1,16}")
 _READ_BYTES: Final = 1024 * 1024
-
-
-class FileEntry(Struct, frozen=True, gc=False):
-    """What a manifest states of a file; names are relative to the layer (``files``) or to the shard's directory (``inputs``)."""
-
-    name: str
-    size: int
-    crc32c: int
 
 
 class Manifest(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -42,15 +43,22 @@ class Maintenance:
 
         ``done`` gets the offsets up to which all is sealed.
         """
+        self._begin(ShardLog.seal, done)
+
+    def write_out(self, done: OnSealed) -> None:
+        """Write everything that waits. ``done`` gets the offsets up to which the segments have all."""
+        self._begin(_written_to, done)
+
+    def _begin(self, work: Callable[[ShardLog], int], done: OnSealed) -> None:
         refusal = self._health.refusal()
         if refusal is not None:
             self._post(partial(done, refusal))
             return
         self._seals.append(done)
-        self._worker.run(partial(self._seal, done))
+        self._worker.run(partial(self._do, work, done))
 
     def refuse_seals(self, error: LogError) -> None:
-        """Answer every ``seal`` that waits for the worker."""
+        """Answer every ``seal`` and ``write_out`` that waits for the worker."""
         while self._seals:
             self._seals.pop()(error)
 
@@ -64,14 +72,15 @@ class Maintenance:
     def _tend(self, log: ShardLog) -> None:
         self._health.attempt(log.tend)
 
-    def _seal(self, done: OnSealed) -> None:
-        outcome = self._health.attempt(self._seal_all)
+    def _do(self, work: Callable[[ShardLog], int], done: OnSealed) -> None:
+        outcome = self._health.attempt(lambda: {log.shard: work(log) for log in self._logs.all()})
         self._post(partial(self._sealed, done, outcome))
 
-    def _seal_all(self) -> dict[ShardId, int]:
-        return {log.shard: log.seal() for log in self._logs.all()}
-
-    def _sealed(self, done: OnSealed, outcome: dict[ShardId, int] | LogError) -> None:
+    def _sealed(self, done: OnSealed, outcome: Mapping[ShardId, int] | LogError) -> None:
         if done in self._seals:
             self._seals.remove(done)
             done(outcome)
+
+
+def _written_to(log: ShardLog) -> int:
+    return log.segments().end

@@ -19,13 +19,13 @@ from msgspec import Struct
 
 from coordinator_server.kinds import kind_of
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.file_names import layer_offsets, segment_name
+from coordinator_server.log.file_names import layer_offsets, segment_bases, segment_name
 from coordinator_server.log.layers.layer import MANIFEST as LAYER_MANIFEST
 from coordinator_server.log.layers.layer import Layer, open_layer
 from coordinator_server.log.meta import IMPORTED
 from coordinator_server.log.meta import NAME as META
+from coordinator_server.log.storage import LOCAL
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.input.shards import segment_bases
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_batches
 
@@ -115,7 +115,7 @@ def layer_files(layer: Layer) -> Iterator[BackupFile]:
 
 def segment_parts(shard_dir: Path, begin: int, cut: int) -> list[SegmentPart]:
     """Return the segments with offsets from ``begin`` up to ``cut``, which is not in the last segment of the shard."""
-    bases = segment_bases(shard_dir)
+    bases = segment_bases(LOCAL, str(shard_dir))
     return [
         SegmentPart(shard_dir / segment_name(base), base, min(end, cut))
         for base, end in pairwise([*bases, max(cut, bases[-1])] if bases else [])

@@ -19,14 +19,14 @@ from typing import Final, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt, LayerSummary
+from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.compact.folded import check_fold, fold_records
 from coordinator_server.pipeline.compact.keyed import KeyedCompaction
-from coordinator_server.pipeline.compact.plan import ShardPlan, input_entries
+from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.supported import errors_at
 from coordinator_server.pipeline.errors import CannotCompact, GateClosed, PipelineError
-from coordinator_server.pipeline.input.files import InputFile, compacted_input, read_batches, records_of
+from coordinator_server.pipeline.input.files import read_batches, records_of
 from coordinator_server.pipeline.layer.batches import LayerBatch, LayerRecord, lay_out
 from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest_records
 from coordinator_server.pipeline.rules import Folded, Keyed, Rule, rule_of
@@ -82,16 +82,18 @@ class ShardResult(Struct, frozen=True):
 
 def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> ShardResult:
     """Write a finished attempt for the shard. The attempt is removed if that fails."""
-    layer, inputs = compacted_input(Path(plan.directory), plan.to_offset)
+    shard = job_shard(plan.directory)
+    source = shard.compacted(plan.to_offset)
+    inputs = source[1]
     rule = rule_of(plan.shard)
     try:
-        with LayerAttempt(Path(plan.directory), plan.to_offset) as attempt:
+        with shard.new_layer(plan.to_offset) as attempt:
             written = _write(rule, inputs, cutoff_ms, attempt, engine)
             no_checkpoint = (
                 rule.checkpoint(attempt, written.records, engine.for_checkpoint) if rule.checkpoint is not None else ""
             )
             summary = LayerSummary(written.records, written.tombstones, cutoff_ms, str(written.digest))
-            attempt.finish(summary, input_entries(layer, inputs))
+            attempt.finish(summary, shard.entries(source))
     except CannotCompact as error:
         return ShardResult(plan.directory, plan.to_offset, left_alone=str(error))
     except OSError as error:
@@ -103,7 +105,7 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
         bytes_in=sum(Path(file.path).stat().st_size for file in inputs),
         records=summary.records,
         tombstones=summary.tombstones,
-        bytes_out=sum(entry.size for entry in attempt.entries),
+        bytes_out=attempt.size,
         digest=summary.digest,
         attempt=str(attempt.path),
         no_checkpoint=no_checkpoint,
@@ -121,7 +123,7 @@ def _write(rule: Rule, inputs: Sequence[InputFile], cutoff_ms: int | None, attem
             written = _append(kept.records_in, kept.kept, (), attempt)
             attempt.close()
             check_fold(rule, kept, attempt.preview())
-    found = engine.digest([attempt.path / entry.name for entry in attempt.entries])
+    found = engine.digest(attempt.preview().files())
     if found != written.digest:
         raise GateClosed(
             f"{attempt.path.parent.name}: the input has {written.digest.count} records to keep with digest {written.digest}, "

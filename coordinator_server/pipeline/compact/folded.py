@@ -11,11 +11,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, Layer
 from coordinator_server.pipeline.compact.keyed import is_kept
 from coordinator_server.pipeline.compact.supported import Unsupported, check_header, errors_at
 from coordinator_server.pipeline.errors import GateClosed
-from coordinator_server.pipeline.input.files import InputFile, read_batches, records_of
+from coordinator_server.pipeline.input.files import read_batches, records_of
 from coordinator_server.pipeline.layer.batches import LayerRecord
 from coordinator_server.pipeline.rules import Fold, Folded, Rule
 from coordinator_server.pipeline.states.state import replay_into
@@ -59,10 +59,10 @@ def fold_records(rule: Rule, folded: Folded, inputs: Sequence[InputFile], cutoff
 
 def check_fold(rule: Rule, folded: FoldedRecords, layer: Layer) -> None:
     """Replay the layer and compare digests. Raises GateClosed."""
-    found = replay_into(rule.state(), layer.read()).digest().digest
+    found = replay_into(rule.state(), (batch for batch, _ in layer.read_with_headers())).digest().digest
     if found != folded.digest:
         raise GateClosed(
-            f"{layer.path.parent.name}: the input has a state with digest {folded.digest}, the output one with {found}; "
+            f"{rule.kind.topic}: the input has a state with digest {folded.digest}, the output one with {found}; "
             "nothing is published. Please report this"
         )
 

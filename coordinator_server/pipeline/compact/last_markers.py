@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import Layer
 from coordinator_server.pipeline.input.columns import HEADER, Bytes, Ints, Irregular, batch_starts, map_file
 from coordinator_server.pipeline.layer.rest import KIND, KINDS, MARKER_START
 from protocol.record_batch import CONTROL, HEADER_SIZE, LENGTH_END, TRANSACTIONAL, BatchHeader, read_header, verify

@@ -18,12 +18,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from coordinator_server.log.file_names import COMPACTION_LOCK
-from coordinator_server.log.layers.attempt import clean_attempts, publish
+from coordinator_server.log.opening import compaction_lock as lock_of
+from coordinator_server.log.opening import job_shard, job_shards
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
-from coordinator_server.pipeline.input.files import input_bytes
-from coordinator_server.pipeline.input.shards import shard_directories
 from coordinator_server.pipeline.job_lock import job_lock
 from coordinator_server.pipeline.progress import Progress
 
@@ -41,15 +39,15 @@ class CompactResult(Struct, frozen=True):
 @contextlib.contextmanager
 def compaction_lock(data_dir: Path) -> Iterator[None]:
     """Hold the lock that only one compaction can have, and remove the attempts of earlier ones. It is released when the process ends."""
-    with job_lock(data_dir / COMPACTION_LOCK, f"another compaction of {data_dir} is running"):
-        for shard_dir in shard_directories(data_dir):
-            clean_attempts(shard_dir)
+    with job_lock(lock_of(data_dir), f"another compaction of {data_dir} is running"):
+        for shard in job_shards(data_dir):
+            shard.clean_attempts()
         yield
 
 
 def plans(data_dir: Path, sealed: Mapping[str, int]) -> list[ShardPlan]:
     """Plan every shard that has newly sealed segments. ``sealed`` is the answer of ``sealing.seal``."""
-    return [plan for path in shard_directories(data_dir) if (plan := plan_shard(path, sealed.get(path.name))) is not None]
+    return [plan for shard in job_shards(data_dir) if (plan := plan_shard(shard, sealed.get(shard.name))) is not None]
 
 
 def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress) -> list[ShardResult]:
@@ -66,16 +64,16 @@ def run_python(todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progr
 
 def compact(todo: Sequence[ShardPlan], cutoff_ms: int | None, run: Runner, progress: Progress) -> CompactResult:
     """Run the plans and publish all layers or none. The caller holds the compaction lock."""
-    progress.start(len(todo), sum(input_bytes(Path(plan.directory), plan.to_offset) for plan in todo))
+    progress.start(len(todo), sum(job_shard(plan.directory).size(plan.to_offset) for plan in todo))
     try:
         results = {result.directory: result for result in run(todo, cutoff_ms, progress)}
         ordered = [results[plan.directory] for plan in todo]
         done = [result for result in ordered if result.attempt]
         for result in done:
-            publish(Path(result.attempt), Path(result.directory), result.to_offset)
+            job_shard(result.directory).publish(result.attempt, result.to_offset)
     finally:
         progress.stop()
         # Attempts of a run that failed, and of tasks that Spark ran twice.
         for plan in todo:
-            clean_attempts(Path(plan.directory))
+            job_shard(plan.directory).clean_attempts()
     return CompactResult(tuple(done), tuple(result.left_alone for result in ordered if result.left_alone))

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.pipeline.input.columns import BatchColumns, Columns, Ints, Irregular
-from coordinator_server.pipeline.input.files import InputFile
 from protocol.control_records import ABORT, COMMIT
 from protocol.record_batch import CONTROL, NO_PRODUCER_ID, TRANSACTIONAL
 

@@ -17,8 +17,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from coordinator_server.log.layers.attempt import LayerAttempt
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
 from coordinator_server.pipeline.compact.column_digest import digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult
 from coordinator_server.pipeline.compact.vector_engine import (
@@ -31,7 +30,6 @@ from coordinator_server.pipeline.compact.vector_engine import (
 )
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.columns import Columns, Ints, Irregular
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
 from protocol.record_batch import BatchHeader

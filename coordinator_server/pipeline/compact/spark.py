@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -17,11 +16,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - its name everywhere
 
+from coordinator_server.log.jobs import InputFile
+from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.compact.engine import ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine, neighbours
-from coordinator_server.pipeline.input.files import InputFile, compacted_input, input_bytes
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import Keyed, rule_of
 from coordinator_server.pipeline.spark.tasks import SCHEMA, collect_results, divide, result_row, run_tasks
@@ -34,7 +34,7 @@ def run_spark(
     spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress, task_bytes: int = TASK_BYTES
 ) -> list[ShardResult]:
     """Compact the shards, the largest first. Keyed shards of more than ``task_bytes`` come last, each by many tasks."""
-    sizes = {plan.directory: input_bytes(Path(plan.directory), plan.to_offset) for plan in todo}
+    sizes = {plan.directory: job_shard(plan.directory).size(plan.to_offset) for plan in todo}
     large = {plan: keyed for plan in todo if sizes[plan.directory] > task_bytes and (keyed := _keyed(plan)) is not None}
     others = [plan for plan in todo if plan not in large]
     found = run_tasks(spark, divide(spark, others, lambda plan: sizes[plan.directory]), partial(_compact, cutoff_ms), progress)
@@ -47,7 +47,7 @@ def run_spark(
 
 def compact_by_shuffle(spark: SparkSession, plan: ShardPlan, keyed: Keyed, cutoff_ms: int | None) -> ShardResult:
     """Compact one shard by many tasks, to the same bytes as by one (``shuffle.py``). Raises ShardFailed, LogError."""
-    groups = list(neighbours(compacted_input(Path(plan.directory), plan.to_offset)[1]))
+    groups = list(neighbours(job_shard(plan.directory).compacted(plan.to_offset)[1]))
     found = spark.range(0, len(groups), 1, len(groups)).mapInArrow(partial(_find, groups, keyed), "key binary, offset long")
     last = found.groupBy("key").agg(F.max("offset").alias("offset")).select("offset")
     written = last.repartition(1).sortWithinPartitions("offset").mapInArrow(partial(_write, plan, cutoff_ms), SCHEMA)

@@ -20,8 +20,7 @@ import pyarrow.compute as pc
 from crc32c import crc32c
 from numpy.typing import NDArray
 
-from coordinator_server.log.layers.attempt import LayerAttempt
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
 from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.last_markers import without_old_markers
@@ -39,7 +38,6 @@ from coordinator_server.pipeline.input.columns import (
     read_columns,
     slices,
 )
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.pipeline.history.commits import (
     OFFSET_COMMIT,
     Operations,
@@ -22,7 +23,7 @@ from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Columns, Irregular, map_file, read_columns
-from coordinator_server.pipeline.input.files import InputFile, read_batches
+from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records

@@ -5,7 +5,6 @@ If retention has removed a segment before a run has read it, the run reads what 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,13 +12,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS, topic_of
-from coordinator_server.log.file_names import segment_path
-from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.jobs import InputFile, JobShard
+from coordinator_server.log.opening import job_shards
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 from coordinator_server.pipeline.input.sealing import seal
-from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.rules import rule_of
 
@@ -77,29 +74,24 @@ def new_records(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[st
     found = []
     catalog_to = sealed.get(CATALOG_SHARD, 0)
     groups = tuple((int(name.rpartition("-")[2]), end) for name, end in sealed.items() if topic_of(name) == GROUPS.topic)
-    for path in shard_directories(data_dir):
-        if rule_of(path.name).tables and path.name in sealed:
-            of_shard = _new_of_shard(path, positions.get(path.name, 0), sealed[path.name])
+    for shard in job_shards(data_dir):
+        if rule_of(shard.name).tables and shard.name in sealed:
+            of_shard = _new_of_shard(shard, positions.get(shard.name, 0), sealed[shard.name])
             if of_shard is not None:
-                is_of_ids = topic_of(path.name) == TRANSACTIONS.topic
+                is_of_ids = topic_of(shard.name) == TRANSACTIONS.topic
                 found.append(replace(of_shard, sealed_groups=groups) if is_of_ids else replace(of_shard, catalog_to=catalog_to))
     return found
 
 
-def _new_of_shard(path: Path, position: int, sealed_to: int) -> NewRecords | None:
+def _new_of_shard(shard: JobShard, position: int, sealed_to: int) -> NewRecords | None:
     if position >= sealed_to:
         return None
-    bases = [base for base in segment_bases(path) if base <= sealed_to]
-    kept = [
-        FilePart(InputFile(segment_path(str(path), base), position, end, is_dense=True), end)
-        for base, end in itertools.pairwise(bases)
-        if end > position
-    ]
-    first = int(Path(kept[0].file.path).stem) if kept else sealed_to
+    kept = [FilePart(file, file.to_offset) for file in shard.since(position, sealed_to)]
+    first = kept[0].file.begin if kept else sealed_to
     if first <= position:
-        return NewRecords(str(path), tuple(kept), sealed_to)
-    layer = newest_valid_layer(path)
+        return NewRecords(shard.place, tuple(kept), sealed_to)
+    layer = shard.newest_layer()
     if layer is None or layer.to_offset < first:
-        raise CannotRun(f"{path.name}: offsets {position} to {first} are gone, and no layer has what was kept of them")
+        raise CannotRun(f"{shard.name}: offsets {position} to {first} are gone, and no layer has what was kept of them")
     of_layer = [FilePart(InputFile(str(file), position, layer.to_offset, is_dense=False), first) for file in layer.files()]
-    return NewRecords(str(path), (*of_layer, *kept), sealed_to, Gap(path.name, position, first))
+    return NewRecords(shard.place, (*of_layer, *kept), sealed_to, Gap(shard.name, position, first))

@@ -7,15 +7,16 @@ the catalog's log has their names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
+from coordinator_server.log.opening import job_shard
 from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.history.extract import Tables, as_tables, no_rows
 from coordinator_server.pipeline.history.new_records import FilePart, NewRecords
 from coordinator_server.pipeline.history.rows import LogPosition, Row, operation_of
-from coordinator_server.pipeline.input.files import InputFile, batches_before, compacted_input, read_batches, records_of
+from coordinator_server.pipeline.input.files import batches_before, read_batches, records_of
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.states.share_steps import (
     DELIVERY_STATES,
@@ -64,7 +65,7 @@ def _replay_before(shard: NewRecords, steps: ShareSteps) -> None:
     if not position:
         return
     if shard.gap is None:
-        files: Iterable[InputFile] = compacted_input(Path(shard.directory), position)[1]
+        files: Iterable[InputFile] = job_shard(shard.directory).compacted(position)[1]
     else:
         files = [
             InputFile(part.file.path, 0, part.file.to_offset, is_dense=False) for part in shard.parts if not part.file.is_dense

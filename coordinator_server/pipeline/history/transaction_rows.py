@@ -15,10 +15,11 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
+from coordinator_server.log.opening import job_shard
 from coordinator_server.machine.provenance import Provenance
 from coordinator_server.pipeline.history.rows import Row, Rows, operation_of
 from coordinator_server.pipeline.history.tables import BY
-from coordinator_server.pipeline.input.files import batches_before, files_since, full_input
+from coordinator_server.pipeline.input.files import batches_before, files_since
 from coordinator_server.pipeline.transactions.group_writes import EndedWrites, Marker, ended_writes
 from coordinator_server.pipeline.transactions.transitions import (
     EndReason,
@@ -115,12 +116,12 @@ class TransactionRows:
             self.ended.append(self._open.pop(step.transactional_id))
 
 
-def begun_before(directory: Path, position: int, ended: Iterable[Ended]) -> None:
+def begun_before(place: str, position: int, ended: Iterable[Ended]) -> None:
     """Find the first records of transactions in the log before an offset, as far as it is kept."""
     wanted = {(each.transactional_id, each.start_ms): each for each in ended if not each.is_whole}
     if not wanted or not position:
         return
-    files = files_since(full_input(directory, position)[1], min(start_ms for _, start_ms in wanted))
+    files = files_since(job_shard(place).whole(position)[1], min(start_ms for _, start_ms in wanted))
     for batch in batches_before(files, position):
         for step in transitions_of(*batch):
             if step.after is not None and step.offset < position:
@@ -143,7 +144,7 @@ def add_groups(data_dir: Path, sealed: Sequence[tuple[int, int]], ended: Iterabl
         of_partition = wanted.get(partition)
         if of_partition:
             since_ms = min(each.start_ms for found in of_partition.values() for each in found)
-            files = files_since(full_input(data_dir / f"{GROUPS.topic}-{partition}", upto)[1], since_ms)
+            files = files_since(job_shard(data_dir / f"{GROUPS.topic}-{partition}").whole(upto)[1], since_ms)
             for written in ended_writes(batches_before(files, upto)):
                 _add_written(of_partition.get(written.marker.producer_id, ()), written)
 

@@ -52,7 +52,7 @@ def _add_batch(collected: TransactionRows, part: FilePart, batch: tuple[bytes, i
 def _taken(shard: NewRecords, collected: TransactionRows) -> list[Ended]:
     """Return the transactions that have completed so far, each with its first record."""
     ended, collected.ended = collected.ended, []
-    begun_before(Path(shard.directory), shard.parts[0].file.from_offset, ended)
+    begun_before(shard.directory, shard.parts[0].file.from_offset, ended)
     return ended
 
 

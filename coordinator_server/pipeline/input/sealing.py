@@ -1,6 +1,7 @@
-"""Seals the segments of a data directory, so that jobs can read all records that are durable now.
+"""Lets jobs and readers have all records of a data directory that are durable now.
 
-If a server runs, it is asked over its control socket. Otherwise the job recovers the log itself, under the server's lock.
+A job has the segments sealed, so that what it reads never changes. A reader has everything written out, and reads up to what it is told;
+nothing is sealed for it. If a server runs, it is asked over its control socket. Otherwise the log is recovered under the server's lock.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.jobs import CONTROL_SOCKET, Holder
 from coordinator_server.log.opening import IDENTITY, holder_of, is_log, open_for_job
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.store import LogStore
+from coordinator_server.log.store import LogStore, OnSealed
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 
@@ -37,17 +38,22 @@ def check_data_dir(data_dir: Path) -> None:
 
 def seal(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
     """Seal all shards. Return the offset up to which each is sealed."""
-    return retries.run(partial(_seal, data_dir))
+    return retries.run(partial(_ends, data_dir, "seal", lambda store, done: store.seal(done)))
 
 
-def _seal(data_dir: Path) -> dict[str, int]:
+def durable(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
+    """Have everything that is durable written out. Return the offset up to which each shard can be read."""
+    return retries.run(partial(_ends, data_dir, "write-out", lambda store, done: store.write_out(done)))
+
+
+def _ends(data_dir: Path, operation: str, work: Callable[[LogStore, OnSealed], None]) -> dict[str, int]:
     with _control(data_dir) as connection:
         if connection is not None:
-            return msgspec.convert(_ask(data_dir, connection, {"op": "seal"})["shards"], dict[str, int])
+            return msgspec.convert(_ask(data_dir, connection, {"op": operation})["shards"], dict[str, int])
     with ExitStack() as stack:
-        store, run_until = enter_offline_store(stack, data_dir, "seal")
+        store, run_until = enter_offline_store(stack, data_dir, operation)
         answers: list[Mapping[ShardId, int] | LogError] = []
-        store.seal(answers.append)
+        work(store, answers.append)
         run_until(lambda: bool(answers))
     answer = answers[0]
     if isinstance(answer, LogError):

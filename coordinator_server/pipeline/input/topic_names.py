@@ -7,7 +7,8 @@ from typing import Final
 
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.pipeline.input.files import batches_before, full_input, records_of
+from coordinator_server.log.opening import job_shard
+from coordinator_server.pipeline.input.files import batches_before, records_of
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.cluster_metadata import TopicRecord
@@ -17,12 +18,12 @@ CATALOG_SHARD = f"{CATALOG.topic}-0"
 
 def read_topic_names(data_dir: Path, upto: int) -> dict[bytes, str]:
     """Return the name of every topic that the catalog's log mentions before an offset, deleted topics too. Raises DamagedLog."""
-    shard_dir = data_dir / CATALOG_SHARD
+    shard = job_shard(data_dir / CATALOG_SHARD)
     names: dict[bytes, str] = {}
-    if upto <= 0 or not shard_dir.is_dir():
+    if upto <= 0 or not shard.exists():
         return names
     try:
-        for data, position, header in batches_before(full_input(shard_dir, upto)[1], upto):
+        for data, position, header in batches_before(shard.whole(upto)[1], upto):
             for record in records_of(data, position, header, with_headers=False) if not header.is_control else ():
                 decoded = CLUSTER_METADATA_SERDE.decode(record.key, record.value)
                 if decoded is not None and isinstance(decoded.key, TopicRecord):

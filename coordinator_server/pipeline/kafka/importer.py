@@ -25,7 +25,8 @@ from msgspec import Struct
 from coordinator_server.kinds import CATALOG, GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import LOCK, segment_path
-from coordinator_server.log.layers.layer import FileEntry, file_entry
+from coordinator_server.log.jobs import FileEntry
+from coordinator_server.log.layers.layer import file_entry
 from coordinator_server.log.meta import IMPORTED, NAME, begin_meta, begun_in, write_meta
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, sync_dir
 from coordinator_server.log.store import Meta

@@ -20,13 +20,14 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import segment_path
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.files import records_of
 from coordinator_server.pipeline.kafka.files import KafkaBatch, Partition
 from coordinator_server.pipeline.layer.batches import LayerBatch, LayerRecord, lay_out
+from coordinator_server.pipeline.layer.checkpoint import read_all
 from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest_records
 from coordinator_server.pipeline.rules import rule_of
 from protocol.control_records import ABORT, COMMIT, control_type
@@ -99,7 +100,7 @@ def write_layer(shard: KafkaShard, directory: Path, storage: Storage = LOCAL) ->
             )
         make_checkpoint = rule_of(directory.name).checkpoint
         if make_checkpoint is not None:
-            make_checkpoint(attempt, 0, Layer.read_with_headers)
+            make_checkpoint(attempt, 0, read_all)
         pending = sum(len(transaction.records) for transaction in shard.open.values())
         tombstones = sum(record.value is None for record in shard.latest.values())
         attempt.finish(LayerSummary(len(shard.latest) + pending, tombstones, None, str(found)), ())

@@ -15,9 +15,7 @@ from typing import Final
 
 from crc32c import crc32c
 
-from coordinator_server.log.layers.attempt import LayerAttempt
-from coordinator_server.log.layers.checkpoint import NAMES, Block, Checkpoint, in_order, write_checkpoint
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import Block, Layer, LayerAttempt, in_order
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.resting_block import decode_offsets, encode_group
@@ -49,7 +47,12 @@ RECORDS_AT_ONCE: Final = 300_000
 Read = Callable[[Layer], Iterable[tuple[bytes, BatchHeader]]]
 
 
-def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = Layer.read_with_headers) -> str:
+def read_all(layer: Layer) -> Iterable[tuple[bytes, BatchHeader]]:
+    """Read all batches of a layer."""
+    return layer.read_with_headers()
+
+
+def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = read_all) -> str:
     """Add a checkpoint to a layer that is written and closed. Return why there can be none, or an empty string.
 
     ``records`` is their number: more than RECORDS_AT_ONCE are done in parts. ``read`` may leave out markers that a later one of their
@@ -59,8 +62,7 @@ def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = Layer.r
     try:
         _add_in_parts(attempt, parts, read) if parts > 1 else _add_whole(attempt, read)
     except DecodeError as error:
-        for name in NAMES:
-            attempt.remove_file(name)
+        attempt.remove_checkpoint()
         return f"a layer without a checkpoint, because a record cannot be read: {error}"
     return ""
 
@@ -68,8 +70,8 @@ def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = Layer.r
 def _add_whole(attempt: LayerAttempt, read: Read) -> None:
     rest = Rest(BytesIO())
     store = _replayed(read(attempt.preview()), rest)
-    write_checkpoint(attempt, in_order(_blocks(store)), rest.batches())
-    found = Checkpoint(attempt.preview())
+    attempt.add_checkpoint(in_order(_blocks(store)), rest.batches())
+    found = attempt.open_checkpoint()
     if set(found.keys()) != set(store.by_group):
         raise _differs(attempt, "groups")
     for group_id, offsets in store.by_group.items():
@@ -84,11 +86,10 @@ def _add_in_parts(attempt: LayerAttempt, count: int, read: Read) -> None:
         parts, rest = [Spool(file) for file in files], Rest(other)
         _split(read(attempt.preview()), parts, rest)
         ids: list[str] = []
-        write_checkpoint(attempt, _proven_blocks(attempt, parts, ids), rest.batches())
-        found = Checkpoint(attempt.preview())
-        if list(found.keys()) != ids:
+        attempt.add_checkpoint(_proven_blocks(attempt, parts, ids), rest.batches())
+        if list(attempt.open_checkpoint().keys()) != ids:
             raise _differs(attempt, "groups")
-        found.verify()
+        attempt.verify_checkpoint()
 
 
 def _split(batches: Iterable[tuple[bytes, BatchHeader]], parts: Sequence[Spool], rest: Rest) -> None:

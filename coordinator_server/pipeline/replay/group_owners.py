@@ -7,11 +7,11 @@ During a rebalance of a classic group it is owned by the member of the last gene
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from msgspec import Struct
 
-from coordinator_server.pipeline.input.files import batches_before, full_input
+from coordinator_server.log.jobs import JobShard
+from coordinator_server.pipeline.input.files import batches_before
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.replay.group_events import Client
 from coordinator_server.pipeline.replay.group_ledger import clients_of, group_records
@@ -85,11 +85,11 @@ class Owners:
         return Ownership(*position, members, self._since[position], until_ms, clients)
 
 
-def owners_of(shard_dir: Path, group_id: str, names: TopicNames, upto: int) -> list[Ownership]:
+def owners_of(shard: JobShard, group_id: str, names: TopicNames, upto: int) -> list[Ownership]:
     """Return the owners of all partitions of a group over time, those of a partition in order. Raises DamagedLog."""
     owners = Owners(names)
     found: list[Ownership] = []
-    for batch in batches_before(full_input(shard_dir, upto)[1], upto):
+    for batch in batches_before(shard.whole(upto)[1], upto):
         for record, key, value, _ in group_records(group_id, *batch):
             found += owners.add(key, value, record.timestamp)
     return sorted([*found, *owners.open()], key=lambda each: (each.topic, each.partition, each.since_ms))

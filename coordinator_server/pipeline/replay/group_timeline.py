@@ -14,17 +14,10 @@ from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.layer import Layer
-from coordinator_server.log.opening import identity_of
+from coordinator_server.log.jobs import JobShard, ShardInput
+from coordinator_server.log.opening import identity_of, job_shard
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.files import (
-    InputFile,
-    batches_before,
-    first_after,
-    full_input,
-    input_after_loss,
-    stands_for_lost,
-)
+from coordinator_server.pipeline.input.files import batches_before, first_after, stands_for_lost
 from coordinator_server.pipeline.input.topic_names import NO_NAMES, TopicNames
 from coordinator_server.pipeline.replay.group_events import Event
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
@@ -49,30 +42,30 @@ class GroupAt(Struct):
     lost_to: int = 0
 
 
-def shard_of(data_dir: Path, group_id: str) -> Path:
-    """Return the directory of the shard that owns a group."""
+def shard_of(data_dir: Path, group_id: str) -> JobShard:
+    """Return the shard that owns a group."""
     partitions = identity_of(data_dir).partition_count(GROUPS.topic)
-    return data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}"
+    return job_shard(data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}")
 
 
-def events(shard_dir: Path, ledger: GroupLedger, upto: int) -> Iterator[Event]:
+def events(shard: JobShard, ledger: GroupLedger, upto: int) -> Iterator[Event]:
     """Return what happened to the group of a ledger, with who did it and why: all records before ``upto``, in order.
 
     Raises DamagedLog, PipelineError.
     """
-    _check_dir(shard_dir, ledger.group_id)
-    return chain.from_iterable(ledger.add(*batch) for batch in batches_before(full_input(shard_dir, upto)[1], upto))
+    _check_written(shard, ledger.group_id)
+    return chain.from_iterable(ledger.add(*batch) for batch in batches_before(shard.whole(upto)[1], upto))
 
 
-def group_at(shard_dir: Path, group_id: str, at_ms: int, upto: int, names: TopicNames = NO_NAMES) -> GroupAt:
+def group_at(shard: JobShard, group_id: str, at_ms: int, upto: int, names: TopicNames = NO_NAMES) -> GroupAt:
     """Return the group after all records before the first one that was appended after ``at_ms``.
 
     Raises CannotRun for a time before the history.
     """
-    _check_dir(shard_dir, group_id)
-    where = _Where(shard_dir.name, group_id, names)
-    found = _group_at(full_input(shard_dir, upto), where, at_ms, upto)
-    behind = input_after_loss(shard_dir, found.lost_to, found.offset) if found.lost_to else None
+    _check_written(shard, group_id)
+    where = _Where(shard.name, group_id, names)
+    found = _group_at(shard.whole(upto), where, at_ms, upto)
+    behind = shard.behind_loss(found.lost_to, found.offset) if found.lost_to else None
     return found if behind is None else _group_at(behind, where, at_ms, found.offset)
 
 
@@ -84,7 +77,7 @@ class _Where(NamedTuple):
     names: TopicNames
 
 
-def _group_at(source: tuple[Layer | None, list[InputFile]], where: _Where, at_ms: int, upto: int) -> GroupAt:
+def _group_at(source: ShardInput, where: _Where, at_ms: int, upto: int) -> GroupAt:
     layer, files = source
     name, group_id, names = where
     shard = empty_shard()
@@ -111,9 +104,9 @@ def _group_at(source: tuple[Layer | None, list[InputFile]], where: _Where, at_ms
     return GroupAt(found[0] if found else None, name, upto if offset is None else offset, lost_to)
 
 
-def _check_dir(shard_dir: Path, group_id: str) -> None:
-    if not shard_dir.is_dir():
-        raise PipelineError(f"the history of {shard_dir.name} does not mention group {group_id}: nothing was ever written there")
+def _check_written(shard: JobShard, group_id: str) -> None:
+    if not shard.exists():
+        raise PipelineError(f"the history of {shard.name} does not mention group {group_id}: nothing was ever written there")
 
 
 def _mentions(group_id: bytes, data: bytes, position: int, header: BatchHeader) -> bool:

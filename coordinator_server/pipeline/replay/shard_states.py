@@ -1,7 +1,7 @@
 """The state of shards as of an offset or a time, rebuilt from the log by the ``replay`` of their state machines.
 
-Only durable records are read. If no server runs, the log is recovered under the server's lock and read to its end. Beside a running
-server only the sealed segments are read, and ``seen_to`` is where they end. The state as of OFFSET has the records before that offset.
+Only durable records are read. If no server runs, the log is recovered under the server's lock and read to its end. A running server
+is asked how far each shard is durable, and ``seen_to`` is its answer. The state as of OFFSET has the records before that offset.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.layer import newest_valid_layer
+from coordinator_server.log.jobs import InputFile, JobShard
+from coordinator_server.log.opening import job_shards
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.input.files import InputFile, compacted_input, offset_at, read_batches
+from coordinator_server.pipeline.input.files import offset_at, read_batches
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import open_unless_served
-from coordinator_server.pipeline.input.shards import segment_bases, shard_directories
+from coordinator_server.pipeline.input.sealing import durable, open_unless_served
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.changes import LastChanges
@@ -67,62 +67,53 @@ def replay(
     at: int | Moment | None = None,
     *,
     with_changes: bool = False,
+    sealed_only: bool = False,
     retries: Retries = ONCE,
 ) -> Iterator[ShardState]:
-    """Replay the named shards, or all that have a log. ``with_changes`` adds to each group and offset who changed it last."""
+    """Replay the named shards, or all that have a log. ``with_changes`` adds to each group and offset who changed it last.
+
+    With ``sealed_only``, the records that a running server has not sealed are left out.
+    """
     chosen = _choose(data_dir, shards)
     with ExitStack() as stack:
         store = retries.run(partial(open_unless_served, stack, data_dir, "replay"))
-        catalog = data_dir / CATALOG_SHARD
-        names = TopicNames(data_dir, _sealed_to(catalog) if store is None else store.end_offset(_shard_id(catalog)))
-        using = _Using(LastChanges() if with_changes else None, names)
-        for path in chosen:
-            yield _replay_sealed(path, at, using) if store is None else _replay_all(store, path, at, using)
+        if store is not None:
+            ends = {shard.name: store.end_offset(_shard_id(shard)) for shard in job_shards(data_dir)}
+        elif sealed_only:
+            ends = {shard.name: shard.sealed_to() for shard in job_shards(data_dir)}
+        else:
+            ends = durable(data_dir, retries)
+        using = _Using(LastChanges() if with_changes else None, TopicNames(data_dir, ends.get(CATALOG_SHARD, 0)))
+        for shard in chosen:
+            yield _replay(store, shard, at, ends.get(shard.name, 0), using)
 
 
-def _choose(data_dir: Path, shards: Sequence[str]) -> list[Path]:
-    found = {path.name: path for path in shard_directories(data_dir)}
+def _choose(data_dir: Path, shards: Sequence[str]) -> list[JobShard]:
+    found = {shard.name: shard for shard in job_shards(data_dir)}
     for name in shards:
         if name not in found:
             raise CannotRun(f"{data_dir} has no shard {name}; shards are named like {GROUPS.topic}-7")
     return [found[name] for name in shards or found]
 
 
-def _offset(shard_dir: Path, at: int | Moment, upto: int) -> int:
-    return offset_at(shard_dir, at.ms, upto) if isinstance(at, Moment) else at
+def _replay(store: LogStore | None, shard: JobShard, at: int | Moment | None, end: int, using: _Using) -> ShardState:
+    """Replay a shard that is read up to ``end``: that is all if no server has the log."""
+    upto = offset_at(shard, at.ms, end) if isinstance(at, Moment) else at
+    is_whole = store is not None or (upto is not None and upto <= end)
+    upto = end if upto is None else min(upto, end)
+    if store is None or upto < shard.compacted_to():
+        return _replay_files(shard, upto, using, is_whole=is_whole)
+    return _state(shard, store.read(_shard_id(shard), 0), upto, using, is_whole=True)
 
 
-def _replay_all(store: LogStore, shard_dir: Path, at: int | Moment | None, using: _Using) -> ShardState:
-    shard = _shard_id(shard_dir)
-    end = store.end_offset(shard)
-    upto = end if at is None else min(_offset(shard_dir, at, end), end)
-    newest = newest_valid_layer(shard_dir)
-    if newest is not None and upto < newest.to_offset:
-        return _replay_files(shard_dir, upto, using, is_whole=True)
-    return _state(shard_dir, store.read(shard, 0), upto, using, is_whole=True)
-
-
-def _replay_sealed(shard_dir: Path, when: int | Moment | None, using: _Using) -> ShardState:
-    sealed_to = _sealed_to(shard_dir)
-    at = None if when is None else _offset(shard_dir, when, sealed_to)
-    if at is not None and at <= sealed_to:
-        return _replay_files(shard_dir, at, using, is_whole=True)
-    return _replay_files(shard_dir, sealed_to, using, is_whole=False)
-
-
-def _sealed_to(shard_dir: Path) -> int:
-    bases = segment_bases(shard_dir) if shard_dir.is_dir() else []
-    return bases[-1] if bases else 0
-
-
-def _shard_id(shard_dir: Path) -> ShardId:
-    topic, _, number = shard_dir.name.rpartition("-")
+def _shard_id(shard: JobShard) -> ShardId:
+    topic, _, number = shard.name.rpartition("-")
     return ShardId(topic, int(number))
 
 
-def _replay_files(shard_dir: Path, upto: int, using: _Using, *, is_whole: bool) -> ShardState:
-    batches = (batch for file in compacted_input(shard_dir, upto)[1] for batch in _batches(file))
-    return _state(shard_dir, batches, upto, using, is_whole=is_whole)
+def _replay_files(shard: JobShard, upto: int, using: _Using, *, is_whole: bool) -> ShardState:
+    batches = (batch for file in shard.compacted(upto)[1] for batch in _batches(file))
+    return _state(shard, batches, upto, using, is_whole=is_whole)
 
 
 def _batches(file: InputFile) -> Iterator[bytes]:
@@ -130,14 +121,14 @@ def _batches(file: InputFile) -> Iterator[bytes]:
         yield data[position : position + header.size]
 
 
-def _state(shard_dir: Path, batches: Iterable[bytes], upto: int, using: _Using, *, is_whole: bool) -> ShardState:
+def _state(shard: JobShard, batches: Iterable[bytes], upto: int, using: _Using, *, is_whole: bool) -> ShardState:
     try:
         batches = batches if using.changes is None else using.changes.watch(batches, upto)
-        state = replay_into(rule_of(shard_dir.name).state(), batches, upto)
+        state = replay_into(rule_of(shard.name).state(), batches, upto)
     except DecodeError as error:
-        raise DamagedLog(str(shard_dir), 0, f"a record that cannot be read: {error}") from error
+        raise DamagedLog(shard.place, 0, f"a record that cannot be read: {error}") from error
     return ShardState(
-        shard=shard_dir.name,
+        shard=shard.name,
         seen_to=upto,
         is_whole=is_whole,
         noun=state.noun,

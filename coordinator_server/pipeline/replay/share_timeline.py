@@ -13,20 +13,12 @@ from msgspec import Struct
 
 from coordinator_server.kinds import SHARE_STATE, topic_of
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, JobShard, Layer, ShardInput
+from coordinator_server.log.opening import job_shards
 from coordinator_server.machine.provenance import Provenance, attributed
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.files import (
-    InputFile,
-    batches_before,
-    first_after,
-    full_input,
-    input_after_loss,
-    records_of,
-    stands_for_lost,
-)
-from coordinator_server.pipeline.input.shards import shard_directories
+from coordinator_server.pipeline.input.files import batches_before, first_after, records_of, stands_for_lost
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.states.changes import Change, change_of
 from coordinator_server.pipeline.states.share_steps import (
@@ -127,10 +119,10 @@ class _Lost(NamedTuple):
 
 
 class ShareLog:
-    """The sealed log of share partitions: ``sealed`` has the end of each shard."""
+    """The log of share partitions up to ``sealed``, which has the end of each shard."""
 
     def __init__(self, data_dir: Path, sealed: Mapping[str, int], names: TopicNames) -> None:
-        self._shards = [path for path in shard_directories(data_dir) if topic_of(path.name) == SHARE_STATE.topic]
+        self._shards = [shard for shard in job_shards(data_dir) if topic_of(shard.name) == SHARE_STATE.topic]
         self._sealed = sealed
         self._names = names
         # By shard: the end of records that salvage has not found, if no layer is behind them. Known after a question.
@@ -171,12 +163,12 @@ class ShareLog:
         events = (self._event(each) for each in sorted(found, key=lambda each: each.at_ms) if _says(each.step, record_offset))
         return [event for event in events if event is not None]
 
-    def _steps(self, shard: Path, chosen: Chosen, at_ms: int | None = None) -> Iterator[_Found | _Lost]:
+    def _steps(self, shard: JobShard, chosen: Chosen, at_ms: int | None = None) -> Iterator[_Found | _Lost]:
         upto = self._sealed.get(shard.name, 0)
-        layer, files = full_input(shard, upto)
+        layer, files = shard.whole(upto)
         try:
             lost_to = yield from self._steps_of(shard, (layer, files), (chosen, at_ms, upto))
-            behind = input_after_loss(shard, lost_to, upto) if lost_to else None
+            behind = shard.behind_loss(lost_to, upto) if lost_to else None
             if lost_to and behind is None:
                 self.lost[shard.name] = lost_to
             if behind is not None:
@@ -186,7 +178,7 @@ class ShareLog:
             raise DamagedLog(shard.name, 0, f"a record that cannot be read: {error}") from error
 
     def _steps_of(
-        self, shard: Path, source: tuple[Layer | None, list[InputFile]], wanted: tuple[Chosen, int | None, int]
+        self, shard: JobShard, source: ShardInput, wanted: tuple[Chosen, int | None, int]
     ) -> Generator[_Found, None, int]:
         """Yield the steps in some files of a shard. Return the end of the last records that salvage has not found; 0 if none is lost."""
         (layer, files), (chosen, at_ms, upto) = source, wanted
@@ -225,7 +217,7 @@ class ShareLog:
         )
 
     def _partition_at(
-        self, shard: Path, key: SharePartitionKey, state: SharePartition, changed_ms: int, unsettled: list[Unsettled]
+        self, shard: JobShard, key: SharePartitionKey, state: SharePartition, changed_ms: int, unsettled: list[Unsettled]
     ) -> SharePartitionAt:
         counts = counts_of(state)
         return SharePartitionAt(
@@ -280,7 +272,7 @@ class ShareLog:
         return any(isinstance(each, _Found) for shard in self._shards for each in self._steps(shard, chosen, at_ms))
 
 
-def _check_moment(shard: Path, layer: Layer | None, offset: int | None) -> None:
+def _check_moment(shard: JobShard, layer: Layer | None, offset: int | None) -> None:
     if layer is not None and offset is not None and offset < layer.to_offset:
         raise CannotRun(
             f"the history of {shard.name} begins at offset {layer.to_offset}: what was before is kept compacted only"

@@ -15,10 +15,11 @@ from typing import Final
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
-from coordinator_server.log.opening import identity_of
+from coordinator_server.log.jobs import JobShard
+from coordinator_server.log.opening import identity_of, job_shard
 from coordinator_server.machine.shard import Producer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.pipeline.input.files import batches_before, first_after, full_input
+from coordinator_server.pipeline.input.files import batches_before, first_after
 from coordinator_server.pipeline.replay.transaction_steps import BEGUN, COMMIT_DECIDED, COMMITTED, PARTITIONS_ADDED, Step
 from coordinator_server.pipeline.states.changes import change_of
 from coordinator_server.pipeline.transactions.group_writes import ProducerBatch, producer_batches
@@ -79,10 +80,10 @@ class Hanging(Struct):
     groups: list[str]
 
 
-def shard_of(data_dir: Path, transactional_id: str) -> Path:
-    """Return the directory of the shard that owns a transactional id."""
+def shard_of(data_dir: Path, transactional_id: str) -> JobShard:
+    """Return the shard that owns a transactional id."""
     partitions = identity_of(data_dir).partition_count(TRANSACTIONS.topic)
-    return data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}"
+    return job_shard(data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}")
 
 
 def steps_of(data_dir: Path, transactional_id: str, sealed: Mapping[str, int]) -> Iterator[Step]:
@@ -156,7 +157,7 @@ class _Batches:
     def of(self, shard: str, producer_id: int) -> list[ProducerBatch]:
         """Return the batches of a producer in a shard, in order."""
         if shard not in self._read:
-            self._read[shard] = self._all(self._data_dir / shard)
+            self._read[shard] = self._all(job_shard(self._data_dir / shard))
         return self._read[shard].get(producer_id, [])
 
     def groups(self, transaction: Transaction, upto_ms: int | None) -> list[str]:
@@ -171,7 +172,7 @@ class _Batches:
                 found.update(each.groups)
         return sorted(found)
 
-    def _all(self, shard: Path) -> dict[int, list[ProducerBatch]]:
+    def _all(self, shard: JobShard) -> dict[int, list[ProducerBatch]]:
         found: dict[int, list[ProducerBatch]] = {}
         for each in producer_batches(_batches(shard, self._sealed)):
             if isinstance(each, ProducerBatch):
@@ -198,20 +199,20 @@ def _why(reason: EndReason | None, before: Transaction | None) -> str:
     return "" if reason is None else _REASONS[reason]
 
 
-def _shards(data_dir: Path, topic: str) -> Iterator[Path]:
+def _shards(data_dir: Path, topic: str) -> Iterator[JobShard]:
     for partition in range(identity_of(data_dir).partition_count(topic)):
-        shard = data_dir / f"{topic}-{partition}"
-        if shard.is_dir():
+        shard = job_shard(data_dir / f"{topic}-{partition}")
+        if shard.exists():
             yield shard
 
 
-def _batches(shard: Path, sealed: Mapping[str, int]) -> Iterable[tuple[bytes, int, BatchHeader]]:
+def _batches(shard: JobShard, sealed: Mapping[str, int]) -> Iterable[tuple[bytes, int, BatchHeader]]:
     upto = sealed.get(shard.name, 0)
-    return batches_before(full_input(shard, upto)[1], upto) if shard.is_dir() else ()
+    return batches_before(shard.whole(upto)[1], upto) if shard.exists() else ()
 
 
 def _transitions(
-    shard: Path, sealed: Mapping[str, int], transactional_id: str | None = None, at_ms: int | None = None
+    shard: JobShard, sealed: Mapping[str, int], transactional_id: str | None = None, at_ms: int | None = None
 ) -> Iterator[Transition]:
     """Yield the records of a shard of transactional ids, up to those after a moment."""
     for data, position, header in _batches(shard, sealed):
@@ -223,7 +224,7 @@ def _transitions(
             return
 
 
-def _open_producers(shard: Path, sealed: Mapping[str, int]) -> list[ActiveProducer]:
+def _open_producers(shard: JobShard, sealed: Mapping[str, int]) -> list[ActiveProducer]:
     """Return the producers with an open transaction in a shard of the groups' log, from the headers of its batches."""
     producers = Producers(SnapshotRegistry())
     for data, position, header in _batches(shard, sealed):

@@ -18,18 +18,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from coordinator_server.log.layers.layer import Layer
+from coordinator_server.log.jobs import InputFile, Layer
+from coordinator_server.log.opening import job_shard, job_shards
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.input.files import (
-    InputFile,
-    compacted_input,
-    full_input,
-    input_after_loss,
-    read_batches,
-    stands_for_lost,
-)
-from coordinator_server.pipeline.input.shards import shard_directories
+from coordinator_server.pipeline.input.files import read_batches, stands_for_lost
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.state import State, replay_into
@@ -75,14 +68,14 @@ Runner = Callable[[Sequence[Check], Progress], Iterable[Verdict]]
 def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed: Mapping[str, int]) -> list[Check]:
     """Return a check for every shard that has records. ``live`` is the server's ``digest`` answer; it is older than ``sealed``."""
     found = []
-    for path in shard_directories(data_dir):
-        if not sealed.get(path.name):
+    for shard in job_shards(data_dir):
+        if not sealed.get(shard.name):
             continue
-        answer = live.get(path.name) if live is not None else None
+        answer = live.get(shard.name) if live is not None else None
         if answer is None:
-            found.append(Check(str(path), sealed[path.name]))
+            found.append(Check(shard.place, sealed[shard.name]))
         else:
-            found.append(Check(str(path), answer["offset"], answer["digest"], answer.get("parts", {})))
+            found.append(Check(shard.place, answer["offset"], answer["digest"], answer.get("parts", {})))
     return found
 
 
@@ -117,18 +110,18 @@ def work(check: Check) -> tuple[bytes, int]:
 
 def verify_shard(check: Check) -> Verdict:
     """Replay the full and the compacted log, and compare. Raises DamagedLog."""
-    shard_dir = Path(check.directory)
-    rule = rule_of(shard_dir.name)
-    layer, whole = full_input(shard_dir, check.upto)
+    shard = job_shard(check.directory)
+    rule = rule_of(shard.name)
+    layer, whole = shard.whole(check.upto)
     counted = _Counted(check.upto, layer)
     full = replay_into(rule.state(), counted.batches(whole), check.upto)
-    behind = input_after_loss(shard_dir, counted.lost_to, check.upto) if counted.lost_to else None
+    behind = shard.behind_loss(counted.lost_to, check.upto) if counted.lost_to else None
     if behind is not None:
         layer, whole = behind
         full = replay_into(rule.state(), _Counted(check.upto).batches(whole), check.upto)
-    compacted = replay_into(rule.state(), _Counted(check.upto).batches(compacted_input(shard_dir, check.upto)[1]), check.upto)
+    compacted = replay_into(rule.state(), _Counted(check.upto).batches(shard.compacted(check.upto)[1]), check.upto)
     return Verdict(
-        shard_dir.name,
+        shard.name,
         check.upto,
         counted.records,
         full.noun,

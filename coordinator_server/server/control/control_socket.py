@@ -49,6 +49,7 @@ READING: Final = frozenset(
         "shards",
         "status",
         "users",
+        "write-out",
     }
 )
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.

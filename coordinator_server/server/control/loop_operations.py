@@ -6,13 +6,13 @@ All except ``shards``, ``status``, ``health`` and ``metrics`` are refused while 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.store import MaintainedLog
+from coordinator_server.log.store import MaintainedLog, OnSealed
 from coordinator_server.server.control.cut import Cut
 from coordinator_server.server.control.digest import answer_digest
 from coordinator_server.server.control.kind_operations import KIND_OPERATIONS
@@ -25,7 +25,8 @@ from coordinator_server.server.local_operation import Operation, Refusal
 def control_operations(hosted: Hosted, store: MaintainedLog, node: Node, status: Status) -> dict[str, Operation]:
     """Return the operations of one loop, by name. With several loops the supervisor listens and calls each loop."""
     of_the_log: dict[str, Operation] = {
-        "seal": partial(_answer_seal, store),
+        "seal": partial(_answer_ends, store.seal),
+        "write-out": partial(_answer_ends, store.write_out),
         "digest": partial(answer_digest, hosted.runtimes.values()),
         "cut": Cut(node.nodes.loop, hosted, node.courier, node.catalog).answer,
     }
@@ -41,20 +42,24 @@ async def seal(store: MaintainedLog) -> Mapping[str, int]:
 
     Raises LogError.
     """
-    sealed: asyncio.Future[dict[str, int]] = asyncio.get_running_loop().create_future()
+    return await _ends(store.seal)
 
-    def done(outcome: Mapping[ShardId, int] | LogError) -> None:
-        if isinstance(outcome, LogError):
-            sealed.set_exception(outcome)
+
+async def _ends(work: Callable[[OnSealed], None]) -> Mapping[str, int]:
+    outcome: asyncio.Future[dict[str, int]] = asyncio.get_running_loop().create_future()
+
+    def done(ends: Mapping[ShardId, int] | LogError) -> None:
+        if isinstance(ends, LogError):
+            outcome.set_exception(ends)
         else:
-            sealed.set_result({str(shard): end for shard, end in outcome.items()})
+            outcome.set_result({str(shard): end for shard, end in ends.items()})
 
-    store.seal(done)
-    return await sealed
+    work(done)
+    return await outcome
 
 
-async def _answer_seal(store: MaintainedLog, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"shards": await seal(store)}
+async def _answer_ends(work: Callable[[OnSealed], None], request: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"shards": await _ends(work)}
 
 
 async def _answer_shards(hosted: Hosted, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -16,11 +16,11 @@ from coordinator_server.pipeline.backup.contents import MANIFEST, read_backup
 from coordinator_server.pipeline.backup.cut import HOLD_MS, PATIENCE_S, cut_of_server
 from coordinator_server.pipeline.backup.restore import check_backup, restore
 from coordinator_server.pipeline.backup.take import Moment, Taken, take_backup
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.run import compact, run_python
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal, PipelineError
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
+from tests.support.inputs import plan_shard
 from tests.support.segments import coordinator_log, write_meta, write_segments
 
 SHARD = "__consumer_offsets-3"
@@ -59,7 +59,8 @@ def state(data_dir: Path, shard: str, upto: int) -> tuple[int, str]:
 
 def ends(data_dir: Path, shard: str) -> list[int]:
     """Where batches end, of all segments."""
-    from coordinator_server.pipeline.input.files import full_input, read_batches
+    from coordinator_server.pipeline.input.files import read_batches
+    from tests.support.inputs import full_input
 
     bases = sorted(int(path.stem) for path in (data_dir / shard).glob("*.log"))
     return [header.next_offset for file in full_input(data_dir / shard, bases[-1])[1] for _, _, header in read_batches(file)]

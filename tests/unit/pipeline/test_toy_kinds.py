@@ -12,13 +12,13 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.cli.clean import clean
 from coordinator_server.kinds import KINDS, Kind
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.cleanable import cleanable
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.input.files import compacted_input
 from coordinator_server.pipeline.kafka.exporter import export_kafka
 from coordinator_server.pipeline.kafka.files import KafkaDir
 from coordinator_server.pipeline.progress import Progress
@@ -27,6 +27,7 @@ from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.pipeline.rules import RULES, Keyed
 from coordinator_server.server.hosting.cleaner import Clean
 from protocol.record_batch import Record
+from tests.support.inputs import compacted_input
 from tests.support.kafka_partition import plain, segment, write_partition
 from tests.support.kind_logs import batches_of
 from tests.support.segments import START_MS, Batch, append_segments, write_segments

@@ -8,8 +8,9 @@ from typing import Any
 from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.checkpoint import DATA, Block, Checkpoint, in_order, write_checkpoint
+from coordinator_server.log.jobs import Block, LayerSummary, in_order
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.checkpoint import DATA, Checkpoint
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 
@@ -40,7 +41,7 @@ def test_what_the_index_states_is_read_without_blocks(tmp_path: Path) -> None:
     """Keys, rows and bounds."""
     shard_dir = tmp_path / "s-0"
     with LayerAttempt(shard_dir, 10) as attempt:
-        write_checkpoint(attempt, in_order([Block("a", b"1", 7, (3, -1)), Block("b", b"22", 2, (0, 5))]), [])
+        attempt.add_checkpoint(in_order([Block("a", b"1", 7, (3, -1)), Block("b", b"22", 2, (0, 5))]), [])
         publish(attempt.finish(LayerSummary(0, 0, None, ""), ()), shard_dir, 10)
     layer = open_layer(shard_dir, 10)
     (layer.path / DATA).write_bytes(b"???")

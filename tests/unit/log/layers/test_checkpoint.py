@@ -11,9 +11,10 @@ import pytest
 from crc32c import crc32c
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, Checkpoint, in_order, write_checkpoint
-from coordinator_server.log.layers.layer import FileEntry, Layer, layer_with_checkpoint, open_layer
+from coordinator_server.log.jobs import Block, FileEntry, LayerSummary, in_order
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Checkpoint
+from coordinator_server.log.layers.layer import Layer, layer_with_checkpoint, open_layer
 from tests.support.log import batch
 
 SUMMARY = LayerSummary(0, 0, None, "")
@@ -22,7 +23,7 @@ SUMMARY = LayerSummary(0, 0, None, "")
 def layer_with(shard_dir: Path, blocks: list[Block], rest: list[bytes] = [], to_offset: int = 10) -> Layer:  # noqa: B006
     shard_dir.mkdir(exist_ok=True)
     with LayerAttempt(shard_dir, to_offset) as attempt:
-        write_checkpoint(attempt, in_order(blocks), rest)
+        attempt.add_checkpoint(in_order(blocks), rest)
         path = attempt.finish(SUMMARY, ())
     assert publish(path, shard_dir, to_offset)
     return open_layer(shard_dir, to_offset)

@@ -8,7 +8,8 @@ import pytest
 
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import layer_offsets, layer_path
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, clean_attempts, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, clean_attempts, publish
 from coordinator_server.log.layers.layer import Layer, layer_to_load, newest_valid_layer, open_layer
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import iter_records, read_header

@@ -16,7 +16,8 @@ import pytest
 from coordinator_server.config import Config
 from coordinator_server.log.errors import OutcomeUnknown
 from coordinator_server.log.file_names import layer_offsets
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.retention import Removable, Retention, SealedSegment, removable
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append

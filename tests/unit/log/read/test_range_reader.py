@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog, Unavailable
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.read import range_reader as module
 from coordinator_server.log.read.range_reader import FilePosition

@@ -9,8 +9,8 @@ import pytest
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import layer_path, segment_path
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.checkpoint import Block, write_checkpoint
+from coordinator_server.log.jobs import Block, LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.read.segment_reader import Span, read_span
 from coordinator_server.log.read.shard_reader import latest_time, open_checkpoint, read_from
 from coordinator_server.log.shards import Append
@@ -55,7 +55,7 @@ def layer(disk: SimulatedDisk, to_offset: int, times: list[int], kept: Iterable[
     with LayerAttempt(DIRECTORY, to_offset, storage=disk) as attempt:
         for offset in kept or range(to_offset):
             attempt.append(offset, batch(offset, value(offset), at_ms=times[offset]))
-        write_checkpoint(attempt, [Block("g", b"data", 1, (0, 0))], [])
+        attempt.add_checkpoint([Block("g", b"data", 1, (0, 0))], [])
         assert publish(attempt.finish(LayerSummary(to_offset, 0, None, ""), []), DIRECTORY, to_offset, disk)
 
 

@@ -13,8 +13,9 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import GROUPS, KINDS, Kind, partition_counts
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.file_names import layer_offsets
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, in_order, write_checkpoint
+from coordinator_server.log.jobs import Block, LayerSummary, in_order
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Report
@@ -137,7 +138,7 @@ def test_damage_to_a_checkpoint_is_told(data: Path, name: str, position: int, to
         for each in batches:
             attempt.append(read_header(each).base_offset, each)
         attempt.close()
-        write_checkpoint(attempt, in_order(Block(group, b"abcd", 1, (0, -1)) for group in ("g", "h")), batches[:1])
+        attempt.add_checkpoint(in_order(Block(group, b"abcd", 1, (0, -1)) for group in ("g", "h")), batches[:1])
         publish(attempt.finish(LayerSummary(0, 0, None, ""), ()), layer.path.parent, layer.to_offset)
     assert check(str(data)).damage == []
 

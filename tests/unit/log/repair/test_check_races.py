@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.file_names import layer_path
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.check_shard import ShardCheck

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.write.frames import SECTOR, Head, ShardEnd, encode_frame, encode_head, entry_header, shard_prefix

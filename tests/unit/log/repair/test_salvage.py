@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.repair import salvage as module
 from coordinator_server.log.repair.batch_scan import WholeBatch, scan_batches
 from coordinator_server.log.repair.check import check

@@ -81,6 +81,31 @@ def test_seal_starts_new_segments(log: OpenLog, disk: SimulatedDisk) -> None:
     assert segments(disk, 0) == {"00000000000000000000.log": len(batch(0, count=3)), "00000000000000000003.log": 0}
 
 
+def test_readers_get_what_is_durable_without_a_seal(log: OpenLog, disk: SimulatedDisk) -> None:
+    """What waits is written, and neither synced nor sealed: no segment begins, and the disk has nothing to wait for."""
+    log.append(append(0, 0, count=3), append(1, 0))
+    disk.calls.clear()
+
+    outcome: list[object] = []
+    log.store.write_out(outcome.append)
+    log.run()
+
+    assert outcome == [{shard(0): 3, shard(1): 1}]
+    assert segments(disk, 0) == {"00000000000000000000.log": len(batch(0, count=3))}
+    assert {name for name, _ in disk.calls} <= {"pwrite"}
+
+
+def test_readers_are_refused_after_a_failed_sync(log: OpenLog, disk: SimulatedDisk) -> None:
+    log.append(append(0, 0))
+    disk.fail("sync", errno.EIO, "journal")
+    log.append(append(0, 1))
+    outcome: list[object] = []
+    log.store.write_out(outcome.append)
+    log.run()
+
+    assert [type(each) for each in outcome] == [OutcomeUnknown]
+
+
 def test_seal_while_a_submit_is_in_flight(disk: SimulatedDisk) -> None:
     """Sealing takes what is durable; what becomes durable meanwhile goes to the next segment."""
     log = OpenLog(disk)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.shards import Append
 from coordinator_server.log.store import ReadRange, TimedOffset

@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.errors import GateClosed
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.layer.batches import MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import CONTROL, TRANSACTIONAL, BatchHeader, Record, iter_records, read_header
+from tests.support.inputs import plan_shard
 from tests.support.segments import (
     START_MS,
     Batch,

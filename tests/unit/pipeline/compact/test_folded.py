@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.layer import Layer, newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.errors import GateClosed
-from coordinator_server.pipeline.input.files import InputFile, full_input, read_batches
+from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.rules import RULES, Fold, Folded, rule_of
 from coordinator_server.pipeline.states.share import ShareState
 from coordinator_server.pipeline.states.state import replay_into
@@ -23,6 +23,7 @@ from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, Co
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, StateBatch
 from protocol.record_batch import TRANSACTIONAL, Record, iter_records, read_header
+from tests.support.inputs import full_input, plan_shard
 from tests.support.kind_logs import LOGS, TOPIC_ID, batches_of, share_log
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_segments
 

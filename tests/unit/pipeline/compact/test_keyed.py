@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.kafka.files import Partition
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from coordinator_server.pipeline.states.groups import digest_of, groups_of, replay_batches
 from protocol.record_batch import TRANSACTIONAL, iter_batches, iter_records
+from tests.support.inputs import plan_shard
 from tests.support.kafka_log import kept_log
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import packed, write_log

@@ -19,8 +19,8 @@ from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import Busy
-from coordinator_server.pipeline.input.shards import shard_directories
 from coordinator_server.pipeline.progress import Progress
+from tests.support.inputs import shard_directories
 from tests.support.kind_logs import LOGS
 from tests.support.segments import append_segments, coordinator_log, write_segments
 

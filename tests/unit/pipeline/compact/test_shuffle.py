@@ -13,15 +13,14 @@ from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
 from coordinator_server.pipeline.compact.vector_engine import neighbours
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.columns import Columns, Ints
-from coordinator_server.pipeline.input.files import compacted_input
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import Record
+from tests.support.inputs import compacted_input, plan_shard
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, write_segments
 
 SHARD = "__consumer_offsets-7"

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.layers.attempt import LayerAttempt
-from coordinator_server.log.layers.layer import FileEntry, Layer, Manifest
+from coordinator_server.log.layers.layer import Layer, Manifest
 from coordinator_server.pipeline.compact.engine import PythonEngine
-from coordinator_server.pipeline.input.files import compacted_input
 from protocol.control_records import control_type
 from protocol.record_batch import iter_records, read_header
+from tests.support.inputs import compacted_input
 from tests.support.kafka_partition import marker, of_transaction, plain
 from tests.support.random_log import end_of, write_log
 from tests.support.segments import offset_key, offset_value

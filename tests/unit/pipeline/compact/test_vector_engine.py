@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from coordinator_server.log.layers.attempt import publish
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.layer.record_digest import digest_records
 from coordinator_server.pipeline.states.state import replay_into
 from coordinator_server.pipeline.states.transactions import TransactionalIdsState
 from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.record_batch import Record, iter_batches
+from tests.support.inputs import plan_shard
 from tests.support.kind_logs import transaction_log
 from tests.support.random_log import write_log
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments

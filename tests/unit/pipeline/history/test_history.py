@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.provenance import (
@@ -35,7 +36,6 @@ from coordinator_server.pipeline.history.new_records import Gap, new_records
 from coordinator_server.pipeline.history.rows import UNKNOWN, operation_of
 from coordinator_server.pipeline.history.tables import SCHEMAS
 from coordinator_server.pipeline.input.columns import Irregular
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.progress import Progress
 from protocol.batch_builder import BatchBuilder

@@ -11,12 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.pipeline.history import extract
 from coordinator_server.pipeline.history.extract import tables_of
 from coordinator_server.pipeline.history.view_sql import WAITS, view_sql
 from coordinator_server.pipeline.history.views import waits
 from coordinator_server.pipeline.input.columns import Irregular
-from coordinator_server.pipeline.input.files import InputFile
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from protocol.fields import uuid_text
 from protocol.record_batch import Record

@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import DamagedLog
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
-from coordinator_server.pipeline.input.files import (
-    InputFile,
-    compacted_input,
-    first_after,
-    full_input,
-    input_bytes,
-    offset_at,
-    read_batches,
-)
+from coordinator_server.log.jobs import InputFile, LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
+from coordinator_server.pipeline.input.files import first_after, read_batches
 from protocol.record_batch import Record, read_header
+from tests.support.inputs import compacted_input, full_input, input_bytes, offset_at
 from tests.support.segments import START_MS, Batch, encode
 
 Files = list[tuple[str, int, int, bool]]
@@ -144,7 +138,30 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: int, to_off
     path.write_bytes(ten(0))
 
     with pytest.raises(DamagedLog, match=why):
-        list(read_batches(InputFile(str(path), 0, to_offset, is_dense)))
+        list(read_batches(InputFile(str(path), 0, to_offset, is_dense, name if is_dense else 0)))
+
+
+def test_an_open_segment_is_read_up_to_what_is_durable(shard_dir: Path) -> None:
+    """Whatever is behind that: the server goes on writing, and its last batch may be there in part."""
+    (shard_dir / f"{30:020d}.log").write_bytes(ten(30) + ten(40) + ten(50)[:-7])
+    assert history(shard_dir, 30) == [segment(0), segment(10), segment(20)]
+    for upto in (40, 50):
+        *sealed, opened = full_input(shard_dir, upto)[1]
+        assert [file.is_open for file in sealed] == [False] * 3
+        assert (opened.begin, opened.to_offset, opened.is_open) == (30, upto, True)
+        assert [header.base_offset for _, _, header in read_batches(opened)] == list(range(30, upto, 10))
+
+    with pytest.raises(DamagedLog, match="7 of 211 bytes are missing"):
+        list(read_batches(full_input(shard_dir, 51)[1][-1]))
+
+
+def test_a_layer_may_reach_into_the_open_segment_no_further_than_its_end(shard_dir: Path) -> None:
+    """Only what comes after the layer is taken of it."""
+    (shard_dir / f"{30:020d}.log").write_bytes(ten(30))
+    make_layer(shard_dir, 30)
+
+    assert state(shard_dir, 40) == [of_layer(30), (f"{30:020d}.log", 30, 40, True)]
+    assert state(shard_dir, 30) == [of_layer(30)]
 
 
 def test_a_file_of_a_layer_may_have_gaps(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
 from coordinator_server.pipeline.input.retries import Retries
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, is_served, seal
-from coordinator_server.pipeline.input.shards import segment_bases
+from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, durable, is_served, seal
+from tests.support.inputs import segment_bases
 from tests.support.segments import coordinator_log, write_meta, write_segments
 
 SHARD = "__consumer_offsets-7"
@@ -74,6 +74,19 @@ def test_without_a_server_the_log_is_sealed_under_its_lock(tmp_path: Path) -> No
     assert segment_bases(tmp_path / SHARD)[-1] == end
     assert seal(tmp_path) == {SHARD: end}
     assert len(segment_bases(tmp_path / SHARD)) == 4
+
+
+def test_a_reader_has_nothing_sealed(tmp_path: Path) -> None:
+    """It hears how far it can read: of a server in one line, and without one under the lock."""
+    with answering(tmp_path, b'{"ok":true,"shards":{"__consumer_offsets-7":1234}}\n') as asked:
+        assert durable(tmp_path) == {SHARD: 1234}
+    assert [json.loads(line) for line in asked] == [{"op": "write-out"}]
+    (tmp_path / "control.sock").unlink()
+    end = write_segments(tmp_path / SHARD, coordinator_log(1, 9), 3, sealed=False)
+    write_meta(tmp_path)
+
+    assert durable(tmp_path) == {SHARD: end}
+    assert len(segment_bases(tmp_path / SHARD)) == 3
 
 
 def test_a_dead_server_s_socket_is_nobody(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from structlog.testing import capture_logs
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import Block
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
-from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Block, Checkpoint, write_checkpoint
+from coordinator_server.log.layers.checkpoint import DATA, INDEX, REST, Checkpoint, write_checkpoint
 from coordinator_server.log.layers.layer import newest_valid_layer, open_layer
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LOCAL
@@ -21,7 +22,6 @@ from coordinator_server.log.store import LogStore
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.compact.plan import plan_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.sealing import offline_store
@@ -34,6 +34,7 @@ from coordinator_server.runtime.producers import ActiveProducer
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.record_batch import Record, iter_batches
 from tests.support.group import Hard, hard_state
+from tests.support.inputs import plan_shard
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import write_log
 from tests.support.segments import (
@@ -386,11 +387,11 @@ def lose_an_offset(items: Iterable[Any]) -> Any:
 
 
 def lose_a_block(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
-    write_checkpoint(attempt, list(blocks)[1:], rest)
+    write_checkpoint(attempt.add_file, list(blocks)[1:], rest)
 
 
 def damage_a_block(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterable[bytes]) -> None:
-    write_checkpoint(attempt, blocks, rest)
+    write_checkpoint(attempt.add_file, blocks, rest)
     path = attempt.path / DATA
     path.write_bytes(bytes(byte ^ 1 for byte in path.read_bytes()))
 
@@ -400,8 +401,8 @@ def damage_a_block(attempt: LayerAttempt, blocks: Iterable[Block], rest: Iterabl
     ("name", "wrong", "why"),
     [
         ("encode_group", lose_an_offset, "other offsets of group 'group-0"),
-        ("write_checkpoint", lose_a_block, "other groups"),
-        ("write_checkpoint", damage_a_block, "checksum"),
+        ("add_checkpoint", lose_a_block, "other groups"),
+        ("add_checkpoint", damage_a_block, "checksum"),
     ],
 )
 def test_a_checkpoint_that_differs_from_its_records_is_not_published(
@@ -411,7 +412,7 @@ def test_a_checkpoint_that_differs_from_its_records_is_not_published(
     records = [Record(n, START_MS, offset_key(f"group-0{n % 3}", "orders", n), offset_value(n)) for n in range(9)]
     write_segments(shard_dir, [Batch(tuple(records))])
     monkeypatch.setattr(checkpoint, "RECORDS_AT_ONCE", at_once)
-    monkeypatch.setattr(checkpoint, name, wrong)
+    monkeypatch.setattr(LayerAttempt if name == "add_checkpoint" else checkpoint, name, wrong)
     plan = plan_shard(shard_dir)
     assert plan is not None
 

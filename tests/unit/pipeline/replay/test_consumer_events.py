@@ -31,6 +31,7 @@ from tests.support.consumer_records import (
     target_epoch,
 )
 from tests.support.heartbeats import Beats
+from tests.support.inputs import SealedShard
 from tests.support.segments import START_MS, Batch, group_key, group_value, write_meta, write_segments
 from tests.support.share_group_records import share_epoch, share_gone, shared_work
 
@@ -60,7 +61,7 @@ def log_of(tmp_path: Path, *operations: list[Pair], by: Attribution | None = Non
 
 def told(shard: Path, names: TopicNames | None = None, *, of: str = " of client of [a-z] at 10.0.0.7") -> list[str]:
     """The lines that ``groups why`` prints, without their times, and without the clients of members."""
-    found = events(shard, GroupLedger(GROUP, names or TopicNames(shard.parent, END)), END)
+    found = events(SealedShard(shard), GroupLedger(GROUP, names or TopicNames(shard.parent, 1)), END)
     return [re.sub(of or "$^", "", event_line(each).partition("Z  ")[2]) for each in found]
 
 
@@ -128,7 +129,7 @@ def test_members_are_told_with_their_clients(tmp_path: Path) -> None:
     shard = log_of(tmp_path, *rebalance(GROUP))
 
     lines = told(shard, of="")
-    found = list(events(shard, GroupLedger(GROUP), END))
+    found = list(events(SealedShard(shard), GroupLedger(GROUP), END))
 
     assert lines[4] == "b of client of b at 10.0.0.7 in epoch 3: waits for a of client of a at 10.0.0.7 to give up orders-1"
     assert lines[9] == "a of client of a at 10.0.0.7 is gone, orders-0 is free"
@@ -172,7 +173,7 @@ def test_conversions_between_the_protocols(tmp_path: Path) -> None:
         [member(GROUP, "d"), group_epoch(GROUP, 2)],
     )
 
-    found = events(shard, GroupLedger(GROUP), END)
+    found = events(SealedShard(shard), GroupLedger(GROUP), END)
 
     assert [each.what for each in found] == [
         "generation",
@@ -199,7 +200,7 @@ def test_a_classic_group_that_a_member_of_the_consumer_protocol_joins(tmp_path: 
     beats.member("m").join()
     operations = [[pair(each.key, each.value, each.value_version) for each in records] for records in (classic, beats.records)]
 
-    found = events(log_of(tmp_path, *operations), GroupLedger(GROUP), END)
+    found = events(SealedShard(log_of(tmp_path, *operations)), GroupLedger(GROUP), END)
 
     last = [event_line(each).partition("Z  ")[2] for each in found][-6:]
     topic = uuid_text((1).to_bytes(16))
@@ -217,7 +218,7 @@ def test_the_group_at_a_moment(tmp_path: Path) -> None:
     """Its epochs, and the assignment of each member."""
     shard = log_of(tmp_path, *rebalance(GROUP))
 
-    then = group_at(shard, GROUP, START_MS + 2000, END, TopicNames(tmp_path, END)).group
+    then = group_at(SealedShard(shard), GROUP, START_MS + 2000, END, TopicNames(tmp_path, 1)).group
 
     assert then is not None
     assert (then.type, then.epoch, then.assignment_epoch, then.state) == ("consumer", 3, 3, "Reconciling")
@@ -230,7 +231,9 @@ def test_the_group_at_a_moment(tmp_path: Path) -> None:
 def test_only_what_there_is_to_say_is_in_the_answer(tmp_path: Path) -> None:
     """An event of the one protocol has no fields of the other."""
     [first, second, *_] = events(
-        log_of(tmp_path, rebalance(GROUP)[0], [current(GROUP, "a", 2, {ORDERS: [0]}, UNREVOKED)]), GroupLedger(GROUP), END
+        SealedShard(log_of(tmp_path, rebalance(GROUP)[0], [current(GROUP, "a", 2, {ORDERS: [0]}, UNREVOKED)])),
+        GroupLedger(GROUP),
+        END,
     )
 
     assert first == Event(START_MS, "epoch", members=1, epoch=2)

@@ -16,6 +16,7 @@ from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.group_events import Event
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.replay.group_timeline import events, group_at
+from tests.support.inputs import SealedShard
 from tests.support.kafka_partition import COMMIT, marker, of_transaction, plain
 from tests.support.random_log import packed, write_log
 from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value, write_meta
@@ -50,7 +51,7 @@ def test_generations_and_deletions_are_events(tmp_path: Path) -> None:
         plain(8, (group_key(GROUP), None)),
     )
 
-    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
+    assert told(events(SealedShard(shard_dir), GroupLedger(GROUP), END)) == [
         (0, "created", 0, 0, 0),
         (1, "generation", 1, 2, 0),
         (2, "offsets committed", None, None, 2),
@@ -68,7 +69,7 @@ def test_deletions_of_offsets_are_told_apart_from_what_is_next_to_them(tmp_path:
         plain(0, (offset_key(GROUP, "t", 0), None), (group_key(GROUP), group_value(1, [])), (offset_key(GROUP, "t", 1), None)),
     )
 
-    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
+    assert told(events(SealedShard(shard_dir), GroupLedger(GROUP), END)) == [
         (0, "offsets deleted", None, None, 1),
         (0, "empty", 1, 0, 0),
         (0, "offsets deleted", None, None, 1),
@@ -85,7 +86,7 @@ def test_other_groups_are_passed_over_and_transactions_count_at_their_end(tmp_pa
         packed(plain(3, (group_key("h"), None), (group_key(GROUP), group_value(3, ["a"]))), GZIP),
     )
 
-    assert told(events(shard_dir, GroupLedger(GROUP), END)) == [
+    assert told(events(SealedShard(shard_dir), GroupLedger(GROUP), END)) == [
         (2, "offsets committed", None, None, 1),
         (3, "generation", 3, 1, 0),
     ]
@@ -104,7 +105,7 @@ def test_a_group_is_as_it_was_at_a_time(tmp_path: Path, at: int, offset: int, va
         plain(4, (offset_key(GROUP, "t", 0), offset_value(11))),
     )
 
-    found = group_at(shard_dir, GROUP, START_MS + at, END)
+    found = group_at(SealedShard(shard_dir), GROUP, START_MS + at, END)
 
     assert (found.shard, found.offset) == (SHARD, offset)
     assert (None if found.group is None else [each.offset for each in found.group.offsets]) == (
@@ -117,7 +118,7 @@ def test_a_record_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
     shard_dir = log_of(tmp_path, plain(0, (offset_key(GROUP, "t", 0), b"\0\4\1")))
 
     with pytest.raises(DamagedLog, match="a record that cannot be read"):
-        group_at(shard_dir, GROUP, START_MS, END)
+        group_at(SealedShard(shard_dir), GROUP, START_MS, END)
 
 
 def test_a_time_before_the_history_is_refused(tmp_path: Path) -> None:
@@ -134,14 +135,14 @@ def test_a_time_before_the_history_is_refused(tmp_path: Path) -> None:
         path.unlink()
 
     with pytest.raises(CannotRun, match="begins at offset 4"):
-        group_at(shard_dir, GROUP, START_MS + 2, END)
-    assert group_at(shard_dir, GROUP, START_MS + 3, END).offset == 4
+        group_at(SealedShard(shard_dir), GROUP, START_MS + 2, END)
+    assert group_at(SealedShard(shard_dir), GROUP, START_MS + 3, END).offset == 4
 
 
 def test_a_shard_that_was_never_written_mentions_no_group(tmp_path: Path) -> None:
     for ask in (
-        lambda: events(tmp_path / SHARD, GroupLedger(GROUP), END),
-        lambda: group_at(tmp_path / SHARD, GROUP, START_MS, END),
+        lambda: events(SealedShard(tmp_path / SHARD), GroupLedger(GROUP), END),
+        lambda: group_at(SealedShard(tmp_path / SHARD), GROUP, START_MS, END),
     ):
         with pytest.raises(PipelineError, match="does not mention group group-1"):
             ask()
@@ -168,6 +169,6 @@ def salvaged(tmp_path: Path) -> Path:
 )
 def test_a_salvaged_history(salvaged: Path, group: int, at: int, exists: bool, lost_to: int) -> None:
     """What is before the damage is there; behind the layer all is; in between it is said that something is missing."""
-    found = group_at(salvaged, f"group-{group}", START_MS + at, 6)
+    found = group_at(SealedShard(salvaged), f"group-{group}", START_MS + at, 6)
 
     assert (found.group is not None, found.lost_to) == (exists, lost_to)

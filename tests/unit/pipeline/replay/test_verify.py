@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.log.layers.attempt import LayerAttempt, LayerSummary, publish
+from coordinator_server.log.jobs import LayerSummary
+from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.repair.salvage import salvage
 from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
