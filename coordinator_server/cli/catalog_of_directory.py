@@ -30,7 +30,7 @@ from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import check_unused, is_log
 from coordinator_server.ops.logging import configure
-from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.retries import Retries
 from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, enter_offline_store
 from coordinator_server.server.control.catalog_operations import CHANGE_OF_QUOTAS, CHANGE_OF_USERS, Change
@@ -98,6 +98,8 @@ def on_directory(options: argparse.Namespace, subject: Subject, act: Act) -> int
             else:
                 check_data_dir(options.data_dir)
                 answer = asyncio.run(_acted(options, subject, act, stack))
+    except CannotRun as error:
+        return complain(error, 2)
     except (PipelineError, LogError, Refused, OSError) as error:
         return complain(error, 1)
     return print_answer(options.output, answer)

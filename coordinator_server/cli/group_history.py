@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from heapq import merge
 from operator import attrgetter
@@ -25,7 +24,7 @@ from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
 from coordinator_server.log.jobs import JobShard
-from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.sealing import ask_server, durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.group_events import in_runs
@@ -88,8 +87,6 @@ def _owners(options: argparse.Namespace) -> None:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    if options.time > time.time() * 1000:
-        raise CannotRun(f"--at {shown(options.time)} is in the future")
     before, then = _groups_at(options, _END_OF_TIME, options.time)
     if then.group is None:
         raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}: nothing to restore")

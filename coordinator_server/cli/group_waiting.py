@@ -22,9 +22,12 @@ from coordinator_server.runtime.partitioner import partition_for
 
 def show_waiting(options: argparse.Namespace) -> None:
     """Print a row for each thing that the groups wait for. Raises PipelineError."""
-    found = holdups(options.data_dir, options.group)
-    if found is None:
+    answer = _ask(options.data_dir, options.group)
+    if answer is None:
         raise PipelineError(f"no server runs on {options.data_dir}: only a running server knows who is late")
+    if answer["unknown"]:
+        raise PipelineError(f"there is no group {', '.join(answer['unknown'])}")
+    found = msgspec.convert(answer["holdups"], list[Holdup])
     named = ", ".join(options.group)
     empty = f"nothing holds up {named}" if named else "nothing holds up any group"
     print_answer(options.output, Answer([_row(each, time.time() * 1000) for each in found], empty=empty))
@@ -32,13 +35,17 @@ def show_waiting(options: argparse.Namespace) -> None:
 
 def holdups(data_dir: Path, group_ids: Sequence[str] = ()) -> list[Holdup] | None:
     """Ask the server that runs on a directory what some groups wait for, or all. None if no server runs. Raises PipelineError."""
+    answer = _ask(data_dir, group_ids)
+    return None if answer is None else msgspec.convert(answer["holdups"], list[Holdup])
+
+
+def _ask(data_dir: Path, group_ids: Sequence[str]) -> dict[str, Any] | None:
     request: dict[str, Any] = {"op": "holdups"}
     if group_ids:
         partitions = identity_of(data_dir).partition_count(GROUPS.topic)
         shards = sorted({f"{GROUPS.topic}-{partition_for(each, partitions)}" for each in group_ids})
         request |= {"groups": list(group_ids), "shards": shards}
-    answer = ask_server(data_dir, request)
-    return None if answer is None else msgspec.convert(answer["holdups"], list[Holdup])
+    return ask_server(data_dir, request)
 
 
 def _row(each: Holdup, now_ms: float) -> Row:

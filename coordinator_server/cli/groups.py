@@ -22,7 +22,7 @@ from coordinator_server.cli.engines import add_log_argument, add_no_wait_argumen
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
 from coordinator_server.cli.timelines import add_timeline_arguments
-from coordinator_server.cli.times import MOMENT, moment_ms
+from coordinator_server.cli.times import MOMENT, moment_ms, past_ms
 
 EPILOG = """\
 examples:
@@ -180,7 +180,7 @@ def _add_history(actions: Any) -> None:
     add_timeline_arguments(why, "each commit by itself; without it, more than five of one client are one line")
     why.add_argument("--follow", action="store_true", help="go on with what happens; asks the server that runs on --data-dir")
     at = _add_group(add_action(actions, "at", "the group and its offsets at a moment", EPILOG))
-    at.add_argument("time", type=moment_ms, metavar="TIME", help=MOMENT)
+    at.add_argument("time", type=past_ms, metavar="TIME", help=MOMENT)
     owners = _add_group(add_action(actions, "owners", "who had a partition when, and for how long nobody had it", EPILOG))
     owners.add_argument(
         "--topic",
@@ -197,7 +197,7 @@ def _add_history(actions: Any) -> None:
     restore = _add_group(
         add_action(actions, "restore", "restore the offsets of a group without members to those of a moment", EPILOG)
     )
-    restore.add_argument("--at", type=moment_ms, required=True, metavar="TIME", dest="time", help=MOMENT)
+    restore.add_argument("--at", type=past_ms, required=True, metavar="TIME", dest="time", help=MOMENT)
     doing = restore.add_mutually_exclusive_group()
     doing.add_argument("--dry-run", action="store_true", help="show what would change (the default)")
     doing.add_argument("--execute", action="store_true", help="restore: one operation of the running server, recorded in the log")

@@ -20,7 +20,7 @@ from coordinator_server.cli.engines import add_engine_arguments, add_log_argumen
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
-from coordinator_server.cli.times import MOMENT, moment_ms
+from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import CannotRun
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     view = parser.add_argument_group("views", "With --sql nothing is read or written, and --data-dir is not needed.")
     view.add_argument("--sql", choices=tuple(VIEWS), help="print the query of a view over the tables in --out")
     view.add_argument("--dialect", choices=tuple(DIALECTS), default=DUCKDB, help="who runs the query (%(default)s)")
-    view.add_argument("--at", type=moment_ms, metavar="TIME", help=f"the view at a past moment: {MOMENT}")
+    view.add_argument("--at", type=past_ms, metavar="TIME", help=f"the view at a past moment: {MOMENT}")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from coordinator_server.cli.engines import add_log_argument, retries_of
 from coordinator_server.cli.group_words import partitions_text
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
-from coordinator_server.cli.times import MOMENT, moment_ms, shown
+from coordinator_server.cli.times import MOMENT, past_ms, shown
 from coordinator_server.cli.unknown import tell_unknown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir, seal
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _offset_or_moment(text: str) -> int | Moment:
-    return int(text) if text.isdecimal() else Moment(moment_ms(text))
+    return int(text) if text.isdecimal() else Moment(past_ms(text))
 
 
 def _digests(states: list[ShardState]) -> Iterator[str]:

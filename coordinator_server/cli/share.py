@@ -21,7 +21,7 @@ from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
 from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
-from coordinator_server.cli.times import MOMENT, moment_ms
+from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.client.errors import Refused
 from coordinator_server.pipeline.input.sealing import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = add_actions(parser)
     describe = _action(actions, "describe", "where each share partition starts, what is in flight, and which batch is stuck")
     at = _action(actions, "at", "the same at a moment")
-    at.add_argument("time", type=moment_ms, metavar="TIME", help=MOMENT)
+    at.add_argument("time", type=past_ms, metavar="TIME", help=MOMENT)
     why = _action(actions, "why", "every change of the share partitions: deliveries, acknowledgements, and who made it")
     for each in (describe, at, why):
         each.add_argument("--topic", metavar="NAME", help="only this topic, by name or id")

@@ -25,15 +25,30 @@ def moment_ms(text: str, now_ms: int | None = None) -> int:
     """
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     words = text.strip().lower()
-    if ago := _AGO.fullmatch(words):
-        return now_ms - duration_ms(ago[1])
     try:
+        if ago := _AGO.fullmatch(words):
+            return _after_1970(now_ms - duration_ms(ago[1]))
         if clock := _CLOCK.fullmatch(words):
             return _at_clock(clock[1], clock[2], now_ms)
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time such as {MOMENT}") from None
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def past_ms(text: str, now_ms: int | None = None) -> int:
+    """Parse a moment whose state is asked for: one that has not come has none yet. For argparse."""
+    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    at_ms = moment_ms(text, now_ms)
+    if at_ms > now_ms:
+        raise argparse.ArgumentTypeError(f"{text!r} is in the future: {shown(at_ms)}, and now it is {shown(now_ms)}")
+    return at_ms
+
+
+def _after_1970(at_ms: int) -> int:
+    if at_ms < 0:
+        raise ValueError(at_ms)
+    return at_ms
 
 
 def _at_clock(day: str | None, clock: str, now_ms: int) -> int:

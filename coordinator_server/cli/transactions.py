@@ -15,7 +15,7 @@ from coordinator_server.cli.answers import add_execute_argument, add_output_argu
 from coordinator_server.cli.cluster_command import add_cluster_arguments, refuse_both
 from coordinator_server.cli.engines import add_no_wait_argument
 from coordinator_server.cli.timelines import add_timeline_arguments
-from coordinator_server.cli.times import MOMENT, moment_ms
+from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.config import ConfigError
 
 EPILOG = """\
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed.add_argument("--open", action="store_true", help="only those with an open transaction")
     described = add_action(actions, "describe", "one transactional id, its partitions, and the groups that wait for it", EPILOG)
     for each in (listed, described):
-        each.add_argument("--at", type=moment_ms, metavar="TIME", help=f"with --data-dir, at a moment: {MOMENT}")
+        each.add_argument("--at", type=past_ms, metavar="TIME", help=f"with --data-dir, at a moment: {MOMENT}")
     why = add_action(actions, "why", "every transaction of an id: who began it, its groups, its end and the reason", EPILOG)
     hung = add_action(
         actions, "hanging", "transactions that are open in the log of groups, and that no transactional id will end", EPILOG

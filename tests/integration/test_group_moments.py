@@ -297,7 +297,7 @@ def test_waiting_names_who_is_late(tmp_path: Path) -> None:
     }
     assert all(0 < each["out_in_s"] < 60 and each["since"] for each in rows)
     assert one["member"] == late[groups[1][1]]
-    assert (none.returncode, none.stdout, none.stderr) == (0, "", "coordinator-server: nothing holds up nobody\n")
+    assert (none.returncode, none.stdout, none.stderr) == (1, "", "coordinator-server: there is no group nobody\n")
     stopped = command(*words)
     assert (stopped.returncode, stopped.stderr.count("\n")) == (1, 1)
     assert "only a running server knows who is late" in stopped.stderr

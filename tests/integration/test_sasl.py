@@ -361,7 +361,7 @@ def test_what_users_refuses(server: Guarded, tmp_path: Path, capsys: pytest.Capt
     for problem, words in cases.items():
         assert main(["users", *words]) == 2
         assert problem in capsys.readouterr().err
-    assert main(["users", "list", "--data-dir", str(tmp_path)]) == 1
+    assert main(["users", "list", "--data-dir", str(tmp_path)]) == 2
     assert "is no data directory" in capsys.readouterr().err
 
 

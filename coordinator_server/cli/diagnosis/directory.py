@@ -84,6 +84,10 @@ def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
         action = "the supervisor restarts it; if that does not help, look at the server's log"
         yield Finding(PROBLEM, "server", f"loop {each['loop']} does not serve: {each['stage']}", action)
     yield from _check_starts(loops)
+    for each in loops:
+        if each.get("refuses"):
+            action = "make room on the disk, or mend it: no restart is needed, and clients try again meanwhile"
+            yield Finding(PROBLEM, "server", f"loop {each['loop']} refuses changes: {each['refuses']}", action)
     if away:
         return
     status: Sequence[Mapping[str, Any]] = answer["status"]

@@ -20,6 +20,7 @@ from typing import Any, Final
 import msgspec
 import structlog
 
+from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.jobs import CONTROL_SOCKET
 from coordinator_server.server.cluster.unix import Peer, admit_peer, place_for_socket
 from coordinator_server.server.control.json_pieces import json_pieces
@@ -113,6 +114,9 @@ async def run_operation(operations: Mapping[str, Operation], request: Mapping[st
         return {"ok": True, **await operation(request)}
     except Refusal as refused:
         return {"ok": False, "error": str(refused)} | ({"temporary": True} if refused.is_temporary else {})
+    except Unavailable as unavailable:
+        # As on a full disk: the log's own line says so, and what to do.
+        return {"ok": False, "error": str(unavailable)}
     except Exception as failure:
         log.exception("control-failed", op=request.get("op"))
         return {"ok": False, "error": str(failure) or type(failure).__name__}

@@ -4,7 +4,8 @@
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
 
 {"op": "holdups", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all
-{"ok": true, "holdups": [{"group_id": "readers", "what": "has not joined again", "member_id": "…", "out_in_ms": 41000, …}]}
+{"ok": true, "holdups": [{"group_id": "readers", "what": "has not joined again", "member_id": "…", "out_in_ms": 41000, …}],
+ "unknown": []}: named groups that do not exist
 
 {"op": "expiring", "shards": ["__consumer_offsets-7"], "group": "readers"}
 {"ok": true, "expiring": [{"topic": "t", "partition": 0, "at_ms": 1764000000000}], "is_known": true}
@@ -80,12 +81,15 @@ async def answer_holdups(node: Node, request: Mapping[str, Any]) -> Mapping[str,
     for group_id in wanted or ():
         named.setdefault(node.partition_of(group_id), []).append(group_id)
     found: list[Holdup] = []
+    unknown: list[str] = []
     for partition in sorted(hosted if wanted is None else hosted & named.keys()):
         candidates = node.groups.read(partition, GroupShard.candidates) if wanted is None else iter(named[partition])
         while portion := list(islice(candidates, GROUPS_PER_STEP)):
             found += node.groups.read(partition, GroupShard.holdups, portion)
+            if wanted is not None:
+                unknown += [each for each in portion if not node.groups.read(partition, GroupShard.has_group, each)]
             await asyncio.sleep(0)
-    return {"holdups": msgspec.to_builtins(found)}
+    return {"holdups": msgspec.to_builtins(found), "unknown": unknown}
 
 
 async def answer_expiring(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:

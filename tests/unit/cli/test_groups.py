@@ -195,8 +195,15 @@ def test_a_dry_run_says_what_the_server_would_refuse(tmp_path: Path, capsys: pyt
 
 
 def test_a_moment_that_has_not_come_is_refused(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["groups", "restore", "g", "--at", "2999-01-01", "--data-dir", str(data)]) == 2
-    assert "--at 2999-01-01T00:00:00.000Z is in the future" in capsys.readouterr().err
+    for words in (
+        ["groups", "restore", "g", "--at"],
+        ["groups", "at", "g"],
+        ["replay", "--at"],
+        ["transactions", "list", "--at"],
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main([*words, "2999-01-01", "--data-dir", str(data)])
+        assert "'2999-01-01' is in the future: 2999-01-01T00:00:00.000Z, and now it is 20" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [MOST_APART, MOST_APART + 1])

@@ -89,7 +89,12 @@ def test_every_moment_may_be_said_in_all_ways(command: str) -> None:
 
 
 def test_every_option_that_takes_a_moment_is_known_here() -> None:
-    others = [f"{command} {each.dest}" for command, found in commands().items() for each in found if each.type is times.moment_ms]
+    others = [
+        f"{command} {each.dest}"
+        for command, found in commands().items()
+        for each in found
+        if each.type in (times.moment_ms, times.past_ms)
+    ]
 
     assert {each.split()[-1] for each in others} <= MOMENTS
 

@@ -119,6 +119,17 @@ def test_a_loop_that_does_not_serve_is_a_problem(data: Path, monkeypatch: pytest
     assert examined(data)["server"] == [("problem", "loop 1 does not serve: starting")]
 
 
+def test_a_loop_whose_log_refuses_is_a_problem(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a full disk: the loop serves, and each commit fails."""
+    loops = [{"loop": 0, "stage": "serving", "refuses": None}, {"loop": 1, "stage": "serving", "refuses": "no room"}]
+    answers = {"health": {"health": loops}, "status": {"status": [STATUS]}}
+    monkeypatch.setattr(directory, "holder_of", lambda _path: Holder(1))
+    monkeypatch.setattr(directory, "ask_server", lambda _dir, request: answers[request["op"]])
+    monkeypatch.setattr(directory, "check_process", lambda _pid: iter(()))
+
+    assert ("problem", "loop 1 refuses changes: no room") in examined(data)["server"]
+
+
 def test_a_loop_that_was_restarted_is_a_warning(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It serves again, and why it died is worth a look."""
     loops = [{"loop": 0, "stage": "serving", "starts": 1}, {"loop": 1, "stage": "serving", "starts": 3}]

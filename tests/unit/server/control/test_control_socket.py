@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from structlog.testing import capture_logs
+
+from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.jobs import CONTROL_SOCKET
-from coordinator_server.server.control.control_socket import MAX_LINE_BYTES, ControlSocket
+from coordinator_server.server.control.control_socket import MAX_LINE_BYTES, ControlSocket, run_operation
 
 
 async def ask(data_dir: Path, *lines: bytes) -> list[Any]:
@@ -40,6 +43,18 @@ async def test_an_operation_is_answered_on_its_line(tmp_path: Path) -> None:
     assert answers[1] == {"ok": False, "error": "the disk is full"}
     assert answers[2] == {"ok": False, "error": "unknown op; there are: seal"}
     assert [answer["ok"] for answer in answers[3:]] == [False, False]
+
+
+async def test_a_log_that_cannot_write_refuses_without_a_traceback() -> None:
+    """A full disk is no bug of the operation."""
+
+    async def full(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise Unavailable("no space left")
+
+    with capture_logs() as lines:
+        answer = await run_operation({"seal": full}, {"op": "seal"})
+
+    assert (answer, lines) == ({"ok": False, "error": "no space left"}, [])
 
 
 async def test_only_the_servers_user_may_speak_to_it(tmp_path: Path) -> None:
