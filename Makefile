@@ -14,7 +14,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate differential storm chaos interop mutants check format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -95,6 +95,9 @@ check: with-dev ## style, types, import direction, generated code, sizes of file
 	@$(BIN)/python -m protocol.generate --check
 	@$(BIN)/python scripts/check_sizes.py
 	@$(BIN)/python scripts/check_commits.py
+
+structure: with-run ## the rooms of each package, from the top floor down: files, lines, and which rooms each imports; ARGS=coordinator_server/server for one
+	@$(BIN)/python scripts/structure.py $(ARGS)
 
 format: with-dev ## format the code, and fix what the linter can fix
 	@$(BIN)/ruff check --fix .
