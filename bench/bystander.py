@@ -4,8 +4,8 @@
     python -m bench.bystander --kafka            and a Kafka broker
     python -m bench.bystander --only fifty --seconds 60 --seed 7
 
-The bystander is a process that sends an ApiVersions request every 10 ms. Its longest wait is printed, and the resident memory of the
-server before the attack and after it, when all its connections have ended.
+The bystander is a process that sends an ApiVersions request every 10 ms. Its longest wait is printed, and the resident memory of
+the server before the attack and after it, when all its connections have ended.
 """
 
 from __future__ import annotations

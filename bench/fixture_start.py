@@ -2,11 +2,11 @@
 
     python -m bench.fixture_start [--rounds 50] [--kfake] [--kafka] [--kafka-rounds 5] [--json FILE]
 
-The fixture's first server starts the template; its later ones are forks. ``restart`` and ``kill`` follow it. ``serve --ephemeral`` is a
-command's start, as tests in other languages see it. kfake (Go) is measured twice: as a command, and as a Go test sees it, from
-NewCluster until that returns, without a client. Kafka is a broker in KRaft mode as the repository's tests start it, formatted
-directory included: what testcontainers does, without the container. Starts that tests do not wait for (the build of kfake, the
-download of jars) are not counted. Medians, and the slowest of ten percent.
+The fixture's first server starts the template; its later ones are forks. ``restart`` and ``kill`` follow it.
+``serve --ephemeral`` is a command's start, as tests in other languages see it. kfake (Go) is measured twice: as a command, and as
+a Go test sees it, from NewCluster until that returns, without a client. Kafka is a broker in KRaft mode as the repository's tests
+start it, formatted directory included: what testcontainers does, without the container. Starts that tests do not wait for (the
+build of kfake, the download of jars) are not counted. Medians, and the slowest of ten percent.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python -m bench.group_steps [--members 1000] [--topics 5000] [--rounds 5]
 
-`operation` makes the records, `encoding` their bytes, and `replay` changes the state; all three are one step, between which nobody else is served.
+`operation` makes the records, `encoding` their bytes, and `replay` changes the state; all three are one step,
+between which nobody else is served.
 
     conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
     many topics   the first heartbeat of a group names many topics, none of which the server has hashed before

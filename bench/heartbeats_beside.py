@@ -2,9 +2,9 @@
 
     python -m bench.heartbeats_beside [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--only 'commit 10'] [--rounds 5] [--seconds 3]
 
-200 connections commit, one request each at a time. 200 members of other groups send a heartbeat every 0.1 s, evenly spread, each over a
-connection of its own. The servers run side by side and take turns; medians of the rounds are printed. The two loads come from a process
-each, so that heartbeats do not wait in the generator.
+200 connections commit, one request each at a time. 200 members of other groups send a heartbeat every 0.1 s, evenly spread, each
+over a connection of its own. The servers run side by side and take turns; medians of the rounds are printed. The two loads come
+from a process each, so that heartbeats do not wait in the generator.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     python -m bench.hot --only 'commit 1' --profile  where the time goes
     python -m bench.hot --against ../other           this tree and another one (or another python, with a wheel in it) in turns
 
-A real Daemon on a directory in memory with ``log.flush=os``; frames are handed to its connections as uvloop would, and a turn ends when
-all of them are answered. Time is that of the loop's thread alone, so that what else the machine does matters little; the least of the
-rounds is printed, which is the figure that noise spoils least.
+A real Daemon on a directory in memory with ``log.flush=os``; frames are handed to its connections as uvloop would, and a turn
+ends when all of them are answered. Time is that of the loop's thread alone, so that what else the machine does matters little;
+the least of the rounds is printed, which is the figure that noise spoils least.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--interval 5] [--seconds 20] [--kafka] [--ours 'WORDS']
 
-Every member has a connection of its own and sends a heartbeat each --interval seconds, which is the default of the consumer protocol; classic
-members are usually set to 3. The groups settle first. The heartbeats that are measured come from the load generator, evenly spread, over new
-connections; meanwhile the processor time of the server is read from /proc.
+Every member has a connection of its own and sends a heartbeat each --interval seconds, which is the default of the consumer
+protocol; classic members are usually set to 3. The groups settle first. The heartbeats that are measured come from the load
+generator, evenly spread, over new connections; meanwhile the processor time of the server is read from /proc.
 """
 
 from __future__ import annotations

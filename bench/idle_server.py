@@ -1,4 +1,5 @@
-"""A uvloop server that does nothing: cuts the input into frames and answers each with the same bytes. The limit for a server in Python.
+"""A uvloop server that does nothing: cuts the input into frames and answers each with the same bytes.
+The limit for a server in Python.
 
     python -m bench.idle_server ANSWER_HEX
 

@@ -1,4 +1,5 @@
-"""A server as an operator has it: installed from its wheel, watched by all means at once, while a loop is killed and a group is stuck.
+"""A server as an operator has it: installed from its wheel, watched by all means at once,
+while a loop is killed and a group is stuck.
 
     python -m bench.operate [--groups 10000] [--beating 5000] [--interval 3] [--seconds 20] [--wheel FILE]
 

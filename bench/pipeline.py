@@ -1,14 +1,16 @@
-"""Records per second of the jobs on a log: compaction warm and as a whole process, history, and a plain Spark DataFrame beside them.
+"""Records per second of the jobs on a log: compaction warm and as a whole process, history,
+and a plain Spark DataFrame beside them.
 
     python -m bench.pipeline [--records 5000000] [--keys 200000] [--value-bytes 380] [--shards 50] [--rounds 3] [--without dataframe]
     python -m bench.pipeline --keys 5000000                           # every record of another key
     python -m bench.pipeline --records 1000000 --keys 1000000 --shards 1 --task-bytes 100000000    # a shard that is too large for one task
 
-The log is made from a seed in a scratch directory: commits of ten partitions by groups of unequal size, each with metadata so that a record has about
-VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history) the same log anew. Told are the best
-time, the median, the processor time of the best (all processes; on a machine that is shared the steadier figure), and the largest memory of a process: the
-JVM's resident size, and of Python what is its own (anonymous) and what it has mapped of files. The DataFrame way is what one would write first: parse
-in mapInArrow, a window over shard and key, keep the newest; it writes Parquet, not a log, and proves nothing.
+The log is made from a seed in a scratch directory: commits of ten partitions by groups of unequal size, each with metadata so
+that a record has about VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history)
+the same log anew. Told are the best time, the median, the processor time of the best (all processes; on a machine that is shared
+the steadier figure), and the largest memory of a process: the JVM's resident size, and of Python what is its own (anonymous) and
+what it has mapped of files. The DataFrame way is what one would write first: parse in mapInArrow, a window over shard and key,
+keep the newest; it writes Parquet, not a log, and proves nothing.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python -m bench.quiet [--members 10000] [--seconds 20]
 
-Each member is alone in a group of its own and then says nothing more; its session lasts half an hour. After everything has been written, processor
-time and turns of the loop (voluntary context switches) are read from /proc before and after the wait.
+Each member is alone in a group of its own and then says nothing more; its session lasts half an hour. After everything has been
+written, processor time and turns of the loop (voluntary context switches) are read from /proc before and after the wait.
 """
 
 from __future__ import annotations

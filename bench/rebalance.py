@@ -2,10 +2,11 @@
 
     python -m bench.rebalance [--kafka] [--protocol consumer] [--ours 'WORDS'] [--rounds 5] [--shape 1x500 --shape 100x5]
 
-A shape is groups x members. Every member has a connection of its own. Time runs from the first request to join to the moment when the last
-member has its assignment in the generation or epoch that stays, seconds, median of the rounds; the servers take turns.
-`group.initial.rebalance.delay.ms` is 0 on all of them, as it would otherwise be all that is measured. Members of the consumer protocol get a
-partition each; `group.consumer.assignment.interval.ms` has its default, unless --property says otherwise, to all servers.
+A shape is groups x members. Every member has a connection of its own. Time runs from the first request to join to the moment when
+the last member has its assignment in the generation or epoch that stays, seconds, median of the rounds; the servers take turns.
+`group.initial.rebalance.delay.ms` is 0 on all of them, as it would otherwise be all that is measured. Members of the consumer
+protocol get a partition each; `group.consumer.assignment.interval.ms` has its default,
+unless --property says otherwise, to all servers.
 """
 
 from __future__ import annotations

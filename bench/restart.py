@@ -2,10 +2,12 @@
 
     python -m bench.restart [--groups 10000] [--partitions 100] [--rewrites 100] [--layer] [--engine spark] [--rounds 3] [--dir DIR]
 
-A server is filled with simple commits, one of PARTITIONS offsets per group, and killed with SIGKILL. Then, round by round: it is started, asked for
-the offsets of every group, from when it listens on, over one connection with WINDOW requests in flight, until each has been answered as it should
-be, and killed again. With --rewrites the log is written directly, each offset that often; --layer after that on the same --dir is what compaction pays. A group that is still being loaded is asked again after RETRY_S, as clients do, who wait longer. With --layer the log is compacted first, by the plain engine. With --dir a
-directory that an earlier run has left is used, or made and left. Times are seconds since the server's process was started.
+A server is filled with simple commits, one of PARTITIONS offsets per group, and killed with SIGKILL. Then, round by round: it is
+started, asked for the offsets of every group, from when it listens on, over one connection with WINDOW requests in flight, until
+each has been answered as it should be, and killed again. With --rewrites the log is written directly, each offset that often;
+--layer after that on the same --dir is what compaction pays. A group that is still being loaded is asked again after RETRY_S, as
+clients do, who wait longer. With --layer the log is compacted first, by the plain engine. With --dir a directory that an earlier
+run has left is used, or made and left. Times are seconds since the server's process was started.
 """
 
 from __future__ import annotations

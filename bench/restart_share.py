@@ -2,9 +2,9 @@
 
     python -m bench.restart_share [--groups 100] [--partitions 10000] [--layer] [--rounds 3] [--dir DIR]
 
-A server is filled with one state for each group and partition, and killed with SIGKILL. With --layer its log is compacted first, by the plain
-engine. Then, round by round: it is started, asked to read a state of every shard from when it listens on until all of these are loaded, then all
-states, and killed again. Times are seconds since the server's process was started.
+A server is filled with one state for each group and partition, and killed with SIGKILL. With --layer its log is compacted first,
+by the plain engine. Then, round by round: it is started, asked to read a state of every shard from when it listens on until all
+of these are loaded, then all states, and killed again. Times are seconds since the server's process was started.
 """
 
 from __future__ import annotations

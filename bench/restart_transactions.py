@@ -2,8 +2,9 @@
 
     python -m bench.restart_transactions [--ids 100000] [--open 1000] [--rounds 5]
 
-A server is filled with ids, of which some have an open transaction, and killed with SIGKILL. Then, round by round: it is started, asked to describe
-ids of every partition from when it listens on until all of these are loaded, and then all ids, and killed again. Times are seconds since the server's process was started.
+A server is filled with ids, of which some have an open transaction, and killed with SIGKILL. Then, round by round: it is started,
+asked to describe ids of every partition from when it listens on until all of these are loaded, and then all ids, and killed
+again. Times are seconds since the server's process was started.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes the log of offsets that were committed over and over, directly: what a server would have written, without waiting for one.
 
-A batch per commit of a group with all its partitions, provenance on its first record. A group's batches differ in their offsets and times only, so
-each is made once and then stamped.
+A batch per commit of a group with all its partitions, provenance on its first record. A group's batches differ in their offsets
+and times only, so each is made once and then stamped.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class _Group:
 def write_rewritten(
     data_dir: Path, groups: list[str], topic: str, partitions: int, rewrites: int, last: Callable[[int, int], int]
 ) -> int:
-    """A data directory in which every group has committed ``rewrites`` times, in the end the offset ``last(number, partition)``; its bytes."""
+    """A data directory in which every group has committed ``rewrites`` times,
+    in the end the offset ``last(number, partition)``; its bytes.
+    """
     data_dir.mkdir(parents=True)
     write_meta(data_dir)
     by_shard: dict[int, list[_Group]] = {shard: [] for shard in range(SHARDS)}

@@ -2,12 +2,12 @@
 
     python -m bench.scale [--groups 100000] [--offsets 20] [--members 20000] [--ours 'WORDS'] [--only digest]
 
-One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks something small
-every two milliseconds; its longest wait is that of any other client. For each thing that is done: the time until it is done, the processor
-time of the loop, the longest wait, and the resident memory afterwards.
+One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks
+something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the time until
+it is done, the processor time of the loop, the longest wait, and the resident memory afterwards.
 
-The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a pass over
-all offsets finds none that has expired, and one finds that all have.
+The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a
+pass over all offsets finds none that has expired, and one finds that all have.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python -m bench.serve [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--rounds 5] [--seconds 2] [--only heartbeat --only 'commit 1'] [--json FILE]
 
-The servers run side by side and take turns: round by round each gets the same load for the same time, and the medians are printed. Figures
-are for comparing within one run on one machine; nothing here asserts on them.
+The servers run side by side and take turns: round by round each gets the same load for the same time, and the medians are
+printed. Figures are for comparing within one run on one machine; nothing here asserts on them.
 
---ours may be repeated: each is a server of its own, started with these words of the command line, and under another interpreter when the
-first word is one: --ours '' --ours '--loops 2' --ours 'compiled/bin/python --loops 2'.
+--ours may be repeated: each is a server of its own, started with these words of the command line, and under another interpreter
+when the first word is one: --ours '' --ours '--loops 2' --ours 'compiled/bin/python --loops 2'.
 """
 
 from __future__ import annotations

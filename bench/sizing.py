@@ -1,7 +1,7 @@
 """How much memory and disk a server needs: ``python -m bench.sizing``.
 
-One loop with one topic. Prints what the resident memory and the log grow by for connections, committed offsets and members, how long
-a backup, a stop and a start take then, and what a start needs that reads a compacted log.
+One loop with one topic. Prints what the resident memory and the log grow by for connections, committed offsets and members, how
+long a backup, a stop and a start take then, and what a start needs that reads a compacted log.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python -m bench.soak [--minutes 10] [--ours 'WORDS'] [--json FILE]
 
-Four kinds of load take turns, half a minute in all: commits of 10 partitions over 200 connections, heartbeats, fetches, and groups that join and vanish
-without a goodbye, and are deleted when their sessions are over, so that what is there stays the same. At the end of each turn the resident
-memory of all processes of the server is printed, with the bytes on disk. Growth is told from the first turn after a minute on.
-With --pause the server is left alone for that long after each turn.
+Four kinds of load take turns, half a minute in all: commits of 10 partitions over 200 connections, heartbeats, fetches, and
+groups that join and vanish without a goodbye, and are deleted when their sessions are over, so that what is there stays the same.
+At the end of each turn the resident memory of all processes of the server is printed, with the bytes on disk. Growth is told from
+the first turn after a minute on. With --pause the server is left alone for that long after each turn.
 """
 
 from __future__ import annotations

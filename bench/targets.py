@@ -1,4 +1,7 @@
-"""What is measured: this server, a server that does nothing, and, when asked for, a Kafka broker. All on loopback ports of their own."""
+"""What is measured: this server, a server that does nothing, and, when asked for, a Kafka broker.
+
+All on loopback ports of their own.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,9 @@
 
     python -m bench.timeline [--rounds 7]
 
-Nanoseconds for each operation and how many times the builtin's that is: medians of rounds in which all take turns. A snapshot is open while records are on
-their way to the disk; *noted* is a write to a key that the newest snapshot knows already, *first* one to a key that it does not.
+Nanoseconds for each operation and how many times the builtin's that is: medians of rounds in which all take turns. A snapshot is
+open while records are on their way to the disk; *noted* is a write to a key that the newest snapshot knows already,
+*first* one to a key that it does not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Compaction of a log that is half transactions, beside a log of the same commits without any: records per second of processor time.
+"""Compaction of a log that is half transactions, beside a log of the same commits without any:
+records per second of processor time.
 
     python -m bench.transactional_log [--records 170000] [--offsets 10] [--rounds 9]
 
-In one process, with the vectorised engine, the two logs in turns. A commit has OFFSETS offsets; every second one is a transaction of its own,
-with a marker behind it, and one of ten is aborted. All markers are kept, as they are until ``log.cleaner.delete.retention.ms`` have passed.
+In one process, with the vectorised engine, the two logs in turns. A commit has OFFSETS offsets; every second one is a transaction
+of its own, with a marker behind it, and one of ten is aborted. All markers are kept, as they are until
+``log.cleaner.delete.retention.ms`` have passed.
 """
 
 from __future__ import annotations

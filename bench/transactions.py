@@ -2,9 +2,10 @@
 
     python -m bench.transactions [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--rounds 5] [--seconds 4] [--shape 200x1] [--json FILE]
 
-A transaction is AddOffsetsToTxn v3, TxnOffsetCommit v3 of one offset, and EndTxn v3. Each transactional id has a group of its own and one request in
-flight; in the shape 16x20 so many of them share a connection. The first request of a transaction is refused while the markers of the one before are
-being written (CONCURRENT_TRANSACTIONS): it is sent again a millisecond later, and counted. The servers run side by side and take turns.
+A transaction is AddOffsetsToTxn v3, TxnOffsetCommit v3 of one offset, and EndTxn v3. Each transactional id has a group of its own
+and one request in flight; in the shape 16x20 so many of them share a connection. The first request of a transaction is refused
+while the markers of the one before are being written (CONCURRENT_TRANSACTIONS): it is sent again a millisecond later, and
+counted. The servers run side by side and take turns.
 """
 
 from __future__ import annotations

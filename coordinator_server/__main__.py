@@ -10,7 +10,8 @@ from coordinator_server.cli import main
 def run() -> int:
     """Run the command in a process of its own. Return the exit code.
 
-    structlog imports rich where it is installed. That takes a quarter of a start, and tracebacks in the log would show the values of variables.
+    structlog imports rich where it is installed. That takes a quarter of a start,
+    and tracebacks in the log would show the values of variables.
     """
     sys.modules["rich"] = None  # type: ignore[assignment]
     return main()

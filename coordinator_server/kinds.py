@@ -1,8 +1,8 @@
 """The kinds of shard: one row per internal topic, with the data that the generic packages need.
 
 Like config/, every package may import this table, and it imports only ``protocol``. Two other tables have the code of each kind:
-``server/hosting/builders.py`` builds its state machine, ``pipeline/rules.py`` compacts, replays and digests its log. A test checks that both
-have a row for every kind.
+``server/hosting/builders.py`` builds its state machine, ``pipeline/rules.py`` compacts, replays and digests its log. A test
+checks that both have a row for every kind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The codes of access control entries in messages and records: resources, patterns, operations and permissions (KIP-140, KIP-290)."""
+"""The codes of access control entries in messages and records: resources, patterns,
+operations and permissions (KIP-140, KIP-290).
+"""
 
 from __future__ import annotations
 

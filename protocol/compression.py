@@ -1,8 +1,8 @@
 """Decompression of record batches in all four formats, within a memory limit of the caller.
 
-gzip, lz4 and zstd are streams: they are expanded into a buffer that grows while it is too small, up to the limit. Snappy starts with
-its uncompressed size. Kafka's Java producers use xerial's framing for it: a header of 16 bytes and blocks, each with an int32 length.
-Other producers write one block without framing.
+gzip, lz4 and zstd are streams: they are expanded into a buffer that grows while it is too small, up to the limit. Snappy starts
+with its uncompressed size. Kafka's Java producers use xerial's framing for it: a header of 16 bytes and blocks, each with an
+int32 length. Other producers write one block without framing.
 
 Errors: Malformed, both for damage and for content larger than the limit.
 """

@@ -1,7 +1,7 @@
 """The types and functions of message declarations.
 
-A declaration corresponds to Kafka's schema: the class is the message, ``kafka`` has its key and versions, and each field has Kafka's
-type and default, and a ``V`` if it is not present in every version:
+A declaration corresponds to Kafka's schema: the class is the message, ``kafka`` has its key and versions, and each field has
+Kafka's type and default, and a ``V`` if it is not present in every version:
 
     class HeartbeatRequest(Message):
         kafka = request(12, "0-4", flexible="4+")
@@ -121,7 +121,9 @@ def _declare(kind: Kind, key: int | None, versions: str, flexible: str) -> Decla
 
 
 class V:
-    """The versions in which a field exists, is nullable or tagged, and whether versions without it drop its value (``ignorable``)."""
+    """The versions in which a field exists, is nullable or tagged,
+    and whether versions without it drop its value (``ignorable``).
+    """
 
     __slots__ = ("flexible", "ignorable", "nullable", "tag", "tagged", "versions")
 

@@ -1,8 +1,9 @@
 """Fast decoding of the usual OffsetCommit requests, offsets without metadata, without an object per partition.
 
 A *plain* commit is a request whose partitions are rows (``commit_rows``). From one commit of a member to the next only the offsets
-and epochs differ; everything else is its ``CommitShape``. The reader of a connection caches the last shape, so that reading a commit
-means comparing bytes and slicing rows. All other requests are left to the general decoder. A property test compares both decoders.
+and epochs differ; everything else is its ``CommitShape``. The reader of a connection caches the last shape, so that reading a
+commit means comparing bytes and slicing rows. All other requests are left to the general decoder.
+A property test compares both decoders.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ class CommitShape:
         self.group_instance_id = group_instance_id
 
     def add(self, before: bytes, name: str, topic_id: bytes, partitions: Partitions, ends: tuple[bytes, bytes]) -> None:
-        """Add a topic. ``before`` are the bytes before its rows, after the previous topic's rows; ``ends`` the rows' last columns."""
+        """Add a topic.
+
+        ``before`` are the bytes before its rows, after the previous topic's rows; ``ends`` the rows' last columns.
+        """
         self._topics.append((before, name, topic_id, partitions, ends[0], ends[1]))
         self._size += len(before) + partitions.row_bytes
 

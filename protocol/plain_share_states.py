@@ -57,7 +57,8 @@ _new: Final = tuple.__new__
 
 
 class Write(NamedTuple):
-    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1, and the delivery complete count.
+    """What a partition leader writes: batches to combine with the stored ones, a start offset or -1,
+    and the delivery complete count.
 
     ``rows`` are the batches. Versions without the count mean -1.
     """

@@ -6,7 +6,8 @@ same as theirs.
 
     record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
 
-``share_state_records.py`` has the layouts of key and value. Neighbours of equal size and layout are a *run*, which is read as columns.
+``share_state_records.py`` has the layouts of key and value. Neighbours of equal size and layout are a *run*,
+which is read as columns.
 """
 
 from __future__ import annotations
@@ -243,7 +244,10 @@ def _is_plain(prefix: bytes) -> bool:
 
 
 def _number(data: bytes, pos: int) -> tuple[int, int]:
-    """Return the number in a signed varint of one or two bytes that is not negative, and the position after it. Raises _NotPlain."""
+    """Return the number in a signed varint of one or two bytes that is not negative, and the position after it.
+
+    Raises _NotPlain.
+    """
     number, pos = data[pos], pos + 1
     if number >= _TWO_BYTES_FROM:
         second, pos = data[pos], pos + 1

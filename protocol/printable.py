@@ -1,4 +1,7 @@
-"""Texts of peers for terminals and log lines. They may have any character: control codes, ANSI escapes, line ends, changes of direction."""
+"""Texts of peers for terminals and log lines.
+
+They may have any character: control codes, ANSI escapes, line ends, changes of direction.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Error handling of the generated code.
 
 Generated decoders rely on Python to detect most errors: an index or an unpack beyond the end raises, and a slice beyond the end
-leaves ``pos`` there, so that the next read or the final check raises. Each function converts all these exceptions into DecodeError or
-EncodeError.
+leaves ``pos`` there, so that the next read or the final check raises.
+Each function converts all these exceptions into DecodeError or EncodeError.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class BadField(ValueError):
 
 
 def decode_failure(error: Exception, message: type[Message], version: int, buf: bytes, start: int, pos: int) -> DecodeError:
-    """Return the DecodeError for a failure of a decoder. The message starts at ``start``; the decoder's last read was at ``pos``."""
+    """Return the DecodeError for a failure of a decoder.
+
+    The message starts at ``start``; the decoder's last read was at ``pos``.
+    """
     from protocol.explain import explain
 
     explained = explain(message, version, buf, start)

@@ -1,7 +1,7 @@
 """Refuses a whole OffsetCommit or TxnOffsetCommit without decoding it: the answer's bytes are made of the request's.
 
-Such an answer repeats each topic and partition of the request with one error. A large request takes the general codecs several times
-as long. What is not plain (unknown tagged fields, bytes that are no valid request) is left to them.
+Such an answer repeats each topic and partition of the request with one error. A large request takes the general codecs several
+times as long. What is not plain (unknown tagged fields, bytes that are no valid request) is left to them.
 """
 
 from __future__ import annotations

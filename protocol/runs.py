@@ -1,9 +1,9 @@
 """Fast decoding of arrays with runs of elements of equal layout.
 
-An element with strings or bytes has no fixed size, but in most arrays the strings of many elements are equally long. ``alike`` takes
-the layout of the first element, sizes included, and counts the following elements with the same sizes at the same positions. It
-compares strided slices of the buffer, one per byte of a size. It checks a few elements first, and more only if these match, so that
-the work is linear in the number of matching elements, whatever follows.
+An element with strings or bytes has no fixed size, but in most arrays the strings of many elements are equally long. ``alike``
+takes the layout of the first element, sizes included, and counts the following elements with the same sizes at the same
+positions. It compares strided slices of the buffer, one per byte of a size. It checks a few elements first, and more only if
+these match, so that the work is linear in the number of matching elements, whatever follows.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Shape:
 Run = tuple[int, int, Iterator[tuple[Any, ...]], Any, bool]
 """The position after the elements, their number, the rows of their fields, the values of absent fields, and ``is_same``.
 
-If the shape has a single string or bytes field with equal values in all elements, ``is_same`` is True: the fourth item is that value,
-and the rows have only the other fields."""
+If the shape has a single string or bytes field with equal values in all elements, ``is_same`` is True: the fourth item is that
+value, and the rows have only the other fields."""
 
 
 def alike(shape: Shape, buf: bytes, pos: int, left: int) -> Run | None:

@@ -1,7 +1,7 @@
 """The share partitions of Kafka's share state (KIP-932): their keys, the forms of these in texts, and their *names*.
 
-A name is what a record key of ``__share_group_state`` has after its type: the group id, the topic id, and the partition as int32. State
-and requests are looked up by name, so that no key object is made for each.
+A name is what a record key of ``__share_group_state`` has after its type: the group id, the topic id, and the partition as int32.
+State and requests are looked up by name, so that no key object is made for each.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ def coordinator_key(key: SharePartitionKey) -> str:
 
 
 def parse_coordinator_key(text: str) -> SharePartitionKey:
-    """Return the key of a text as Kafka's ``SharePartitionKey.getInstance`` reads it. A group id may have colons. Raises ValueError."""
+    """Return the key of a text as Kafka's ``SharePartitionKey.getInstance`` reads it.
+
+    A group id may have colons. Raises ValueError.
+    """
     # As Java's String.split, which drops empty texts at the end.
     parts = text.rstrip(":").split(":")
     if len(parts) < 3:

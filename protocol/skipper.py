@@ -1,7 +1,8 @@
 """Skips structs without making values, in order to check a large message before memory is allocated for it.
 
-Python objects take many times the memory of small encoded elements. A decoder counts the memory that it is about to use. Before that
-exceeds the limit for a frame, ``refusal.verify`` checks the whole message once. An invalid message then costs only this check.
+Python objects take many times the memory of small encoded elements. A decoder counts the memory that it is about to use. Before
+that exceeds the limit for a frame, ``refusal.verify`` checks the whole message once.
+An invalid message then costs only this check.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ Skipper = Callable[[bytes, int], int]
 """Takes the position of a struct and returns the position after it. Raises one of ``wire.DECODE_ERRORS`` if it is invalid."""
 
 ElementsSkipper = Callable[[bytes, int, int], tuple[int, int]]
-"""Takes a position and a number of elements. Returns the number of elements before the first invalid one, and the position after them."""
+"""Takes a position and a number of elements.
+
+Returns the number of elements before the first invalid one, and the position after them.
+"""
 
 
 @cache

@@ -1,7 +1,7 @@
 """Build hook: compiles the hot modules with mypyc into the wheel, from the same sources that run without a compiler.
 
-Off unless asked for, by ``make wheel`` or by HATCH_BUILD_HOOK_ENABLE_CUSTOM=true; which modules is said in pyproject.toml. The sources
-stay in the wheel beside what was made of them, for tracebacks and readers; Python imports the compiled ones.
+Off unless asked for, by ``make wheel`` or by HATCH_BUILD_HOOK_ENABLE_CUSTOM=true; which modules is said in pyproject.toml. The
+sources stay in the wheel beside what was made of them, for tracebacks and readers; Python imports the compiled ones.
 """
 
 from __future__ import annotations

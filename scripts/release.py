@@ -185,7 +185,10 @@ def with_tools(python: str, directory: Path) -> str:
 
 
 def new_environment(python: str, directory: Path) -> list[str]:
-    """Make an environment of an interpreter. Return the command, its own interpreter first, that installs what has a pinned hash."""
+    """Make an environment of an interpreter.
+
+    Return the command, its own interpreter first, that installs what has a pinned hash.
+    """
     run([python, "-m", "venv", str(directory)], directory.parent)
     return [str(directory / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--require-hashes"]
 

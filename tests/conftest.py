@@ -1,16 +1,19 @@
 """Options and rules of the whole test suite.
 
-`make test` runs it in several processes (pytest-xdist, ``-n auto``), and each takes a whole file at a time (tests/parallel.py). What a test must keep to for that:
+`make test` runs it in several processes (pytest-xdist, ``-n auto``), and each takes a whole file at a time (tests/parallel.py).
+What a test must keep to for that:
 
 - It listens on ports that the kernel gives it, and writes below ``tmp_path`` alone.
-- Fixtures of a session start once per process, not once: a server is cheap enough for that, a broker or a Spark session is not. Tests that share one
-  are in one file, or in a directory of ``parallel.ALONE``.
-- Its servers and commands are forks of a process that has imported everything (tests/support/command_forks.py), but for what it starts itself.
+- Fixtures of a session start once per process, not once: a server is cheap enough for that, a broker or a Spark session is not.
+  Tests that share one are in one file, or in a directory of ``parallel.ALONE``.
+- Its servers and commands are forks of a process that has imported everything (tests/support/command_forks.py),
+  but for what it starts itself.
 - Parameters are the same in every process: none is drawn, and none comes from a set.
-- Other tests take processor time meanwhile: it waits for what happens (tests/support/eventually.py), not for a time in which it should have happened.
+- Other tests take processor time meanwhile: it waits for what happens (tests/support/eventually.py),
+  not for a time in which it should have happened.
 
-``-n0`` runs all in one process, for a debugger or ``-s``. A test that hangs for ``faulthandler_timeout`` ends its process with the stacks of its threads;
-it has failed then, and another process goes on with the rest.
+``-n0`` runs all in one process, for a debugger or ``-s``. A test that hangs for ``faulthandler_timeout`` ends its process with
+the stacks of its threads; it has failed then, and another process goes on with the rest.
 """
 
 from __future__ import annotations
@@ -26,11 +29,12 @@ from hypothesis import HealthCheck, settings
 from tests import coverage_report
 from tests.parallel import UnitScheduling, processes
 
-# Imports and collected tests are millions of objects that stay to the end. The garbage collector need not look through them again and again: that
-# is a twentieth of the whole run.
+# Imports and collected tests are millions of objects that stay to the end. The garbage collector need not look through them again
+# and again: that is a twentieth of the whole run.
 gc.disable()
 
-# Where no bytecode may be written, each server that a test starts compiles all its sources again, which takes longer than most tests.
+# Where no bytecode may be written, each server that a test starts compiles all its sources again,
+# which takes longer than most tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -89,7 +93,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What asks a broker and nothing else is no part of a run that has none: left out here, where a skip would be a tool that is missing."""
+    """What asks a broker and nothing else is no part of a run that has none:
+    left out here, where a skip would be a tool that is missing.
+    """
     if config.getoption("--live") or config.getoption("--record"):
         return
     if live := [item for item in items if item.get_closest_marker("live")]:

@@ -1,9 +1,9 @@
 """Which process runs which test, when pytest-xdist has several of them (``-n``).
 
-A file is the unit: its tests run one after the other in one process, so that fixtures of a module or a session start once for it. What shares
-something that is dear to start (ALONE) is one unit together. A process that is about to finish takes the next unit; long ones begin first, so that
-no process ends long after the others. A process that dies fails the test that it was in the middle of, and that one is not run again; what it had
-still to do, others do.
+A file is the unit: its tests run one after the other in one process, so that fixtures of a module or a session start once for it.
+What shares something that is dear to start (ALONE) is one unit together. A process that is about to finish takes the next unit;
+long ones begin first, so that no process ends long after the others. A process that dies fails the test that it was in the middle
+of, and that one is not run again; what it had still to do, others do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""``spark-submit compact.py``: compaction, on the session that spark-submit prepares. Options: ``coordinator-server compact --help``."""
+"""``spark-submit compact.py``: compaction, on the session that spark-submit prepares.
+
+Options: ``coordinator-server compact --help``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``spark-submit history.py``: the history tables, on the session that spark-submit prepares. Options: ``coordinator-server history --help``."""
+"""``spark-submit history.py``: the history tables, on the session that spark-submit prepares.
+
+Options: ``coordinator-server history --help``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``spark-submit pipeline.py``: several jobs on the session that spark-submit prepares. Options: ``coordinator-server pipeline --help``."""
+"""``spark-submit pipeline.py``: several jobs on the session that spark-submit prepares.
+
+Options: ``coordinator-server pipeline --help``.
+"""
 
 from __future__ import annotations
 

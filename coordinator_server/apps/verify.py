@@ -1,4 +1,7 @@
-"""``spark-submit verify.py``: the proof that nothing was lost, on the session that spark-submit prepares. Options: ``coordinator-server verify --help``."""
+"""``spark-submit verify.py``: the proof that nothing was lost, on the session that spark-submit prepares.
+
+Options: ``coordinator-server verify --help``.
+"""
 
 from __future__ import annotations
 

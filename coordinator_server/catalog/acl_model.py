@@ -1,4 +1,6 @@
-"""Access control entries as Kafka has them: who may do what with which resources, and filters that select entries (KIP-140, KIP-290)."""
+"""Access control entries as Kafka has them: who may do what with which resources,
+and filters that select entries (KIP-140, KIP-290).
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,10 @@ from protocol.messages.cluster_metadata import ClientQuotaRecord
 
 
 class QuotaKey(NamedTuple):
-    """The entity, as types with names in the order of the types, and the name of the quota. The name None is the default entity's."""
+    """The entity, as types with names in the order of the types, and the name of the quota.
+
+    The name None is the default entity's.
+    """
 
     entity: tuple[tuple[str, str | None], ...]
     quota: str

@@ -1,9 +1,9 @@
 """The digest of the catalog.
 
 Each topic is an item: the key is its TopicRecord, the value its number of partitions (int32). Each setting is an item: the key is
-its ConfigRecord without the value, the value is the setting's value. The next producer id is an item if ids have been given out: the
-key is an empty ProducerIdsRecord, the value the id (int64). Each user's credential, each ACL and each quota is an item: the key is
-Kafka's record as it is in the log, with its frame, at version 0; the value is empty.
+its ConfigRecord without the value, the value is the setting's value. The next producer id is an item if ids have been given out:
+the key is an empty ProducerIdsRecord, the value the id (int64). Each user's credential, each ACL and each quota is an item: the
+key is Kafka's record as it is in the log, with its frame, at version 0; the value is empty.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A family of records of which the last one of each key counts: SCRAM credentials, ACLs and client quotas (Kafka's metadata records).
+"""A family of records of which the last one of each key counts:
+SCRAM credentials, ACLs and client quotas (Kafka's metadata records).
 
 A record says what holds for its key, or removes what did. So all families share replay, fold, digest, import and replication.
 The module of a family says what the key of a record is, and has the operations that write its records.

@@ -1,4 +1,6 @@
-"""The quotas of clients: their names, whom they may be of, and their values (Kafka's ``QuotaConfig``, ``ClientQuotaControlManager``)."""
+"""The quotas of clients: their names, whom they may be of, and their values (Kafka's ``QuotaConfig``,
+``ClientQuotaControlManager``).
+"""
 
 from __future__ import annotations
 

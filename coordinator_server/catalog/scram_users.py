@@ -1,7 +1,7 @@
 """SCRAM credentials of users (KIP-554, Kafka's ``ScramControlManager``): one for each user and mechanism.
 
-A client sends the salted password (RFC 5802). What is stored proves a password without being one: a hash of the client's key, and the
-server's key.
+A client sends the salted password (RFC 5802). What is stored proves a password without being one:
+a hash of the client's key, and the server's key.
 """
 
 from __future__ import annotations

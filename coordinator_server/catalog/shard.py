@@ -1,4 +1,6 @@
-"""CatalogShard: the replicated state machine of topics, settings, users, ACLs and quotas, with the records of Kafka's ``__cluster_metadata``."""
+"""CatalogShard: the replicated state machine of topics, settings, users, ACLs and quotas,
+with the records of Kafka's ``__cluster_metadata``.
+"""
 
 from __future__ import annotations
 

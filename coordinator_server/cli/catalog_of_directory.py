@@ -43,8 +43,9 @@ _SHARDS: Final = ["__cluster_metadata-0"]
 class Subject(NamedTuple):
     """What is listed and changed. ``name`` is that of the command, and of the operation of control.sock that lists.
 
-    ``of_answer`` makes an item of an entry of that operation, ``of_record`` of a record. ``refusal_of`` returns why a response refuses.
-    ``subjects_of`` has what the audit log says of a request beside its resources. ``makes_directory`` is the action that may.
+    ``of_answer`` makes an item of an entry of that operation, ``of_record`` of a record. ``refusal_of`` returns why a response
+    refuses. ``subjects_of`` has what the audit log says of a request beside its resources.
+    ``makes_directory`` is the action that may.
     """
 
     name: str

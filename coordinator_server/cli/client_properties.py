@@ -43,7 +43,10 @@ DEFAULTS: Final[Mapping[str, str]] = {
     "sasl.mechanism": "GSSAPI",
     "sasl.jaas.config": "",
 }
-"""The properties that have an effect, with Kafka's defaults, except those of the first two. What kind of store a file is, its content says."""
+"""The properties that have an effect, with Kafka's defaults, except those of the first two.
+
+What kind of store a file is, its content says.
+"""
 
 _STORES: Final = ("PEM", "JKS", "PKCS12")
 _PROTOCOLS: Final = {"PLAINTEXT": (False, False), "SSL": (True, False), "SASL_PLAINTEXT": (False, True), "SASL_SSL": (True, True)}

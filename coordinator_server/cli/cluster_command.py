@@ -84,7 +84,10 @@ def run_on_cluster(options: argparse.Namespace, actions: Mapping[str, ClusterAct
 
 
 def run_cluster_action(options: argparse.Namespace, action: ClusterAction, *, is_quick: bool = True) -> int:
-    """Run an action, print its answer, and return the exit code. If it is quick, say after a while that it waits. Raises ConfigError."""
+    """Run an action, print its answer, and return the exit code.
+
+    If it is quick, say after a while that it waits. Raises ConfigError.
+    """
     try:
         answer = asyncio.run(_answer(options, action, is_quick=is_quick))
     except InvalidSettings as error:

@@ -1,7 +1,7 @@
 """How many commits groups make, counted in the log of groups, which a server lets clients fetch as any topic.
 
-A commit is a request, however many offsets it moves. Of a shard that grows faster than MOST_BYTES between two counts a part is read,
-and the rest is taken to be alike. Commits in transactions count when they are written.
+A commit is a request, however many offsets it moves. Of a shard that grows faster than MOST_BYTES between two counts a part is
+read, and the rest is taken to be alike. Commits in transactions count when they are written.
 """
 
 from __future__ import annotations

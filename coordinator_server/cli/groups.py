@@ -5,8 +5,8 @@ protocol; with --data-dir, the first four answer from the log.
 reset, clone, import, delete, delete-offsets and evict change a group there: without --execute they
 show what would change. As in Kafka, a group with members keeps its offsets; the refusal names them.
 
-why, at and restore answer from the log of the group's shard: the server may run or not; restore --execute needs it. They go back as far as segments are kept:
-log.history.retention.ms. waiting and expiring ask the server that runs on --data-dir.
+why, at and restore answer from the log of the group's shard: the server may run or not; restore --execute needs it. They go back
+as far as segments are kept: log.history.retention.ms. waiting and expiring ask the server that runs on --data-dir.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The command reads the broker's __consumer_offsets, __transaction_state and __share_group_state into a
 new data directory. It imports groups, members, committed offsets, transactional ids, the deliveries
-of share groups, topics with their ids, the cluster's id and the numbers of partitions. It only reads the broker's directory. No server starts
-on the directory of an interrupted import: run it again. A second run of a finished import changes
+of share groups, topics with their ids, the cluster's id and the numbers of partitions. It only reads the broker's directory. No
+server starts on the directory of an interrupted import: run it again. A second run of a finished import changes
 nothing.
 """
 

@@ -37,7 +37,10 @@ _QUIT: Final = frozenset(b"qQ")
 
 @dataclass(frozen=True)
 class Picture:
-    """A cluster at a moment. ``commits`` has the commits of groups since the picture before; ``refused`` is None if no server was asked."""
+    """A cluster at a moment.
+
+    ``commits`` has the commits of groups since the picture before; ``refused`` is None if no server was asked.
+    """
 
     at_s: float
     servers: Sequence[Seen]

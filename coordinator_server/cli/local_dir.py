@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def local_dir(text: str) -> Path:
-    """Parse the path of a directory that exists or can be made. Refuse a URL, which would become a directory ``s3:``. For argparse."""
+    """Parse the path of a directory that exists or can be made.
+
+    Refuse a URL, which would become a directory ``s3:``. For argparse.
+    """
     if re.match("[A-Za-z][A-Za-z0-9+.-]+://", text):
         raise argparse.ArgumentTypeError(f"{text} is a URL: a local directory is required")
     return _checked(Path(text))

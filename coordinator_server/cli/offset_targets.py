@@ -78,9 +78,9 @@ async def target_offsets(
 ) -> dict[TopicPartition, int]:
     """Return the offset that the options mean for each partition, as Kafka's tool understands them.
 
-    An offset outside the messages of its partition becomes the nearest one that is inside. A partition without messages, as all of this
-    server's are, takes every offset. A time after the last message means the end, and so does what is committed if nothing is. Raises
-    ClientError.
+    An offset outside the messages of its partition becomes the nearest one that is inside. A partition without messages, as all
+    of this server's are, takes every offset. A time after the last message means the end, and so does what is committed if
+    nothing is. Raises ClientError.
     """
     from coordinator_server.client.admin.offsets import EARLIEST, LATEST, topic_offsets
 

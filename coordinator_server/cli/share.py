@@ -5,8 +5,9 @@ from its first delivery until it is acknowledged or rejected. If a consumer fail
 back, and is delivered again. A record that comes back over and over is stuck: "describe" says which it
 is, how often it was delivered, and since when; "why" with --offset says what happened to it.
 
-Answers come from the log in --data-dir. The server may run or not. They go back as far as segments are kept: log.history.retention.ms. Without --data-dir, "describe"
-asks a running server, or a Kafka cluster, where each partition starts; it says nothing of deliveries.
+Answers come from the log in --data-dir. The server may run or not. They go back as far as segments are kept:
+log.history.retention.ms. Without --data-dir, "describe" asks a running server, or a Kafka cluster, where each partition starts;
+it says nothing of deliveries.
 """
 
 from __future__ import annotations

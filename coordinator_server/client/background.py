@@ -73,7 +73,10 @@ class Background:
 
 
 class KeptMember:
-    """A member that runs in the background, from the beginning of an ``async with`` to its end. ``latest`` is what others read of it."""
+    """A member that runs in the background, from the beginning of an ``async with`` to its end.
+
+    ``latest`` is what others read of it.
+    """
 
     def __init__(self, member: Coordinator, latest: Latest[Any]) -> None:
         self._kept = member

@@ -169,7 +169,7 @@ class Coordinator(ABC):
                     await asyncio.sleep(min(wait_s, max(0.0, until_s - self.environment.now_s())))
 
     async def wait_for_rejoin(self, timeout_s: float | None = None) -> bool:
-        """Wait until ``ensure_active_group`` has something to do; False after ``timeout_s``. The owner counts as alive meanwhile."""
+        """Wait until ``ensure_active_group`` is needed; False after ``timeout_s``. The owner counts as alive meanwhile."""
         until_s = None if timeout_s is None else self.environment.now_s() + timeout_s
         while not (self._member.is_rejoin_needed or self._join is not None or self._heartbeats.failure is not None):
             self._check_open()

@@ -114,8 +114,8 @@ class Election:
     async def _begin(self) -> None:
         """Begin a term: choose a token, and let the coordinator acknowledge it.
 
-        The first commit is a barrier. When it is acknowledged, the commits of all earlier generations are: they come before it in the
-        coordinator's log, and none is taken after it. So the token that is read then is the highest one.
+        The first commit is a barrier. When it is acknowledged, the commits of all earlier generations are: they come before it in
+        the coordinator's log, and none is taken after it. So the token that is read then is the highest one.
         """
         member = self._member
         if await member.ensure_topic(self._tokens.topic, PARTITIONS) < PARTITIONS:

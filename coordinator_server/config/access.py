@@ -1,4 +1,7 @@
-"""The properties of authorization and authentication: who may do what, and logins with SASL. ``live.py`` has what SIGHUP changes."""
+"""The properties of authorization and authentication: who may do what, and logins with SASL.
+
+``live.py`` has what SIGHUP changes.
+"""
 
 from __future__ import annotations
 

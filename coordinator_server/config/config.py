@@ -1,8 +1,8 @@
 """Every property of the server, in one Struct. ``Config()`` has the defaults.
 
-A property's Python name is Kafka's name with dots replaced by underscores. Its annotation says what it is, and whether it is Kafka's
-(``description.py``). A part is a Struct of its own: ``config.log.log_flush``. ``config.live`` has what SIGHUP changes; nothing else
-of a ``Config`` changes.
+A property's Python name is Kafka's name with dots replaced by underscores. Its annotation says what it is, and whether it is
+Kafka's (``description.py``). A part is a Struct of its own: ``config.log.log_flush``. ``config.live`` has what SIGHUP changes;
+nothing else of a ``Config`` changes.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class FromKafka(Struct, frozen=True):
     """A property of Kafka.
 
     ``unit`` is what a number counts, if it is not the last word of the name. ``form`` is the form of a text. ``kafka_default``
-    is Kafka's default if it differs, None if Kafka has none. ``follows`` is the property before it in the documentation, if it is not
-    the one that is declared before it.
+    is Kafka's default if it differs, None if Kafka has none. ``follows`` is the property before it in the documentation, if it is
+    not the one that is declared before it.
     """
 
     description: str
@@ -98,8 +98,8 @@ class _Allowed(Struct, frozen=True):
 
 @cache
 def properties_of(config: type[Struct]) -> dict[str, Property]:
-    """Return the properties of a Struct and of its parts, by name, in the order of the documentation. Raises TypeError if one is not
-    described. Those of a Struct that is not frozen, and of its parts, are reloadable.
+    """Return the properties of a Struct and of its parts, by name, in the order of the documentation. Raises TypeError if one is
+    not described. Those of a Struct that is not frozen, and of its parts, are reloadable.
     """
     described: dict[str, Property] = {}
     order: list[str] = []

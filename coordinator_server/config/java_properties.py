@@ -1,4 +1,6 @@
-"""Files of Java properties, as ``java.util.Properties`` reads them, in UTF-8: Kafka's ``server.properties`` and those of its tools."""
+"""Files of Java properties, as ``java.util.Properties`` reads them, in UTF-8:
+Kafka's ``server.properties`` and those of its tools.
+"""
 
 from __future__ import annotations
 

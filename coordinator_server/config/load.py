@@ -1,7 +1,7 @@
 """Read properties from text.
 
-``load`` reads what ``--override name=value`` and its siblings say, and refuses unknown properties and wrong values. ``values.py`` has
-what the text of a property means.
+``load`` reads what ``--override name=value`` and its siblings say, and refuses unknown properties and wrong values. ``values.py``
+has what the text of a property means.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The properties of the log: its topics and batches, and when they are durable. ``live.py`` has the history that stays and the cleaner."""
+"""The properties of the log: its topics and batches, and when they are durable.
+
+``live.py`` has the history that stays and the cleaner.
+"""
 
 from __future__ import annotations
 

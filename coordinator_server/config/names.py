@@ -45,7 +45,10 @@ def check_name(name: str) -> None:
 
 
 def shown_name(text: str) -> str:
-    """Return a text that should be a name as messages show it: up to a character that names do not have. The rest may be a secret."""
+    """Return a text that should be a name as messages show it: up to a character that names do not have.
+
+    The rest may be a secret.
+    """
     beginning = re.match(r"[A-Za-z0-9._-]{0,128}", text)
     assert beginning is not None
     return text if beginning[0] == text else f"{beginning[0]}…"

@@ -4,7 +4,8 @@ ${env:NAME}              an environment variable (EnvVarConfigProvider)
 ${file:PATH:KEY}         a line KEY=VALUE of a file (FileConfigProvider)
 ${directory:PATH:KEY}    the content of the file KEY in a directory (DirectoryConfigProvider)
 
-What stands around a reference may be secret: an error names the property and the reference that cannot be resolved, and nothing else.
+What stands around a reference may be secret: an error names the property and the reference that cannot be resolved,
+and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The properties of TLS, for the listeners with the protocol SSL or SASL_SSL. SIGHUP reads the files again, also if no property has changed."""
+"""The properties of TLS, for the listeners with the protocol SSL or SASL_SSL.
+
+SIGHUP reads the files again, also if no property has changed.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Properties in a TOML file. A property is a key in quotes, or tables and keys that make up its name.
 
-``"log.flush" = "os"`` and ``flush = "os"`` under ``[log]`` are the same. TOML does not allow both ``topics = …`` and ``topics.max = …``
-without quotes. A list stands for its items, separated by commas.
+``"log.flush" = "os"`` and ``flush = "os"`` under ``[log]`` are the same. TOML does not allow both ``topics = …`` and
+``topics.max = …`` without quotes. A list stands for its items, separated by commas.
 """
 
 from __future__ import annotations

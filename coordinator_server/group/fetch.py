@@ -1,7 +1,7 @@
 """OffsetFetch: the offsets of one group at one moment, which is the high watermark or the latest state.
 
-``fetch_plain`` has a short way to the answer about some partitions of a group in the usual state: its latest offsets are committed, and
-none has metadata.
+``fetch_plain`` has a short way to the answer about some partitions of a group in the usual state: its latest offsets are
+committed, and none has metadata.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def reading_work(groups: Groups, asked: OffsetFetchRequestGroup) -> int:
 def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> Answered[FetchedOffsets] | None:
     """Return the answer to a plain fetch. Raises CoordinatorError.
 
-    Return None if the group's latest offsets are not committed yet, if a transaction is open that ``require_stable`` waits for, if an
-    offset has metadata, or if the read takes longer than a step. Otherwise the latest state and the committed one are the same, so
-    a request with ``require_stable`` does not wait for the records of other groups.
+    Return None if the group's latest offsets are not committed yet, if a transaction is open that ``require_stable`` waits for,
+    if an offset has metadata, or if the read takes longer than a step. Otherwise the latest state and the committed one are the
+    same, so a request with ``require_stable`` does not wait for the records of other groups.
     """
     version, group, topics, require_stable = request
     store, group_id = groups.offsets, group.group_id

@@ -1,7 +1,7 @@
 """One step of a pass over the groups of a shard, which deletes offsets: its limits, and its result so far.
 
-A step takes about two milliseconds of the loop. The pass goes on after other work, possibly in the middle of a group. The group may have
-changed by then, so a step decides by what it reads itself.
+A step takes about two milliseconds of the loop. The pass goes on after other work, possibly in the middle of a group. The group
+may have changed by then, so a step decides by what it reads itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """When the steps of passes run: one after the other, in all shards of a loop together.
 
-All shards get a deletion of topics at once, and are due for an expiry at about the same time. Without an order each turn of the loop
-would have a step of each shard.
+All shards get a deletion of topics at once, and are due for an expiry at about the same time. Without an order each turn of the
+loop would have a step of each shard.
 """
 
 from __future__ import annotations

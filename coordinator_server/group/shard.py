@@ -217,7 +217,9 @@ class GroupShard:
     def fetch_latest_offsets(
         self, context: RequestContext, request: LatestFetch, reply: Reply[OffsetsMoment]
     ) -> CoordinatorResult[OffsetsMoment]:
-        """Read the latest offsets, answered when they are durable: behind commits of the same connection, and if they must be stable."""
+        """Read the latest offsets, answered when they are durable: behind commits of the same connection,
+        and if they must be stable.
+        """
         return CoordinatorResult(read_offsets(self.groups, LATEST, request.group, require_stable=request.require_stable))
 
     def delete_groups(
@@ -235,7 +237,10 @@ class GroupShard:
     def delete_topics(
         self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]
     ) -> CoordinatorResult[None]:
-        """Delete the offsets of deleted topics, and forget their share partitions. Answered after the first step; the others follow by timer."""
+        """Delete the offsets of deleted topics, and forget their share partitions.
+
+        Answered after the first step; the others follow by timer.
+        """
         self.groups.share_topics.begin()
         return self._topic_deletion.begin(topics)
 

@@ -1,7 +1,7 @@
 """Deletes the committed offsets of deleted topics (``OffsetMetadataManager.onPartitionsDeleted``).
 
-A pass checks the groups of the shard in bounded steps, like offset expiry, also within a group. Before it ends, a topic of the same name may be
-created and get commits: an offset with a different topic id is kept.
+A pass checks the groups of the shard in bounded steps, like offset expiry, also within a group. Before it ends, a topic of the
+same name may be created and get commits: an offset with a different topic id is kept.
 """
 
 from __future__ import annotations

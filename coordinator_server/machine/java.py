@@ -1,9 +1,9 @@
-"""Java's string hash, and the order of its strings. Kafka's answers depend on the hash for the partition of a key and for the order of
-a ``HashMap``.
+"""Java's string hash, and the order of its strings.
+Kafka's answers depend on the hash for the partition of a key and for the order of a ``HashMap``.
 
-The hash is a polynomial in 31 over the UTF-16 code units. A long text is hashed many units at a time: an integer holds them in lanes,
-and one operation on the integer acts on all lanes. First pairs of units become one lane, then pairs of pairs. The lanes of successive
-chunks are added up, each sum times 31 to the power of the chunk's units.
+The hash is a polynomial in 31 over the UTF-16 code units. A long text is hashed many units at a time: an integer holds them in
+lanes, and one operation on the integer acts on all lanes. First pairs of units become one lane, then pairs of pairs. The lanes of
+successive chunks are added up, each sum times 31 to the power of the chunk's units.
 """
 
 from __future__ import annotations

@@ -53,7 +53,8 @@ class GroupOffsets:
     __slots__ = ("_rows", "_single", "changes")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
-        # Rises with each change, committed or not, the removal of the last offset included: what was read is the same while this is.
+        # Rises with each change, committed or not, the removal of the last offset included:
+        # what was read is the same while this is.
         self.changes = 0
         self._single: TimelineDict[TopicPartition, OffsetAndMetadata] = TimelineDict(registry)
         self._rows: TimelineDict[RowsKey, CommittedRows] = TimelineDict(registry)

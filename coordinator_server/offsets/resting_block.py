@@ -33,7 +33,10 @@ Row = tuple[TopicPartition, OffsetAndMetadata]
 
 
 class ExpiryBounds(NamedTuple):
-    """The earliest times that determine the expiry of a group's offsets. A checkpoint stores them as the block's bounds, in order."""
+    """The earliest times that determine the expiry of a group's offsets.
+
+    A checkpoint stores them as the block's bounds, in order.
+    """
 
     oldest_commit_ms: int
     # NO_TIMESTAMP if no offset has its own expiry time.

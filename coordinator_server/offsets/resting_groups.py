@@ -1,8 +1,8 @@
 """Groups whose offsets *rest* in a checkpoint: they are not in memory, because they have not changed since the last compaction.
 
 A group's offsets are a block of bytes in the checkpoint (``resting_block.py``). A read request decodes the block and caches the
-offsets for a while. Newer commits that a start finds in the log after the checkpoint are kept beside the block. The first change after
-the start removes the group from the resting groups for good, so deleted offsets stay deleted.
+offsets for a while. Newer commits that a start finds in the log after the checkpoint are kept beside the block. The first change
+after the start removes the group from the resting groups for good, so deleted offsets stay deleted.
 """
 
 from __future__ import annotations

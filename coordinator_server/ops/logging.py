@@ -1,7 +1,7 @@
 """Configuration of logs, which go to stderr: readable text on a terminal, otherwise one JSON object per line.
 
-Values may come from clients. In JSON, everything that is not printable ASCII is escaped. In text, ``_printable`` escapes it, and the
-lines of a traceback are indented, so that no client can forge a line.
+Values may come from clients. In JSON, everything that is not printable ASCII is escaped. In text, ``_printable`` escapes it, and
+the lines of a traceback are indented, so that no client can forge a line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Directories that a job reads or writes: paths of this machine, or URLs of file systems that pyarrow knows, such as ``s3://bucket/logs``.
+"""Directories that a job reads or writes: paths of this machine, or URLs of file systems that pyarrow knows,
+such as ``s3://bucket/logs``.
 
-Jobs that only read a log accept the URL of a copy, which they download to a temporary directory. ``history`` can write its tables to
-a URL. Jobs that change a log or ask its server need a local directory.
+Jobs that only read a log accept the URL of a copy, which they download to a temporary directory. ``history`` can write its tables
+to a URL. Jobs that change a log or ask its server need a local directory.
 """
 
 from __future__ import annotations

@@ -54,8 +54,9 @@ class Rule(Struct, frozen=True):
     """The row of one kind.
 
     ``state`` makes an empty state to replay into. ``checkpoint`` takes a layer attempt, its number of records, and how to
-    read it; it adds a checkpoint, and it returns the reason if there can be none, otherwise an empty string. ``tables`` are the history tables made from
-    this log. ``is_exported`` is true if a Kafka broker keeps the same records in the topic of the same name.
+    read it; it adds a checkpoint, and it returns the reason if there can be none, otherwise an empty string. ``tables`` are the
+    history tables made from this log.
+    ``is_exported`` is true if a Kafka broker keeps the same records in the topic of the same name.
     """
 
     kind: Kind

@@ -1,7 +1,7 @@
 """The access control entries by the resources that they are about.
 
-The entries for a resource are those of its name, those of every prefix of its name, and those for all resources of its type. There are
-few different lengths of prefixes, so each is one look-up, however many entries there are.
+The entries for a resource are those of its name, those of every prefix of its name, and those for all resources of its type.
+There are few different lengths of prefixes, so each is one look-up, however many entries there are.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _OfPattern: TypeAlias = dict[str, tuple[_Entry, ...]]
 
 
 class AclIndex:
-    """The entries by pattern. One thread changes it; others may read at the same time, because entries are replaced, never changed."""
+    """The entries by pattern.
+
+    One thread changes it; others may read at the same time, because entries are replaced, never changed.
+    """
 
     def __init__(self) -> None:
         self._patterns: dict[tuple[int, int, str], _OfPattern] = {}

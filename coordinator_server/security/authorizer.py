@@ -1,4 +1,5 @@
-"""The authorizer: which operations a principal may do, by the access control entries of the catalog (Kafka's ``StandardAuthorizer``).
+"""The authorizer: which operations a principal may do, by the access control entries of the catalog
+(Kafka's ``StandardAuthorizer``).
 
     super.users            may do everything
     a DENY entry matches   denied

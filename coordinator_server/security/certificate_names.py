@@ -1,6 +1,7 @@
 """The subject of a certificate as text, as Java's ``X500Principal.getName()`` writes it, because Kafka's rules and ACLs name it so.
 
-That is RFC 2253: the most specific part first, nine attribute types by keyword, and the others by number with the value in DER as hex.
+That is RFC 2253: the most specific part first, nine attribute types by keyword,
+and the others by number with the value in DER as hex.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Java's key stores as keytool writes them: JKS, and PKCS #12, which is its default. What a store is, its content says.
 
-JKS is as in ``sun.security.provider.JavaKeyStore`` and ``KeyProtector``: entries with certificates, of which those with a key have it
-encrypted, and at the end a digest of all with the password. PKCS #12 is RFC 7292.
+JKS is as in ``sun.security.provider.JavaKeyStore`` and ``KeyProtector``: entries with certificates, of which those with a key
+have it encrypted, and at the end a digest of all with the password. PKCS #12 is RFC 7292.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The names of principals that come with certificates: ``ssl.principal.mapping.rules`` (Kafka's ``SslPrincipalMapper``).
 
 A rule is ``DEFAULT``, the whole distinguished name, or ``RULE:pattern/replacement/[LU]``: where the pattern matches the whole name,
-the result is the replacement, in which ``$1`` is the first group; ``L`` and ``U`` change the case. The first rule that matches counts.
-Patterns are RE2's, because the names come from peers.
+the result is the replacement, in which ``$1`` is the first group; ``L`` and ``U`` change the case. The first rule that matches
+counts. Patterns are RE2's, because the names come from peers.
 """
 
 from __future__ import annotations

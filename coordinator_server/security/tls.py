@@ -1,7 +1,7 @@
 """TLS of a listener: Kafka's ``ssl.*`` properties as an ``ssl.SSLContext``, which can be read again while the server runs.
 
-Keys and certificates are PEM, in files or in the properties themselves. As in Kafka, the file of a key store has the private key and
-then the chain of certificates, and that of a trust store the certificates of those who vouch for clients.
+Keys and certificates are PEM, in files or in the properties themselves. As in Kafka, the file of a key store has the private key
+and then the chain of certificates, and that of a trust store the certificates of those who vouch for clients.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ class ListenerTls:
         self._mapping = mapping
 
     def principal(self, tls: ssl.SSLObject | ssl.SSLSocket) -> str:
-        """Return the principal of a connection, which is anonymous without a certificate. Raises ValueError, as NoPrincipal is one."""
+        """Return the principal of a connection, which is anonymous without a certificate.
+
+        Raises ValueError, as NoPrincipal is one.
+        """
         certificate = tls.getpeercert(binary_form=True)
         return ANONYMOUS if certificate is None else _USER + self._mapping.principal(subject_name(certificate))
 

@@ -24,8 +24,8 @@ Visit = Callable[[bytes], CoordinatorRecord | None]
 class Pass:
     """A pass that can be started anew at any time. It is started anew after RETRY_MS if records could not be written.
 
-    ``when_done`` is called at the end of a pass. A pass that is to begin later waits until ``may_begin`` returns true. A step leaves out
-    its share partitions if ``may_skip`` returns true for their names.
+    ``when_done`` is called at the end of a pass. A pass that is to begin later waits until ``may_begin`` returns true. A step
+    leaves out its share partitions if ``may_skip`` returns true for their names.
     """
 
     def __init__(

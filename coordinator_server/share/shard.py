@@ -1,8 +1,8 @@
 """ShareShard: one partition of ``__share_group_state`` as a state machine (Kafka's ``ShareCoordinatorShard``).
 
 Each operation is about one share partition: the handlers divide the requests of clients (``server/apis/share_state.py``). A read is
-a write operation, too, as in Kafka: it may raise the leader epoch, and it sees writes that are not durable yet, for which its answer
-waits.
+a write operation, too, as in Kafka: it may raise the leader epoch, and it sees writes that are not durable yet,
+for which its answer waits.
 """
 
 from __future__ import annotations

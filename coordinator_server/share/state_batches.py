@@ -5,8 +5,8 @@ the larger delivery count wins; with equal counts, the larger delivery state (ac
 result is sorted and has no overlaps. Adjacent batches with equal count and state are merged only if ``combine`` compares them, so
 that the result equals Kafka's batch by batch.
 
-A batch whose last offset is below its first has no record. As in Kafka it is kept where no other batch meets it. One that lies inside
-a batch with a smaller delivery count or state is dropped: Kafka's coordinator then splits and merges that batch forever.
+A batch whose last offset is below its first has no record. As in Kafka it is kept where no other batch meets it. One that lies
+inside a batch with a smaller delivery count or state is dropped: Kafka's coordinator then splits and merges that batch forever.
 """
 
 from __future__ import annotations

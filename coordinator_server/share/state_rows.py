@@ -1,7 +1,7 @@
 """The batches of a share partition as rows (``protocol/share_state_rows.py``): combined, merged, and cut at the start offset.
 
-State and count are the *kind* of a row. The state keeps rows, and most writes and reads pass them on without an object for each batch.
-What this module does faster than ``combine`` has always the same result.
+State and count are the *kind* of a row. The state keeps rows, and most writes and reads pass them on without an object for each
+batch. What this module does faster than ``combine`` has always the same result.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def combine_rows(rows: bytes, start_offset: int) -> bytes:
 def merge_rows(known: bytes, rows: bytes, start_offset: int) -> bytes:
     """Combine known batches with others, and drop everything below ``start_offset``: as ``combine`` does it.
 
-    Done here if each of the others has the same records as one that is known, or comes after all of them, and nothing is to be merged
-    or split. That is nearly always so: a leader writes what it has read or written before, and what is new.
+    Done here if each of the others has the same records as one that is known, or comes after all of them, and nothing is to be
+    merged or split. That is nearly always so: a leader writes what it has read or written before, and what is new.
     """
     tidy = known if isinstance(known, TidyRows) else _tidy(known)
     kept = None if tidy is None else _from(tidy, start_offset)

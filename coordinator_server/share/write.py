@@ -1,4 +1,6 @@
-"""Writes the state of a share partition (``ShareCoordinatorShard.writeState``): an update record, or a snapshot after many of them."""
+"""Writes the state of a share partition (``ShareCoordinatorShard.writeState``):
+an update record, or a snapshot after many of them.
+"""
 
 from __future__ import annotations
 

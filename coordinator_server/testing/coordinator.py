@@ -66,8 +66,8 @@ class Group(NamedTuple):
 class Coordinator:
     """A server on a free port of the loopback address, until ``close``.
 
-    ``properties`` are Kafka's, in addition to the defaults for tests (``settings.py``); ``topics`` has partition counts by name. The
-    log is in memory. With ``durable`` it is in files that survive ``kill``.
+    ``properties`` are Kafka's, in addition to the defaults for tests (``settings.py``); ``topics`` has partition counts by name.
+    The log is in memory. With ``durable`` it is in files that survive ``kill``.
     """
 
     def __init__(
@@ -162,8 +162,8 @@ class Coordinator:
     def advance(self, seconds: float) -> None:
         """Let time pass in the server, at once. Everything has happened then that is due by then.
 
-        It is as if no client had sent anything meanwhile: sessions that are shorter expire, offsets that are old enough are removed.
-        While the server is killed, its clock goes on.
+        It is as if no client had sent anything meanwhile: sessions that are shorter expire, offsets that are old enough are
+        removed. While the server is killed, its clock goes on.
         """
         with self._lock:
             self._check_open()

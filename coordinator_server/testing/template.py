@@ -1,8 +1,8 @@
 """A process that has everything imported, and becomes a server by a fork: ``python -m coordinator_server.testing.template FD``.
 
 A start of Python and its imports take longer than most tests. So each test process has one template, which starts all its servers.
-Messages are JSON objects on the socket FD, each in a packet of its own. A start has two descriptors beside it: the server's channel,
-and the file that gets its log.
+Messages are JSON objects on the socket FD, each in a packet of its own. A start has two descriptors beside it: the server's
+channel, and the file that gets its log.
 
     {"start": {"properties": {}, "port": 40123, "data_dir": null, "ahead_ms": 0}}   {"pid": 4711}
     {"end": 4711}    wait for its end, and kill it if that takes long               {"status": 0}

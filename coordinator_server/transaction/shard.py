@@ -72,8 +72,8 @@ _EXPIRY: Final = ("expiry",)
 
 
 class TransactionLimits(NamedTuple):
-    """The longest timeout that a client may ask for, and the time after which an unused id is forgotten, with the intervals at which
-    each is checked; the most partitions of a transaction."""
+    """The longest timeout that a client may ask for, and the time after which an unused id is forgotten, with the intervals at
+    which each is checked; the most partitions of a transaction."""
 
     max_timeout_ms: int
     expiration_ms: int

@@ -1,7 +1,7 @@
 """One transactional id's state as a value, and the transitions from one value to the next (Kafka's ``TransactionMetadata``).
 
-Epochs: a producer id has epochs 0 to LAST_EPOCH for clients. The epoch above is used by the coordinator alone, to fence the last one;
-then the id is replaced. In version 2 of transactions (KIP-890) each end of a transaction takes an epoch.
+Epochs: a producer id has epochs 0 to LAST_EPOCH for clients. The epoch above is used by the coordinator alone, to fence the last
+one; then the id is replaced. In version 2 of transactions (KIP-890) each end of a transaction takes an epoch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Upper bounds of the memory of decoded values, from which a decoder computes its memory use in advance.
 
-A refused frame may cost four times its size plus 64 KiB. The content of a string or bytes takes at most four times its size, so only
-the rest of an element is counted: objects, list slots, temporary copies. Four times the minimum size of an element is subtracted.
+A refused frame may cost four times its size plus 64 KiB. The content of a string or bytes takes at most four times its size, so
+only the rest of an element is counted: objects, list slots, temporary copies.
+Four times the minimum size of an element is subtracted.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from protocol.fields import Item, Message, Primitive
 from protocol.schema import FieldSpec, fields_of
 
 ROOM: Final = 46_000
-"""Memory budget for elements, in bytes, before the whole message is checked. Two bytes per byte of the frame are subtracted from it for
-strings being decoded. The rest of the 64 KiB is for the refusal: exceptions, their frames, and the walk that finds the field."""
+"""Memory budget for elements, in bytes, before the whole message is checked. Two bytes per byte of the frame are subtracted from
+it for strings being decoded. The rest of the 64 KiB is for the refusal: exceptions, their frames,
+and the walk that finds the field."""
 
 REQUEST_LIMIT: Final = 16 << 20
 """Memory budget for the elements of a whole request, in bytes. A request comes from anybody: Kafka bounds only its size. Here an

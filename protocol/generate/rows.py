@@ -1,7 +1,7 @@
 """Arrays whose elements have equal size, always or in a given message: one ``iter_unpack`` reads them all.
 
-An element qualifies if it has fixed-size fields, at most one string, and no known tagged field in this version. A few strided slices
-show whether a given array has equal sizes: all strings are null or all are empty, and no element has tags.
+An element qualifies if it has fixed-size fields, at most one string, and no known tagged field in this version. A few strided
+slices show whether a given array has equal sizes: all strings are null or all are empty, and no element has tags.
 """
 
 from __future__ import annotations

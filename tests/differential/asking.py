@@ -1,4 +1,6 @@
-"""What the lines of a script ask for, as whole requests: those of clients (tests/scenarios/player.py), and those of nobody in particular."""
+"""What the lines of a script ask for, as whole requests: those of clients (tests/scenarios/player.py),
+and those of nobody in particular.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +120,9 @@ class Asking(Player):
         self._send(NOBODY, QUOTAS, DescribeClientQuotasRequest(components, "strict" in words), words, str)
 
     def alter_quotas(self, plain: list[str], words: Words) -> None:
-        """Entities, as for ``quotas``, and changes: ``user:own-a client-id:* set:request_percentage:10 remove:producer_byte_rate``."""
+        """Entities, as for ``quotas``, and changes:
+        ``user:own-a client-id:* set:request_percentage:10 remove:producer_byte_rate``.
+        """
         request = AlterClientQuotasRequest([self._quota_entry(plain)] * int(words.get("times", 1)), "validate" in words)
         self._send(NOBODY, QUOTA, request, words, str)
 

@@ -1,8 +1,9 @@
-"""One server of ours for all scripts of a file, over several lives: the second has other limits, and is what scripts restart into; in the third ids of
-producers expire; each of the last ones has a migration policy of its own. Each file has a server of its own, because the files of a run are in
-several processes, in any order.
+"""One server of ours for all scripts of a file, over several lives: the second has other limits, and is what scripts restart
+into; in the third ids of producers expire; each of the last ones has a migration policy of its own. Each file has a server of its
+own, because the files of a run are in several processes, in any order.
 
-Transcripts stand for a broker (tests/data/differential). A script without a fresh one is played before a broker that starts for it; under CI it fails.
+Transcripts stand for a broker (tests/data/differential).
+A script without a fresh one is played before a broker that starts for it; under CI it fails.
 """
 
 from __future__ import annotations

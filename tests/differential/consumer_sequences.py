@@ -1,7 +1,8 @@
 """Sequences of requests to consumer groups drawn from a seed, as lines of a script: two to six members of one protocol or of both.
 
-What Kafka gives whom may depend on ids that a broker makes up: of topics, for uniform with several of them, and of members, for all that is in a hash map.
-So a sequence has one topic and members that bring their ids, or it has the range assignor, and classic members have instances.
+What Kafka gives whom may depend on ids that a broker makes up: of topics, for uniform with several of them, and of members, for
+all that is in a hash map. So a sequence has one topic and members that bring their ids,
+or it has the range assignor, and classic members have instances.
 """
 
 from __future__ import annotations
@@ -177,7 +178,8 @@ def consumer_sequence(seed: int) -> list[str]:
 def restarted_consumer_sequence(seed: int) -> list[str]:
     """The lines of a seed, with a restart in the middle.
 
-    The group keeps an offset: one without any is deleted by the retention check as soon as it is empty, and checks are frequent after the restart.
+    The group keeps an offset: one without any is deleted by the retention check as soon as it is empty,
+    and checks are frequent after the restart.
     """
     drawn = Drawn(Random(seed))
     half = LENGTH // 2

@@ -8,9 +8,9 @@
 > consumers g h                          ConsumerGroupDescribe; ``consumers g ops`` with authorized operations
 > until g epoch=3                        until the group has that epoch: a regular expression is resolved later
 
-A member's id is the client's name; at version 0 ``member=''`` has the coordinator make one up. "-" stands for null, and nothing for an empty list or
-string. In a regular expression ``own`` is the beginning of the script's own topics. What a heartbeat does not name is null, so "as before"; one that joins
-has a rebalance timeout, owns nothing, and names the topics that it named last.
+A member's id is the client's name; at version 0 ``member=''`` has the coordinator make one up. "-" stands for null, and nothing
+for an empty list or string. In a regular expression ``own`` is the beginning of the script's own topics. What a heartbeat does
+not name is null, so "as before"; one that joins has a rebalance timeout, owns nothing, and names the topics that it named last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""ConsumerGroupDescribe and ShareGroupDescribe in few words: a script compares it after each step, so a transcript has it after each step."""
+"""ConsumerGroupDescribe and ShareGroupDescribe in few words: a script compares it after each step,
+so a transcript has it after each step.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Which members have had which partitions, in words for partitions that do not depend on their numbers.
 
-Kafka's simple assignor goes through hash tables of topic ids, which each broker makes up: whether a member is given partition 0 or 1 differs, and how many
-it is given, which of those that another had, and which it keeps, does not. So a partition of a share group is called by the members that have had it.
+Kafka's simple assignor goes through hash tables of topic ids, which each broker makes up: whether a member is given partition 0
+or 1 differs, and how many it is given, which of those that another had, and which it keeps, does not. So a partition of a share
+group is called by the members that have had it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The differences of docs/differences.md that two servers on one machine can show, and how each is recognised.
 
-A difference is either that only one of the servers answers a request (the script goes on), or that answers are not the same (it ends there, since what
-follows differs, too).
+A difference is either that only one of the servers answers a request (the script goes on), or that answers are not the same (it
+ends there, since what follows differs, too).
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def _leaves_its_sync(step: Step) -> bool:
 
 
 def _is_known_in_memory_alone(step: Step) -> bool:
-    """Row 6: Kafka has an empty group in memory after a refused commit; it is not told of, and the join that follows does not write it."""
+    """Row 6: Kafka has an empty group in memory after a refused commit; it is not told of,
+    and the join that follows does not write it.
+    """
     states = [each for each in step.unlike if each.path.endswith("groupState")]
     return step.asked.api == "join" and step.has_refused_metadata and [each.kafka for each in states] == ["Dead"]
 
@@ -155,7 +157,9 @@ def _refuses_an_expression(step: Step) -> tuple[int, int] | None:
 
 
 def _forgets_an_empty_group(step: Step) -> bool:
-    """Row 65: a classic member with an id has asked to join an empty consumer group, and the next record has made Kafka's group a new one."""
+    """Row 65: a classic member with an id has asked to join an empty consumer group,
+    and the next record has made Kafka's group a new one.
+    """
     has_joined = any(" join " in line for line in step.before)
     gone = [
         each

@@ -1,4 +1,6 @@
-"""Plays a script on both servers, step by step, and compares what each step brought: answers, who is still parked, and the groups' state."""
+"""Plays a script on both servers, step by step, and compares what each step brought:
+answers, who is still parked, and the groups' state.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from tests.scenarios.player import Words, words_of
 # How long an answer that the other server has given may still be on its way before it counts as parked.
 GRACE_S: Final = 10.0
 LEADER_CHOSEN: Final = "leader"
-# Kafka has checked a TxnOffsetCommit together with one of another script: version 4 and those before it have not the same error for the same.
+# Kafka has checked a TxnOffsetCommit together with one of another script:
+# version 4 and those before it have not the same error for the same.
 CHECKED_TOGETHER: Final = "checked together"
 BY_CHANCE: Final = {LEADER_CHOSEN, CHECKED_TOGETHER}
 # The last version of TxnOffsetCommit that is only checked, and the errors of that version and of those before it.

@@ -1,4 +1,6 @@
-"""What each server makes up (member ids, topic ids, its port) gets a name by its first appearance, so that answers can be compared."""
+"""What each server makes up (member ids, topic ids, its port) gets a name by its first appearance,
+so that answers can be compared.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,8 @@ class Names:
         self._topic_texts = {uuid_text(topic_id): name for topic_id, name in self._topics.items()}
         self.port = port
         self.holders = Holders()
-        # How often a coordinator was elected is each server's own: Kafka counts by two at a restart, ours stays at 0 (differences.md).
+        # How often a coordinator was elected is each server's own: Kafka counts by two at a restart,
+        # ours stays at 0 (differences.md).
         self.has_first_coordinator = True
         self._members: dict[str, str] = {}
         self._counts: Counter[str] = Counter()

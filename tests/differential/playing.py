@@ -11,7 +11,8 @@ from tests.differential.scripts import Script, recorded
 from tests.differential.servers import Life, conditions
 from tests.differential.transcripts import DIRECTORY, Book, Transcript, checksum
 
-# Who leads after a leader is gone is a draw among members in Kafka; with as many tries it draws once as we choose. So it is with what is checked together.
+# Who leads after a leader is gone is a draw among members in Kafka; with as many tries it draws once as we choose.
+# So it is with what is checked together.
 TRIES: Final = 20
 
 
@@ -85,7 +86,9 @@ class Stage:
 
 
 def play(script: Script, stage: Stage) -> None:
-    """The servers agree, but for what the script says; so do their logs, which cannot be read at one moment where time goes on to change them."""
+    """The servers agree, but for what the script says; so do their logs,
+    which cannot be read at one moment where time goes on to change them.
+    """
     for attempt in range(TRIES):
         lockstep = stage.lockstep(script, attempt)
         outcome = _played(script, lockstep, with_log=script.has_log)

@@ -1,7 +1,8 @@
 """Sequences of transactions drawn from a seed, as lines of a script: two to four producers over three groups, sensible and wrong.
 
-After each line that may end a transaction both servers are waited for: while markers are written, an answer depends on time. In a timed sequence
-transactions reach their timeout, one after the other; in a restarted one both servers are started again in the middle.
+After each line that may end a transaction both servers are waited for: while markers are written, an answer depends on time. In a
+timed sequence transactions reach their timeout, one after the other;
+in a restarted one both servers are started again in the middle.
 """
 
 from __future__ import annotations
@@ -73,7 +74,10 @@ class Drawn:
         return [" ".join((*words, f"v={self._version(name, 4, 5)}")), f"until transaction:{name} rest"]
 
     def mark(self, name: str) -> list[str]:
-        """What an administrator writes. A newer epoch would keep the coordinator's own marker out of the log: row 50 of docs/differences.md."""
+        """What an administrator writes.
+
+        A newer epoch would keep the coordinator's own marker out of the log: row 50 of docs/differences.md.
+        """
         result, group = self._random.choice(("commit", "abort")), self._random.choice(_GROUPS)
         epoch, version = self._random.choice(("+0", "+0", "-1")), self._random.randint(0, 2)
         return [f"mark {name} {result} of:{group} epoch={epoch} version={version} v={self._random.randint(1, 2)}"]
@@ -146,7 +150,8 @@ _DRAWS: Final = (
 def producer_sequence(seed: int) -> list[str]:
     """The lines of a seed: each producer has an epoch at first, and in the end everything is told.
 
-    Each group has an offset at first, and in one sequence of four it may lose it: row 49 of docs/differences.md is about groups that have none.
+    Each group has an offset at first, and in one sequence of four it may lose it:
+    row 49 of docs/differences.md is about groups that have none.
     """
     drawn = Drawn(Random(seed), with_deletions=seed % 4 == 0)
     return [*_first(drawn), *_middle(drawn, LENGTH), *_last(drawn)]

@@ -12,8 +12,8 @@
 > transactions states=Ongoing of=P longer=0 pattern=.*    ListTransactions
 > until transaction:P CompleteCommit   or rest: no markers are being written; over: no transaction is open, either; gone: there is no such id
 
-A producer has the id and the epoch that it got last. id=Q and epoch=7 (or epoch=+1) stand for others, and Q@-1 for an older epoch of one of
-several.
+A producer has the id and the epoch that it got last. id=Q and epoch=7 (or epoch=+1) stand for others,
+and Q@-1 for an older epoch of one of several.
 """
 
 from __future__ import annotations

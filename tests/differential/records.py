@@ -152,7 +152,9 @@ class Tail:
 
 
 def by_share_partition(names: Names, records: list[Written]) -> dict[str, list[Written]]:
-    """The records of one group in the log of share state, by topic and partition: their order among each other is that of a hash map."""
+    """The records of one group in the log of share state, by topic and partition:
+    their order among each other is that of a hash map.
+    """
     found: dict[str, list[Written]] = {}
     for written in records:
         key = written.record.key

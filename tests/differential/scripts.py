@@ -1,4 +1,5 @@
-"""The named scripts: files of titles and lines, in the language of tests/scenarios, without what comes of them: the other server says that.
+"""The named scripts: files of titles and lines, in the language of tests/scenarios, without what comes of them:
+the other server says that.
 
 == the rule it is about
 differs 2                            the listed differences that it shows, all of them and no others

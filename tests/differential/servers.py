@@ -61,7 +61,8 @@ EXPIRING: Final[Mapping[str, object]] = {
     "producer.id.expiration.ms": 1000,
     "producer.id.expiration.check.interval.ms": 300,
 }
-# Properties of consumer groups in every life. Targets are computed at once: a script that is about the interval sets it for its group.
+# Properties of consumer groups in every life. Targets are computed at once:
+# a script that is about the interval sets it for its group.
 CONSUMERS: Final[Mapping[str, object]] = {
     "group.consumer.assignment.interval.ms": 0,
     "group.consumer.min.session.timeout.ms": 1000,

@@ -1,7 +1,7 @@
 """Sequences of requests to share groups, drawn from a seed, as lines of a script.
 
-The simple assignor of a broker orders partitions by topic ids that the broker makes up, so there is one topic with one partition: all
-members have it.
+The simple assignor of a broker orders partitions by topic ids that the broker makes up, so there is one topic with one partition:
+all members have it.
 """
 
 from __future__ import annotations

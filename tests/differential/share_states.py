@@ -9,7 +9,8 @@
 > find g:t:0 type=2                      FindCoordinator of a share partition
 > until g kept=2                         until the log has the state of so many share partitions of the group
 
-The default of an epoch and of the start offset of a write is -1. "zero" is the topic id of zeros; ``t:`` is a topic without partitions.
+The default of an epoch and of the start offset of a write is -1. "zero" is the topic id of zeros;
+``t:`` is a topic without partitions.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@
 > drop g t u                                        DeleteShareGroupOffsets
 > until g shared=3                                  until the group has so many initialized share partitions, and none that is being initialized
 
-A member's id is the client's name. "-" stands for null, and nothing for an empty list or string. What a heartbeat does not name is null, so "as before".
-The session epoch of a ShareFetch or ShareAcknowledge is that which follows the last answer; ``wait``, ``min``, ``max``, ``records``, ``batch``, ``mode``
-and ``renew`` are its other fields.
+A member's id is the client's name. "-" stands for null, and nothing for an empty list or string. What a heartbeat does not name
+is null, so "as before". The session epoch of a ShareFetch or ShareAcknowledge is that which follows the last answer; ``wait``,
+``min``, ``max``, ``records``, ``batch``, ``mode`` and ``renew`` are its other fields.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """One of the two servers, as a script sees it: clients that remember, requests in flight, and a way to know what is parked.
 
-No answer can be waited for that may never come, so a step is over by order, not by time. The broker has one network thread, one request
-handler and one coordinator thread, and our server has one loop; so a request that is sent after the answer to another was read is handled after it. A heartbeat
-of nobody to the same group, twice, and a DescribeGroups have all been answered only after everything that the step's own request set off has
-been done and its answers have been written. The one thing that a coordinator does later by itself is to end the first rebalance of a group, or one that has lost
-its last member, with a timer of zero milliseconds: there the describe is asked again until the group is past it.
+No answer can be waited for that may never come, so a step is over by order, not by time. The broker has one network thread, one
+request handler and one coordinator thread, and our server has one loop; so a request that is sent after the answer to another was
+read is handled after it. A heartbeat of nobody to the same group, twice, and a DescribeGroups have all been answered only after
+everything that the step's own request set off has been done and its answers have been written. The one thing that a coordinator
+does later by itself is to end the first rebalance of a group, or one that has lost its last member, with a timer of zero
+milliseconds: there the describe is asked again until the group is past it.
 """
 
 from __future__ import annotations
@@ -229,7 +230,8 @@ class Side(Sharing):
             if connection.is_idle:
                 return connection
         connection = Connection(self.server.address, client_id)
-        # A connection is handed from thread to thread before it is read; from its first answer on it is one of those that are read in order.
+        # A connection is handed from thread to thread before it is read;
+        # from its first answer on it is one of those that are read in order.
         connection.ask(ApiVersionsRequest(), 0)
         open_already.append(connection)
         return connection
@@ -280,7 +282,8 @@ class Side(Sharing):
         return log | {f"markers:{name}": self.names.named("Markers", markers[each]) for name, each in named.items()}
 
     def _ends_by_itself(self, group: Value, before: dict[str, str]) -> bool:
-        """Whether a timer of no time at all ends the rebalance: that of the first one of a group, and of one that starts without members.
+        """Whether a timer of no time at all ends the rebalance: that of the first one of a group,
+        and of one that starts without members.
 
         One that loses its last member while pending members hold it up keeps the timer that it has.
         """

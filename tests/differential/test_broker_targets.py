@@ -116,7 +116,10 @@ def live(client: Client, group_id: str, rng: random.Random) -> None:
 
 
 def read_log(directory: Path) -> list[Batch]:
-    """The records of consumer groups in one partition, by batch. A client that waits for its answers gets a batch for each change."""
+    """The records of consumer groups in one partition, by batch.
+
+    A client that waits for its answers gets a batch for each change.
+    """
     data = b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
     types = ConsumerGroups(SnapshotRegistry()).replay
     log: list[Batch] = []

@@ -1,4 +1,7 @@
-"""Logins at a Kafka broker and at this server, request by request: the same answers, and the same ends. With ``--live`` (Java and Maven)."""
+"""Logins at a Kafka broker and at this server, request by request: the same answers, and the same ends.
+
+With ``--live`` (Java and Maven).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every pair of two coordinator requests in one segment: the answers are Kafka's, which handles one after the other.
 
-Each pair has a group of its own with a committed offset: one with a member that has its assignment, or an empty one. What a broker said is in
-tests/data/differential/pairs.json: ``make differential ARGS=--record`` asks it again, ``--live`` only compares.
+Each pair has a group of its own with a committed offset: one with a member that has its assignment, or an empty one. What a
+broker said is in tests/data/differential/pairs.json: ``make differential ARGS=--record`` asks it again, ``--live`` only compares.
 """
 
 from __future__ import annotations

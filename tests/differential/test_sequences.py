@@ -1,4 +1,7 @@
-"""Random sequences, the same requests to both servers. ``--differential-sequences N`` plays N of them, ``--seed N`` the one of that seed."""
+"""Random sequences, the same requests to both servers.
+
+``--differential-sequences N`` plays N of them, ``--seed N`` the one of that seed.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,11 @@ from tests.differential.scripts import (
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
 
-# A group has lost its offsets, and a transaction was aborted that had others: the servers are apart by row 49 of docs/differences.md.
+# A group has lost its offsets, and a transaction was aborted that had others:
+# the servers are apart by row 49 of docs/differences.md.
 ONLY_ABORTED: Final = "difference 49"
-# A classic member has come back to an empty consumer group, and a group has become a consumer group again in the middle of a rebalance.
+# A classic member has come back to an empty consumer group,
+# and a group has become a consumer group again in the middle of a rebalance.
 APART: Final = {"difference 65", "difference 68"}
 # By test: the kind of sequence, and the number of sequences for which one of it is played.
 _KINDS: Final[dict[str, tuple[Sequences, int]]] = {

@@ -2,8 +2,8 @@
 
     python -m tests.fuzz CORPUS [-runs=2000000 -max_len=512 …]       # libFuzzer's own arguments
 
-CORPUS is a directory that is read and grown; it starts from the kept inputs of tests/data/fuzz. A finding stops the run and leaves a
-file ``crash-…``: once the fault is mended, add it to the kept inputs.
+CORPUS is a directory that is read and grown; it starts from the kept inputs of tests/data/fuzz. A finding stops the run and
+leaves a file ``crash-…``: once the fault is mended, add it to the kept inputs.
 """
 
 from __future__ import annotations

@@ -70,7 +70,9 @@ def test_all_its_files_are_private(tmp_path: Path, loops: int) -> None:
 
 @pytest.mark.parametrize("loops", [1, 2])
 def test_it_works_by_itself(tmp_path: Path, loops: int) -> None:
-    """One cleaner for all loops; commits go on meanwhile; after a crash every position is there, from checkpoints and from the tail."""
+    """One cleaner for all loops; commits go on meanwhile; after a crash every position is there,
+    from checkpoints and from the tail.
+    """
     with Server(tmp_path, EAGER, loops=loops) as server:
         for offset in range(1, 6):
             commit(server, offset)

@@ -1,6 +1,7 @@
 """Members of the client library that freeze, die, leave and come back, each a process; and a server that is killed among them.
 
-``make torture`` runs it with fifty members for five minutes, ``make chaos`` also with a Kafka broker and with kfake, which are not killed.
+``make torture`` runs it with fifty members for five minutes, ``make chaos`` also with a Kafka broker and with kfake,
+which are not killed.
 """
 
 from __future__ import annotations

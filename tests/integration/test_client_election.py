@@ -162,7 +162,9 @@ async def test_a_leader_without_a_coordinator_steps_down_in_time(tmp_path: Path)
 
 
 async def test_a_frozen_leader_is_fenced(tmp_path: Path) -> None:
-    """Frozen past its session, its group empty and deleted, the server restarted: the next token is higher, and the old write is refused."""
+    """Frozen past its session, its group empty and deleted, the server restarted:
+    the next token is higher, and the old write is refused.
+    """
     with Server(tmp_path) as server:
         async with Process(server.bootstrap, "e") as frozen:
             token = (await frozen.said("token"))["token"]

@@ -61,7 +61,10 @@ def test_a_member_joins_stays_and_leaves(address: Address, fresh_name: str, vers
 
 
 def test_two_members_as_others_see_them(address: Address, fresh_name: str) -> None:
-    """One takes over a partition of the other. Described, listed; each commits and reads in its epoch, and with an older one what it kept."""
+    """One takes over a partition of the other.
+
+    Described, listed; each commits and reads in its epoch, and with an older one what it kept.
+    """
     with Client(address) as client:
         make_topic(client, fresh_name, 2)
         at_once = AlterConfigsResource(GROUP_RESOURCE, fresh_name, [AlterableConfig("consumer.assignment.interval.ms", 0, "0")])

@@ -1,8 +1,8 @@
 """kill -9 under load, again and again: what was acknowledged is there.
 
-Several clients commit rising offsets, a few in flight at a time, and keep a ledger: the highest offset that was acknowledged and the
-highest that was sent, per group and partition. The server is killed at a random moment and started again. Then every stored offset
-lies between the two: never older than what was acknowledged, never one that nobody sent.
+Several clients commit rising offsets, a few in flight at a time, and keep a ledger: the highest offset that was acknowledged and
+the highest that was sent, per group and partition. The server is killed at a random moment and started again. Then every stored
+offset lies between the two: never older than what was acknowledged, never one that nobody sent.
 
 Reproduce a failure with the seed that it prints: --seed N. More rounds: --crash-rounds N.
 """

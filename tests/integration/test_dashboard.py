@@ -1,4 +1,6 @@
-"""Every query of the dashboard and every alert rule, run by Prometheus over scrapes of a server in which there is something to show."""
+"""Every query of the dashboard and every alert rule, run by Prometheus over scrapes of a server in
+which there is something to show.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The files of ``deploy``: the unit's system call filter lets a server do all that it does, and the health check sees one that hangs."""
+"""The files of ``deploy``: the unit's system call filter lets a server do all that it does,
+and the health check sees one that hangs.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +140,9 @@ class Manager:
 @needs_filter
 @pytest.mark.parametrize("loops", [1, 2])
 def test_the_service_manager_is_told(tmp_path: Path, loops: int) -> None:
-    """Under the unit's filter: it loads, is ready, gives signs of life, is reloaded and stops; the sign of a loop that hangs is missing."""
+    """Under the unit's filter: it loads, is ready, gives signs of life, is reloaded and stops;
+    the sign of a loop that hangs is missing.
+    """
     manager = Manager(tmp_path / "notify")
     server = Server(tmp_path, {"topics": "orders:6"}, loops=loops)
     server.environment = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}

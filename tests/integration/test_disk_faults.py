@@ -56,7 +56,9 @@ class Committer(threading.Thread):
 
 @needs_strace
 def test_a_sync_that_fails_ends_the_process(server: Server, tmp_path: Path) -> None:
-    """Nobody who waits is told that it is durable; the exit code is not 0; no file is synced a second time; the next start has what was acknowledged."""
+    """Nobody who waits is told that it is durable; the exit code is not 0; no file is synced a second time;
+    the next start has what was acknowledged.
+    """
     committers = [Committer(server.address, number) for number in range(4)]
     for each in committers:
         each.start()
@@ -106,7 +108,9 @@ def test_an_idle_server_ends_when_a_segment_cannot_be_synced(server: Server, tmp
 def test_commits_fail_retriably_on_a_full_disk_and_succeed_when_there_is_room(
     server: Server, tmp_path: Path, error: str, calls: str
 ) -> None:
-    """Commits fail with an error that clients retry; heartbeats and fetches go on; when there is room again all is well, without a restart."""
+    """Commits fail with an error that clients retry; heartbeats and fetches go on;
+    when there is room again all is well, without a restart.
+    """
     with Client(server.address) as client:
         [member] = form_group(server.address, "members", 1)
         assert commit(client, 1) == ErrorCode.NONE

@@ -1,4 +1,6 @@
-"""Effects between shards in a whole server: money goes from purse to purse (tests/toy/purse.py), across loops that die at any moment."""
+"""Effects between shards in a whole server: money goes from purse to purse (tests/toy/purse.py),
+across loops that die at any moment.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Producers move offsets of groups in transactions while loops are killed and stopped, and their number changes: all move or none.
 
-Each round has another number of loops, kills or stops some of them or the supervisor, and ends all by kill -9 or SIGTERM. Reproduce a failure with the seed that
-it prints: --seed N; more rounds: --crash-rounds N (a fifth of them is run).
+Each round has another number of loops, kills or stops some of them or the supervisor, and ends all by kill -9 or SIGTERM.
+Reproduce a failure with the seed that it prints: --seed N; more rounds: --crash-rounds N (a fifth of them is run).
 """
 
 from __future__ import annotations

@@ -67,7 +67,10 @@ def test_a_reset_is_shown_and_made_with_execute(ask: Command, server: Coordinato
     ],
 )
 def test_every_target_of_kafkas_tool(ask: Command, client: Client, target: list[str], after: list[int]) -> None:
-    """Of all topics: the partitions that the group has committed. Topics of this server have no messages, and begin and end at 0."""
+    """Of all topics: the partitions that the group has committed.
+
+    Topics of this server have no messages, and begin and end at 0.
+    """
     must_commit(client, "targets", "orders", {0: 5, 1: 7})
 
     assert [each["after"] for each in ask.rows("groups", "reset", "targets", "--all-topics", *target)] == after

@@ -106,7 +106,9 @@ def test_a_member_that_does_not_rejoin_in_time_is_out(address: Address, fresh_na
 
 
 def test_metadata_that_is_no_subscription_harms_nobody(request: pytest.FixtureRequest, address: Address, fresh_name: str) -> None:
-    """What members of type consumer say about themselves is theirs; bytes that can't be read as a subscription still form a group."""
+    """What members of type consumer say about themselves is theirs;
+    bytes that can't be read as a subscription still form a group.
+    """
     if request.config.getoption("--bootstrap"):
         pytest.skip("a Kafka 4.3.1 broker leaves such a group hanging: the completion of its join fails and is not tried again")
 

@@ -183,7 +183,9 @@ def test_list_offsets_finds_records_by_time(client: Client, group: str) -> None:
 
 
 def test_a_client_that_asks_for_much_and_reads_nothing(client: Client, address: tuple[str, int], fresh_name: str) -> None:
-    """Many Fetches at once cost it its own answers, one by one; others are answered meanwhile, and it gets all of them in the end."""
+    """Many Fetches at once cost it its own answers, one by one; others are answered meanwhile,
+    and it gets all of them in the end.
+    """
     make_topic(client, fresh_name, 500)
     for offset in range(25):
         must_commit(client, fresh_name, fresh_name, dict.fromkeys(range(500), offset))

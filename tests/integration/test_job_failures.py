@@ -1,4 +1,5 @@
-"""Jobs that fail, die or meet: whatever happens, the layers that were published stay as they were, byte for byte, and the next run does the rest.
+"""Jobs that fail, die or meet: whatever happens, the layers that were published stay as they were,
+byte for byte, and the next run does the rest.
 
 ``PIPELINE_BESIDE_S=300`` keeps jobs and server at it for longer (``make torture``).
 """
@@ -103,7 +104,9 @@ def whole(tmp_path: Path, data_dir: Path) -> Contents:
 
 @pytest.mark.parametrize("most_bytes", [0, 1500, 9000, 20_000])
 def test_a_disk_without_room(tmp_path: Path, data_dir: Path, most_bytes: int) -> None:
-    """Records, checkpoint or manifest: one line says what could not be written, nothing of the attempt stays, and with room it goes well."""
+    """Records, checkpoint or manifest: one line says what could not be written, nothing of the attempt stays,
+    and with room it goes well.
+    """
     expected, before = whole(tmp_path, data_dir), log_of(data_dir)
 
     failed = run_limited(most_bytes, "compact", data_dir)
@@ -194,7 +197,9 @@ def test_a_driver_that_is_killed(tmp_path: Path) -> None:
 
 
 class Committer(threading.Thread):
-    """Commits ever higher offsets to a group of its own until it is told to stop; ``acked`` is the last one that was acknowledged."""
+    """Commits ever higher offsets to a group of its own until it is told to stop;
+    ``acked`` is the last one that was acknowledged.
+    """
 
     def __init__(self, address: tuple[str, int], number: int) -> None:
         super().__init__(daemon=True)
@@ -238,7 +243,9 @@ def newest_layers(data_dir: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize("has_cleaner", [False, True])
 def test_jobs_beside_a_busy_server(tmp_path: Path, has_cleaner: bool) -> None:
-    """It seals and is committed to while compaction, proof and history run, its own cleaner in between: all of them agree, and nothing acknowledged is lost."""
+    """It seals and is committed to while compaction, proof and history run, its own cleaner in between:
+    all of them agree, and nothing acknowledged is lost.
+    """
     cleaner = {"log.cleaner.backoff.ms": 20, "log.cleaner.min.bytes": 1} if has_cleaner else {"log.cleaner.enable": "false"}
     history = tmp_path / "history"
     compactions, layers = 0, dict[str, int]()

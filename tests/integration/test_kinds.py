@@ -163,7 +163,10 @@ def test_an_unused_kind_is_not_there(start: Start, loops: int) -> None:
 @EACH
 @pytest.mark.parametrize("loops", [1, 2])
 def test_the_first_use_of_a_kind_creates_its_topic_at_all_loops(start: Start, loops: int, kind: Kind) -> None:
-    """One kind, at all loops, whichever is asked; each key's coordinator is the loop that owns its shard. No other kind is touched."""
+    """One kind, at all loops, whichever is asked; each key's coordinator is the loop that owns its shard.
+
+    No other kind is touched.
+    """
     server = start(loops)
     use(server, kind)
 

@@ -26,7 +26,10 @@ def compact_and_verify(server: Server) -> tuple[Any, Any]:
 
 
 def test_every_tool_comes_to_the_state_of_the_server(server: Server) -> None:
-    """Beside it, and after kill -9 and a start from the layers with another number of loops. ``spark/test_kinds.py`` has the jobs on Spark."""
+    """Beside it, and after kill -9 and a start from the layers with another number of loops.
+
+    ``spark/test_kinds.py`` has the jobs on Spark.
+    """
     assert_every_tool_agrees(server, compact_and_verify)
 
 

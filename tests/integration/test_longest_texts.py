@@ -1,4 +1,6 @@
-"""Texts of every length that a request may have: each request gets an answer, and no text that was accepted breaks a later answer."""
+"""Texts of every length that a request may have: each request gets an answer,
+and no text that was accepted breaks a later answer.
+"""
 
 from __future__ import annotations
 

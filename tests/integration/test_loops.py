@@ -89,7 +89,9 @@ def _has_no_offsets(client: Client, group: str) -> bool:
 
 
 def test_a_deleted_topic_takes_its_offsets_from_the_groups_of_all_loops(trio: Server) -> None:
-    """Whichever loop is asked: none of them knows the topic when the answer leaves, and each takes the offsets of its own groups away."""
+    """Whichever loop is asked: none of them knows the topic when the answer leaves,
+    and each takes the offsets of its own groups away.
+    """
     groups = [group_at(loop, 3, "deletion") for loop in range(3)]
     for asked in range(3):
         for loop, group in enumerate(groups):

@@ -1,7 +1,9 @@
-"""Loops die one by one, the supervisor dies with all of them, and their number changes: what was acknowledged is there, at the right loop.
+"""Loops die one by one, the supervisor dies with all of them, and their number changes:
+what was acknowledged is there, at the right loop.
 
-A committer for each loop and one that makes topics never stop. Each round has another number of loops, kills some of them, and ends all by
-kill -9 or SIGTERM. Reproduce a failure with the seed that it prints: --seed N; more rounds: --crash-rounds N (a fifth of them is run).
+A committer for each loop and one that makes topics never stop. Each round has another number of loops, kills some of them, and
+ends all by kill -9 or SIGTERM. Reproduce a failure with the seed that it prints: --seed N; more rounds:
+--crash-rounds N (a fifth of them is run).
 """
 
 from __future__ import annotations

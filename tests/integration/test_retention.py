@@ -28,7 +28,9 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_history_without_length(tmp_path: Path) -> None:
-    """Segments that a layer stands for go, and so do the layers before the newest; positions stay, over restarts too, and all that is left is whole."""
+    """Segments that a layer stands for go, and so do the layers before the newest; positions stay,
+    over restarts too, and all that is left is whole.
+    """
     overrides = {"topics": "orders:6", "log.history.retention.ms": 0, "log.retention.check.interval.ms": 200}
     with Server(tmp_path, overrides) as server:
         for round_ in range(3):

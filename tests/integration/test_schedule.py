@@ -35,7 +35,9 @@ def await_rounds(server: Server, count: int) -> None:
 
 @pytest.mark.parametrize("loops", [1, 2])
 def test_it_works_beside_a_server_that_restarts(tmp_path: Path, loops: int) -> None:
-    """Each growth of the log makes a round, the server has the reports, a restart is waited out, and damage ends it with exit code 1."""
+    """Each growth of the log makes a round, the server has the reports, a restart is waited out,
+    and damage ends it with exit code 1.
+    """
     with Server(tmp_path, {"topics": "orders:6", "log.cleaner.enable": "false"}, loops=loops) as server:
         with (tmp_path / "stderr").open("wb") as stderr:
             daemon = start(server.data_dir, stderr)

@@ -27,7 +27,9 @@ def join(group_id: str) -> JoinGroupRequest:
 
 @pytest.mark.parametrize("loops", [1, 2])
 def test_a_server_stops_within_its_timeout_and_keeps_what_it_acknowledged(tmp_path: Path, loops: int) -> None:
-    """Members wait for others, a peer does not read its answers, one has sent half a request; what was acknowledged is there afterwards."""
+    """Members wait for others, a peer does not read its answers, one has sent half a request;
+    what was acknowledged is there afterwards.
+    """
     with Server(tmp_path, {"group.initial.rebalance.delay.ms": 60_000}, loops=loops) as server:
         with Client(server.address) as client:
             make_topic(client, "orders", 500)

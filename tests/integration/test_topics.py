@@ -34,7 +34,9 @@ EARLIEST, LATEST = -2, -1
 
 @pytest.mark.parametrize("version", METADATA_VERSIONS)
 def test_metadata_makes_a_topic_on_first_use(client: Client, fresh_name: str, version: int) -> None:
-    """With auto.create.topics.enable, which is the default, asking for a topic is enough; its partitions are led by the only broker."""
+    """With auto.create.topics.enable, which is the default, asking for a topic is enough;
+    its partitions are led by the only broker.
+    """
     eventually(lambda: topic_of(client, fresh_name, version=version).error_code == ErrorCode.NONE)
 
     answer = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=fresh_name)]), version, MetadataResponse)

@@ -1,4 +1,6 @@
-"""Transactions that are open while the log of their groups is compacted, by the server's cleaner and by jobs in turns, and the server is killed."""
+"""Transactions that are open while the log of their groups is compacted, by the server's cleaner and by jobs in turns,
+and the server is killed.
+"""
 
 from __future__ import annotations
 

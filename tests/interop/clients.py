@@ -1,7 +1,7 @@
 """Three Python clients behind one shape: a consumer in a group, and an admin. One class per library, scenarios know none of them.
 
-A consumer is driven from one thread: ``poll`` now and then, the rest between polls. Clients in other languages are programs of their own
-that speak ``member.py``'s lines; ``programs.py`` builds them.
+A consumer is driven from one thread: ``poll`` now and then, the rest between polls. Clients in other languages are programs of
+their own that speak ``member.py``'s lines; ``programs.py`` builds them.
 """
 
 from __future__ import annotations
@@ -321,8 +321,8 @@ class KafkaPythonConsumer:
     def _subscribe(self) -> None:
         self._consumer = self._join()
         self._consumer.subscribe([self._topic], listener=self._told)
-        # kafka-python 3.0.12 rejoins when it sees the topic only after its first join; if that rejoin's SyncGroup is answered between
-        # two polls, it forgets to finish and is mute for ever. So let it see the topic first.
+        # kafka-python 3.0.12 rejoins when it sees the topic only after its first join; if that rejoin's SyncGroup is answered
+        # between two polls, it forgets to finish and is mute for ever. So let it see the topic first.
         self._consumer.partitions_for_topic(self._topic)
 
     def poll(self) -> None:

@@ -39,7 +39,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A scenario of the contract runs with each named client that can take part in it; those of KIP-848, with the clients that have it."""
+    """A scenario of the contract runs with each named client that can take part in it; those of KIP-848,
+    with the clients that have it.
+    """
     scenario = metafunc.definition.originalname.removeprefix("test_")
     able = WITH_BOTH_PROTOCOLS.get(Path(metafunc.module.__file__ or "").name)
     if able is not None:

@@ -25,7 +25,9 @@ LACKS_OF_CONSUMERS = {
 
 
 def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) -> Iterator[str]:
-    """Lines: seconds where a scenario went well, FAILED where it did not, and where a client cannot, why; then which tools are missing."""
+    """Lines: seconds where a scenario went well, FAILED where it did not, and where a client cannot,
+    why; then which tools are missing.
+    """
     missing: dict[str, None] = {}
     cells: dict[tuple[str, str], str] = {}
     for outcome in ("passed", "failed", "error", "skipped"):

@@ -1,8 +1,10 @@
-"""A member of a group, or an admin, in a process of its own: python -m tests.interop.member LIBRARY member BOOTSTRAP GROUP TOPIC OPTIONS,
-or … LIBRARY admin BOOTSTRAP. The programs in other languages take the same words behind their name, and speak the same lines:
+"""A member of a group, or an admin, in a process of its own: python -m tests.interop.member LIBRARY member BOOTSTRAP GROUP TOPIC
+OPTIONS, or … LIBRARY admin BOOTSTRAP. The programs in other languages take the same words behind their name,
+and speak the same lines:
 
-A member says on stdout what it owns whenever that changes, {"owned": [0, 1]}. Both take {"call": "commit", "argument": …} on stdin and
-answer {"result": …} or {"error": "…"}, in order. End of stdin: leave the group (unless it is a static member), and end. Calls:
+A member says on stdout what it owns whenever that changes, {"owned": [0, 1]}. Both take {"call": "commit", "argument": …} on
+stdin and answer {"result": …} or {"error": "…"}, in order. End of stdin:
+leave the group (unless it is a static member), and end. Calls:
 
 | of a member | argument | result |
 |---|---|---|

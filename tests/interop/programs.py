@@ -1,4 +1,5 @@
-"""The clients in other languages: each a program of some hundred lines that is built from pinned versions at first use, into a cache.
+"""The clients in other languages: each a program of some hundred lines that is built from pinned versions at first use,
+into a cache.
 
 Without its tools a client's tests are skipped with one line; under CI nothing is optional, and the line is a failure.
 """
@@ -64,7 +65,10 @@ def java_command(name: str, *words: str) -> list[str]:
 
 
 def _class_archive(home: Path, classpath: str) -> Path:
-    """Classes as the JVM likes them best: a start takes half the processor time. A member that finds nobody, and is told to end, loads most."""
+    """Classes as the JVM likes them best: a start takes half the processor time.
+
+    A member that finds nobody, and is told to end, loads most.
+    """
     archive = home / "classes.jsa"
     if not archive.exists():
         part = home / f"classes.part-{os.getpid()}"

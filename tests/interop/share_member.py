@@ -1,6 +1,8 @@
-"""A member of a share group by librdkafka: python -m tests.interop.share_member BOOTSTRAP GROUP TOPIC; its lines are those of ``member.py``.
+"""A member of a share group by librdkafka: python -m tests.interop.share_member BOOTSTRAP GROUP TOPIC;
+its lines are those of ``member.py``.
 
-``{"call": "polled"}`` is answered with the number of polls that have ended well, and of records. End of stdin: leave the group, and end.
+``{"call": "polled"}`` is answered with the number of polls that have ended well, and of records.
+End of stdin: leave the group, and end.
 """
 
 from __future__ import annotations

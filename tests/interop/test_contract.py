@@ -122,7 +122,9 @@ def test_sasl(client: str, secured: Secured, fresh_name: str) -> None:
 
 
 def test_rebalance(group: Crew) -> None:
-    """A newcomer gets its share, all others having let go of theirs; what a leaver had goes to the others without waiting for its session."""
+    """A newcomer gets its share, all others having let go of theirs;
+    what a leaver had goes to the others without waiting for its session.
+    """
     patient = MemberOptions(session_timeout_ms=LONG_SESSION_MS)
     group.join(2, patient).settle()
     before = [len(member.history) for member in group.members]

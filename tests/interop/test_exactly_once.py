@@ -1,4 +1,5 @@
-"""Stock transactional producers move offsets of groups while clients, loops and the server die: all of a transaction's groups move, or none does.
+"""Stock transactional producers move offsets of groups while clients, loops and the server die:
+all of a transaction's groups move, or none does.
 
 Reproduce a failure with the seed that it prints: --seed N; for longer: --ledger-seconds N.
 """

@@ -1,4 +1,7 @@
-"""We read Kafka: what a real broker's groups answered before it was stopped, this server answers after an import. And back again."""
+"""We read Kafka: what a real broker's groups answered before it was stopped, this server answers after an import.
+
+And back again.
+"""
 
 from __future__ import annotations
 
@@ -164,7 +167,9 @@ def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
 
 
 def test_members_of_a_consumer_group_of_kafka_go_on_here(server: Server, tmp_path: Path) -> None:
-    """With epoch and partitions that Kafka gave: described, in heartbeats, in commits; and told by `groups at`, `groups why` and the history."""
+    """With epoch and partitions that Kafka gave: described, in heartbeats, in commits; and told by `groups at`,
+    `groups why` and the history.
+    """
     group_id, member_id = "consumer-crew", str(uuid.UUID(int=len("consumer-crew")))
     with Client(server.address) as client:
         request = ConsumerGroupDescribeRequest([group_id])
@@ -245,7 +250,10 @@ def test_members_of_kafka_go_on_here(kept: KafkaLog, server: Server) -> None:
 
 
 def test_transactional_ids_of_kafka_go_on_here(server: Server) -> None:
-    """The open transaction is aborted, and its producer goes on with the next epoch. New producers get ids far above the broker's."""
+    """The open transaction is aborted, and its producer goes on with the next epoch.
+
+    New producers get ids far above the broker's.
+    """
     with Producer(server.address, "producer-open") as producer:
         aborted = producer.until("CompleteAbort")
         answer = producer.init()
@@ -261,7 +269,9 @@ def test_transactional_ids_of_kafka_go_on_here(server: Server) -> None:
 
 @pytest.mark.slow
 def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
-    """The log of a broker that was killed is imported and served; groups go on here; the same broker, given our shards, answers what we did."""
+    """The log of a broker that was killed is imported and served; groups go on here; the same broker,
+    given our shards, answers what we did.
+    """
     with KafkaBroker(tmp_path / "kafka") as broker:
         log = make_log(broker, is_killed=True)
         assert not (log.log_dir / CLEAN_SHUTDOWN).exists()
@@ -283,7 +293,9 @@ def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_kafka_serves_our_groups(tmp_path: Path) -> None:
-    """Some shards as plain segments, some as a layer and the segments after it; the server was killed, so the journal has the end."""
+    """Some shards as plain segments, some as a layer and the segments after it; the server was killed,
+    so the journal has the end.
+    """
     (tmp_path / "server").mkdir()
     with (
         Server(tmp_path / "server", {**PARTITIONS, "offsets.topic.segment.bytes": 4096}) as server,

@@ -1,4 +1,6 @@
-"""Kafka's own command-line tools, and the consumer that its system tests use, against this server; run where `--clients` names java."""
+"""Kafka's own command-line tools, and the consumer that its system tests use, against this server;
+run where `--clients` names java.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Real clients that log in: Kafka's tools (run where `--clients` names java), librdkafka, kafka-python and aiokafka, with each mechanism."""
+"""Real clients that log in: Kafka's tools (run where `--clients` names java), librdkafka,
+kafka-python and aiokafka, with each mechanism.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Consumers move from the classic protocol to that of KIP-848 and back, one by one, while their group works: nobody loses or doubles a partition.
+"""Consumers move from the classic protocol to that of KIP-848 and back, one by one, while their group works:
+nobody loses or doubles a partition.
 
 With the clients that have both protocols, as far as ``--clients`` names them.
 """
@@ -37,7 +38,10 @@ def group(client: str, bootstrap: str, crew_of: Callable[[str, str], Crew]) -> C
 
 @pytest.mark.parametrize("is_cooperative", [False, True], ids=["eager", "cooperative"])
 def test_members_move_there_and_back_one_by_one(client: str, group: Crew, is_cooperative: bool) -> None:
-    """Each ends, and starts in the other protocol. After each step every partition has an owner, who reads what the last one committed."""
+    """Each ends, and starts in the other protocol.
+
+    After each step every partition has an owner, who reads what the last one committed.
+    """
     if is_cooperative and client == "confluent-kafka":
         pytest.skip("its assignor keeps data in the assignments, and such groups are not converted, as in Kafka")
     protocols = {name: MemberOptions(is_cooperative=is_cooperative, protocol=name) for name in ("classic", "consumer")}

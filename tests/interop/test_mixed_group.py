@@ -1,4 +1,6 @@
-"""One group of members in several languages: those of ``coordinator_server.client``, librdkafka's, and Java's with ``--clients java``."""
+"""One group of members in several languages: those of ``coordinator_server.client``, librdkafka's,
+and Java's with ``--clients java``.
+"""
 
 from __future__ import annotations
 

@@ -134,7 +134,9 @@ def test_there_is_a_program_for_every_library() -> None:
 
 
 def test_the_programs_outlive_the_server(running: Running) -> None:
-    """A consumer of each group dies, and then the server, in the middle of transactions: no position is lost, and all others go on."""
+    """A consumer of each group dies, and then the server, in the middle of transactions:
+    no position is lost, and all others go on.
+    """
     before = running.positions()
     for copies in running.consumers.values():
         copies.pop().kill()

@@ -1,4 +1,5 @@
-"""Share groups with Kafka's own consumer and tool, here and beside a broker: the same steps, the same words; where `--clients` names java.
+"""Share groups with Kafka's own consumer and tool, here and beside a broker:
+the same steps, the same words; where `--clients` names java.
 
 The tool sends DescribeShareGroupOffsets, AlterShareGroupOffsets and DeleteShareGroupOffsets.
 """
@@ -120,7 +121,9 @@ def place(bootstrap: str, fresh_name: str, tools: ClientProcess, members: list[C
 
 
 def test_a_share_group_from_its_first_member_to_its_end(place: Place, fresh_name: str) -> None:
-    """Members join, poll and leave; the tool lists and describes them, and refuses to change what they use, which it changes afterwards."""
+    """Members join, poll and leave; the tool lists and describes them, and refuses to change what they use,
+    which it changes afterwards.
+    """
     tool, group, topic = place.tool, f"--group {fresh_name}", f"--topic {fresh_name}"
     crew = [place.member(), place.member()]
     await_members(place, fresh_name, 2)

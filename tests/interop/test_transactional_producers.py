@@ -1,4 +1,6 @@
-"""Transactional producers of Java and franz-go (transactions of version 2), of librdkafka and franz-go (version 1): offsets move when a transaction commits, or not at all."""
+"""Transactional producers of Java and franz-go (transactions of version 2), of librdkafka and franz-go (version 1): offsets move
+when a transaction commits, or not at all.
+"""
 
 from __future__ import annotations
 

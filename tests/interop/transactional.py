@@ -1,4 +1,6 @@
-"""Transactional producers of stock libraries: Java's (transactions of version 2), librdkafka's (version 1), and franz-go's (either)."""
+"""Transactional producers of stock libraries: Java's (transactions of version 2), librdkafka's (version 1),
+and franz-go's (either).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Transactional(Protocol):
 
 
 class ProducerProcess:
-    """A producer in a process of its own, which is killed when a call does not return: librdkafka's may not after a lost connection."""
+    """A producer in a process of its own, which is killed when a call does not return:
+    librdkafka's may not after a lost connection.
+    """
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = ClientProcess(command)

@@ -1,4 +1,7 @@
-"""A kind of shard that only tests have, made by the steps of CONTRIBUTING.md: a clock, timers, two record types that add up. Its rows."""
+"""A kind of shard that only tests have, made by the steps of CONTRIBUTING.md: a clock, timers, two record types that add up.
+
+Its rows.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,9 @@ def build_leases(materials: Materials) -> BuildShard[LeaseShard]:
 
 
 async def _answer_acquire(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Take, renew or forget a lease, or, without an owner, read it: ``{"op": "__toy_leases", "shards": [...], "name": "a", "owner": "b", "for_ms": 9}``."""
+    """Take, renew or forget a lease, or, without an owner, read it:
+    ``{"op": "__toy_leases", "shards": [...], "name": "a", "owner": "b", "for_ms": 9}``.
+    """
     name, runtime = str(request["name"]), node.runtimes[LEASES.topic]
     partition = partition_for(name, PARTITIONS)
     if "owner" not in request:

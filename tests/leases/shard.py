@@ -1,4 +1,7 @@
-"""A state machine with a clock and timers: a lease by name, with a token that grows with each owner. A renewal says its new end and nothing else."""
+"""A state machine with a clock and timers: a lease by name, with a token that grows with each owner.
+
+A renewal says its new end and nothing else.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Draw mutants of the code from a seed, run the tests that cover each, and print those that no test kills.
 
-A mutant is one small mistake: a dropped call, `>` for `>=`, a condition that is forgotten. One that survives shows what no test checks.
-The first run measures which tests run which lines, which takes some minutes; later runs measure only test files that have changed.
-Results, copies of the tree and the measured lines are kept in build/mutants. tests/mutation/equivalents.toml lists mutants that were
-judged to mean the same.
+A mutant is one small mistake: a dropped call, `>` for `>=`, a condition that is forgotten. One that survives shows what no test
+checks. The first run measures which tests run which lines, which takes some minutes; later runs measure only test files that have
+changed. Results, copies of the tree and the measured lines are kept in build/mutants. tests/mutation/equivalents.toml lists
+mutants that were judged to mean the same.
 """
 
 from __future__ import annotations

@@ -95,7 +95,9 @@ def words_of(path: str) -> list[str]:
 
 
 def likeness(words: list[str], test: str) -> float:
-    """Smaller for a test whose name or case has words of the module's: where a server runs the code, nothing else tells tests apart."""
+    """Smaller for a test whose name or case has words of the module's: where a server runs the code,
+    nothing else tells tests apart.
+    """
     name = test.lower()
     return 1 / (1 + sum(word in name for word in words))
 
@@ -131,8 +133,9 @@ def imports(path: Path) -> frozenset[str]:
 def lines_to_look_for(text: str, line: int) -> tuple[set[int], bool]:
     """The lines of the innermost statement around `line`, and whether they run in a function.
 
-    A definition runs when its module is imported, before any test: of its defaults and decorators the lines of its body are what counts.
-    A function whose results are kept runs for the first test of a process, which is any: it counts as if it ran at the import.
+    A definition runs when its module is imported, before any test: of its defaults and decorators the lines of its body are what
+    counts. A function whose results are kept runs for the first test of a process, which is any:
+    it counts as if it ran at the import.
     """
     node: ast.AST = ast.parse(text)
     span, is_in_function = {line}, False

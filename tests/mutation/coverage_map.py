@@ -1,8 +1,8 @@
 """Which tests run which lines, measured once and kept by test file, so that a changed test file is measured again alone.
 
-A part of the map is a JSON file in ``build/mutants/map`` for each test file: its hash, its tests with their seconds, and for each source
-the lines that each test ran, as a bit set in hex. The sources are kept beside it as they were, by hash: where a source has changed since,
-its lines are found again by their text.
+A part of the map is a JSON file in ``build/mutants/map`` for each test file: its hash, its tests with their seconds, and for each
+source the lines that each test ran, as a bit set in hex. The sources are kept beside it as they were, by hash: where a source has
+changed since, its lines are found again by their text.
 """
 
 from __future__ import annotations
@@ -153,7 +153,9 @@ class CoverageMap:
 
 
 def _recorded(recording: Path) -> tuple[dict[str, dict[str, float]], list[str]]:
-    """Seconds of the tests by file, and those that failed: some do for being measured, and a run of a mutant tries them first without one."""
+    """Seconds of the tests by file, and those that failed: some do for being measured,
+    and a run of a mutant tries them first without one.
+    """
     tests: dict[str, dict[str, float]] = defaultdict(dict)
     failed = []
     for path in recording.glob("tests.*"):

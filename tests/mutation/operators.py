@@ -1,7 +1,7 @@
 """The mistakes that mutants make: a table of cosmic-ray's operators, and those that it lacks, behind the same interface.
 
-An operator is asked for its positions in each node of a parso tree, and changes a node at one of them. The family is what the reports
-say and what is drawn by, so that an operator with many positions on one line is not drawn more often.
+An operator is asked for its positions in each node of a parso tree, and changes a node at one of them. The family is what the
+reports say and what is drawn by, so that an operator with many positions on one line is not drawn more often.
 """
 
 from __future__ import annotations

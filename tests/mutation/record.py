@@ -1,7 +1,8 @@
 """A pytest plugin that notes which lines each test runs, in this process and in those that it starts.
 
-Coverage measures: it has begun already, by ``COVERAGE_PROCESS_START`` (tests/mutation/coverage_map.py). Here it learns which test runs.
-A process that a test starts takes the name of the test from pytest's ``PYTEST_CURRENT_TEST`` when it begins (its coverage settings).
+Coverage measures: it has begun already, by ``COVERAGE_PROCESS_START`` (tests/mutation/coverage_map.py). Here it learns which test
+runs. A process that a test starts takes the name of the test from pytest's ``PYTEST_CURRENT_TEST``
+when it begins (its coverage settings).
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def _close_template() -> None:
-    """End the process that forks servers (coordinator_server.testing), so that the next test starts its own, which takes its name."""
+    """End the process that forks servers (coordinator_server.testing), so that the next test starts its own,
+    which takes its name.
+    """
     for template in forks._templates.values():
         template.close()
     forks._templates.clear()

@@ -82,7 +82,10 @@ def _pipes(process: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
 
 
 class Trust:
-    """Whether tests pass on the tree as it is, in a copy and beside others. A test that kills for the first time is tried; kept in a file."""
+    """Whether tests pass on the tree as it is, in a copy and beside others.
+
+    A test that kills for the first time is tried; kept in a file.
+    """
 
     def __init__(self, root: Path, path: Path) -> None:
         self._root, self._path, self._lock = root, path, threading.Lock()

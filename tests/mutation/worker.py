@@ -2,8 +2,8 @@
 
     python -m tests.mutation.worker        # in the copy; reads orders as lines of JSON, and writes what came of each
 
-It has imported pytest and the libraries, but nothing of the project: each order runs in a fork of it, which imports the rest from the
-mutated tree. A fork that ends by itself says so; one that hangs is killed, and so is every process that it leaves behind.
+It has imported pytest and the libraries, but nothing of the project: each order runs in a fork of it, which imports the rest from
+the mutated tree. A fork that ends by itself says so; one that hangs is killed, and so is every process that it leaves behind.
 """
 
 from __future__ import annotations

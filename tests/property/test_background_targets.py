@@ -1,4 +1,6 @@
-"""Whenever the child's results arrive: no partition has two owners or two targets, and the group settles with all of them assigned."""
+"""Whenever the child's results arrive: no partition has two owners or two targets,
+and the group settles with all of them assigned.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Compaction of any log: what a start makes of it is what a start makes of the log itself, however often and in whatever steps it is compacted.
+"""Compaction of any log: what a start makes of it is what a start makes of the log itself,
+however often and in whatever steps it is compacted.
 
 ``PIPELINE_EXAMPLES=5000`` draws more of them (``make torture``).
 """
@@ -148,7 +149,10 @@ def test_a_start_from_a_checkpoint_comes_to_what_its_log_comes_to(
 def test_a_layer_and_its_tail_come_to_what_the_log_comes_to(
     tmp_path: Path, log: list[bytes], at: int, segments: int, cutoff_ms: int | None
 ) -> None:
-    """Wherever the log is cut, in the middle of transactions too. And compacting in two steps writes the bytes that one step writes."""
+    """Wherever the log is cut, in the middle of transactions too.
+
+    And compacting in two steps writes the bytes that one step writes.
+    """
     once, twice = fresh(tmp_path, "once", "twice")
     early, late = log[:at], log[at:]
     write_log(twice, early, segments)

@@ -168,7 +168,10 @@ class Model:
         assert not [position for position, count in owners.items() if count > 1]
 
     def finish(self) -> None:
-        """Whoever is away is removed, and the others settle. Then topics change: all partitions that somebody wants get an owner."""
+        """Whoever is away is removed, and the others settle.
+
+        Then topics change: all partitions that somebody wants get an owner.
+        """
         self.beats.log.advance(60_000)
         for member in self.members:
             member.epoch, member.assigned = 0, {}

@@ -1,5 +1,5 @@
-"""A shard's digest, however it is come by: kept up on the living shard from question to question, from a replay of its log, or of a layer and the
-segments behind it. Random operations, some of which never become durable, and random moments of asking.
+"""A shard's digest, however it is come by: kept up on the living shard from question to question, from a replay of its log, or of
+a layer and the segments behind it. Random operations, some of which never become durable, and random moments of asking.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Every sync is missed when it is dropped: for each place in the code that syncs there is a power loss that breaks a promise without it.
+"""Every sync is missed when it is dropped:
+for each place in the code that syncs there is a power loss that breaks a promise without it.
 
 A place that no piece of work reaches fails the last test, so a new sync needs a power loss that shows what it is for.
 """

@@ -1,6 +1,7 @@
 """Random members, requests, time and log failures against a GroupShard; what must hold after every step, in words:
 
-- hard state is what a replay of the log gives: of all that is written, and, as of the committed offset, of all that is durable, digests included
+- hard state is what a replay of the log gives: of all that is written, and, as of the committed offset,
+  of all that is durable, digests included
 - a living group is sound: its leader is a member, its counters are right, it waits for something that will come
 - at most one member of a generation is told to assign, and generations go up
 - an answered SyncGroup carries exactly what that generation's record says, now and later

@@ -1,11 +1,12 @@
-"""Groups that change between the protocols, under random requests of members of both, time, failed appends and restarts. After every step
+"""Groups that change between the protocols, under random requests of members of both, time, failed appends and restarts.
+After every step
 
 - the live state is what the log says
 - no partition is had by two members, as far as they have been answered
 - the generation or epoch has not gone back, as long as the group has members
 
-and in the end, when nothing changes any more, all partitions have one owner. Classic members are eager: they give everything up before
-they join.
+and in the end, when nothing changes any more, all partitions have one owner. Classic members are eager:
+they give everything up before they join.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Whatever clients do, and whenever: the server answers exactly what a small reference model of the protocol answers, to whom and when.
+"""Whatever clients do, and whenever: the server answers exactly what a small reference model of the protocol answers,
+to whom and when.
 
-Beside each other go the GroupShard, the model, and a replay of the log: after every step the same requests have the same answers, and offsets, generations,
-members and their assignments are the same in all three. What happens while the log is busy, or fails, is the matter of test_group_machine.py.
+Beside each other go the GroupShard, the model, and a replay of the log: after every step the same requests have the same answers,
+and offsets, generations, members and their assignments are the same in all three. What happens while the log is busy, or fails,
+is the matter of test_group_machine.py.
 """
 
 from __future__ import annotations

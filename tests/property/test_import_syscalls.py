@@ -1,4 +1,6 @@
-"""An import killed at the N-th system call that changes a file: what is there is nothing, unfinished, or whole; the next import makes it whole."""
+"""An import killed at the N-th system call that changes a file: what is there is nothing, unfinished,
+or whole; the next import makes it whole.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A shard of groups over time: the cleaner of the server compacts it at some moments, jobs with another engine at others, transactions
-are open over several layers, the server starts again from a checkpoint or from records, and segments are removed.
+"""A shard of groups over time: the cleaner of the server compacts it at some moments, jobs with another engine at others,
+transactions are open over several layers, the server starts again from a checkpoint or from records, and segments are removed.
 
 At each moment the digest of the server, of its log since the beginning, and of both ways to read its directory are the same.
 ``PIPELINE_EXAMPLES=5000`` draws more of them (``make torture``).

@@ -1,5 +1,5 @@
-"""Bits that rot in any file of a real directory: a start refuses them or has everything, ``log verify`` tells of whatever a start refuses, and
-``--salvage`` makes a directory that starts, in which nothing is wrong and nothing is missing but what it lists.
+"""Bits that rot in any file of a real directory: a start refuses them or has everything, ``log verify`` tells of whatever a start
+refuses, and ``--salvage`` makes a directory that starts, in which nothing is wrong and nothing is missing but what it lists.
 
 ``LOG_FLIPS`` says how many bits of each file (default 6); the seed is in the failure.
 """

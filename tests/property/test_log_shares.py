@@ -1,4 +1,5 @@
-"""Several loops write one directory, die one by one or all at once with the power, and come back in another number: nothing is lost.
+"""Several loops write one directory, die one by one or all at once with the power, and come back in another number:
+nothing is lost.
 
 ``LOG_IMAGES`` as for test_log_power_loss.py; the seed is all there is to a failure.
 """

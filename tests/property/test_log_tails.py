@@ -1,7 +1,8 @@
 """What may be wrong with the end of a file: cut at any length, zeros, garbage, a batch twice.
 
-A file of a killed server loses nothing that was acknowledged, or the start is refused. A restored copy, which no journal vouches for, is
-read up to its last whole batch. ``LOG_TAIL_STEP`` says how many bytes apart the cuts are (default 487, 1 is every length).
+A file of a killed server loses nothing that was acknowledged, or the start is refused. A restored copy, which no journal vouches
+for, is read up to its last whole batch. ``LOG_TAIL_STEP`` says how many bytes apart the cuts are (default 487,
+1 is every length).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ EXPECTED = [b"%08d" % offset * (VALUE_BYTES // 8) for offset in range(COUNT)]
 
 
 def written() -> SimulatedDisk:
-    """A killed server, a third of whose batches is durable in the segment, another third written to it, and the rest in the journal."""
+    """A killed server, a third of whose batches is durable in the segment, another third written to it,
+    and the rest in the journal.
+    """
     disk = SimulatedDisk()
     log = OpenLog(disk, journal_bytes=1 << 18)
     for offset, value in enumerate(EXPECTED):

@@ -1,4 +1,6 @@
-"""``meta.properties`` and a start that ends at any call: there is the file of before or the one of after, and the next start goes on."""
+"""``meta.properties`` and a start that ends at any call: there is the file of before or the one of after,
+and the next start goes on.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ def test_what_a_start_goes_on_with_outlives_a_power_loss(found: str) -> None:
 
 
 def test_a_count_is_of_one_configuration_alone() -> None:
-    """A start that finds the first one's file is refused when it asks for something else; one that finds the old file fixes its own."""
+    """A start that finds the first one's file is refused when it asks for something else;
+    one that finds the old file fixes its own.
+    """
     outcomes = set()
     for disk in stopped("earlier-format"):
         for seed in range(IMAGES):

@@ -1,7 +1,7 @@
 """Offsets in and out of transactions, against a definition that knows no state.
 
-The offset of a position is that of the last record in the log that counts: one behind the position's last tombstone, and either plain or of a transaction whose
-marker committed it. What is taken back was never there.
+The offset of a position is that of the last record in the log that counts: one behind the position's last tombstone, and either
+plain or of a transaction whose marker committed it. What is taken back was never there.
 """
 
 from __future__ import annotations

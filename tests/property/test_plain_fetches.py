@@ -176,7 +176,10 @@ def offsets_of(history: History, indexes: list[int], *, stable: bool = False) ->
     [([2], [40]), ([0, 1], [30, 31]), ([1], [31]), ([4, 3], [21, 20]), ([0, 2], [30, 40]), ([5, 3, 6], [10, 20, -1])],
 )
 def test_the_newest_commit_of_a_partition_counts(asked: list[int], expected: list[int]) -> None:
-    """Nothing is read between the commits. One that has all partitions that are asked for is enough; or none; or several are needed."""
+    """Nothing is read between the commits.
+
+    One that has all partitions that are asked for is enough; or none; or several are needed.
+    """
     history = History()
     for indexes, offset in (([0, 5, 2], 9), ([3, 4], 20), ([0, 1], 30), ([2], 40)):
         history.rows("t", indexes, offset, ZERO_UUID)

@@ -1,4 +1,6 @@
-"""Layers, retention, history output, import, export, salvage, backups: wherever the power goes, what is left keeps what each of them promises."""
+"""Layers, retention, history output, import, export, salvage, backups: wherever the power goes,
+what is left keeps what each of them promises.
+"""
 
 from __future__ import annotations
 

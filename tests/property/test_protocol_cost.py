@@ -1,4 +1,6 @@
-"""What a refusal may cost: four times the frame and 64 KiB of memory, and the time of a few acceptances; and all of it linear in the bytes."""
+"""What a refusal may cost: four times the frame and 64 KiB of memory, and the time of a few acceptances;
+and all of it linear in the bytes.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ FILLS: list[Callable[[Field, int], Any]] = [emptiest, null_where_possible, tiny_
 
 
 def arrays_of(value: Message | Item, version: int, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The ways to the arrays of a message that has one element in each; a nested struct is a step, and so is the only element of an array."""
+    """The ways to the arrays of a message that has one element in each; a nested struct is a step,
+    and so is the only element of an array.
+    """
     for field in fields_of(cast("Any", type(value))):
         item = getattr(value, field.name)
         if version not in field.versions or not item:
@@ -75,7 +79,9 @@ def arrays_of(value: Message | Item, version: int, path: tuple[str, ...] = ()) -
 
 
 def repeated(name: str, version: int, fill: Callable[[Field, int], Any], path: tuple[str, ...], counts: tuple[int, ...]) -> bytes:
-    """The message with as many elements in the arrays on the way to ``path``, the innermost first in ``counts``, and one in all others."""
+    """The message with as many elements in the arrays on the way to ``path``, the innermost first in ``counts``,
+    and one in all others.
+    """
     message: Any = as_struct(name, version, filled(schema(name, version), fill, (1, 1, 1, 1)))
     holders, holder = [], message
     for step in path:
@@ -106,7 +112,9 @@ def worst_frames(name: str, version: int, size: int, fills: list[Callable[[Field
 
 
 def size_of(name: str, version: int) -> int:
-    """Most frames are as large as a decoder reads without a look ahead, some are larger; PROTOCOL_FRAMES=all is for many larger ones."""
+    """Most frames are as large as a decoder reads without a look ahead, some are larger;
+    PROTOCOL_FRAMES=all is for many larger ones.
+    """
     return 30_000 if IS_LONG or (version + len(name)) % 50 == 0 else 1_500
 
 
@@ -171,7 +179,9 @@ def test_long_strings_that_grow_while_they_are_decoded_stay_within_it(version: i
 
 @each_layout
 def test_reading_and_refusing_take_time_linear_in_the_bytes(name: str, version: int) -> None:
-    """Eight times the elements take about eight times the steps, not sixty-four; a refusal takes a few times the steps of an acceptance."""
+    """Eight times the elements take about eight times the steps, not sixty-four;
+    a refusal takes a few times the steps of an acceptance.
+    """
     read = decoder(MESSAGES[name], version)
     prepare_skippers(name, version)
     steps = Steps()

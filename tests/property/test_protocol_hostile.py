@@ -71,7 +71,8 @@ def peak_of(step: Callable[[], object]) -> int | None:
 def test_lies_about_sizes_cost_no_memory(name: str) -> None:
     """A bomb at any byte, whichever size, count or tag is there: at most four times the frame, and 64 KiB.
 
-    At some of the bytes, that is: PROTOCOL_BOMBS=120 is for the others (``make torture``). ``unit/protocol/test_codec.py`` has one at every size.
+    At some of the bytes, that is: PROTOCOL_BOMBS=120 is for the others (``make torture``).
+    ``unit/protocol/test_codec.py`` has one at every size.
     """
     tracemalloc.start()
     try:

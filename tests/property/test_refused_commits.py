@@ -1,4 +1,6 @@
-"""A commit that is refused unread gets the bytes that the general codecs give it, whatever it contains; the others are left to them."""
+"""A commit that is refused unread gets the bytes that the general codecs give it, whatever it contains;
+the others are left to them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Share groups under random heartbeats, time, topics, failed appends, restarts, and shards of share partitions that refuse or are slow.
+"""Share groups under random heartbeats, time, topics, failed appends, restarts,
+and shards of share partitions that refuse or are slow.
 
 After every step
 

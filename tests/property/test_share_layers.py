@@ -1,4 +1,5 @@
-"""Share state through layers: wherever its log is cut, a start from a layer and what follows knows what a start from the whole log knows.
+"""Share state through layers: wherever its log is cut, a start from a layer and what follows knows
+what a start from the whole log knows.
 
 ``PIPELINE_EXAMPLES=5000`` draws more logs (``make torture``).
 """
@@ -81,8 +82,8 @@ def directories(tmp_path: Path, log: Sequence[Batch]) -> Iterator[tuple[Path, En
 @many
 @given(log=st.lists(records, min_size=1, max_size=16), size=st.integers(1, 3), cutoff=st.none() | st.integers(0, 20))
 def test_a_layer_and_its_tail_at_every_cut(tmp_path: Path, log: list[CoordinatorRecord], size: int, cutoff: int | None) -> None:
-    """With both engines, which write the same bytes; also for a layer over the layer of the cut before. Tombstones before the cutoff
-    are gone, and nothing else."""
+    """With both engines, which write the same bytes; also for a layer over the layer of the cut before. Tombstones before the
+    cutoff are gone, and nothing else."""
     batches = batches_of(SHARE_SERDE, log, size=size)
     encoded = [encode(batch) for batch in batches]
     expected = known(encoded)
@@ -103,7 +104,10 @@ def test_a_layer_and_its_tail_at_every_cut(tmp_path: Path, log: list[Coordinator
 @many
 @given(log=st.lists(records, min_size=1, max_size=30))
 def test_one_snapshot_of_each_share_partition(tmp_path: Path, log: list[CoordinatorRecord]) -> None:
-    """At the offset of its last record, with the epoch of its last snapshot. Only a fence above it has a snapshot of its own before."""
+    """At the offset of its last record, with the epoch of its last snapshot.
+
+    Only a fence above it has a snapshot of its own before.
+    """
     last: dict[tuple[str, bytes, int], int] = {}
     for offset, record in enumerate(log):
         key: Any = record.key
@@ -189,8 +193,8 @@ operations = st.one_of(
 def test_a_coordinator_goes_on_after_a_layer(
     before: list[Operation], after: list[Operation], limit: int, data: st.DataObject
 ) -> None:
-    """One that has loaded a layer and its tail answers and refuses as the one that has written the log, and has the same state: only
-    the number of updates since a snapshot, and so the time of the next snapshot, may differ."""
+    """One that has loaded a layer and its tail answers and refuses as the one that has written the log, and has the same state:
+    only the number of updates since a snapshot, and so the time of the next snapshot, may differ."""
     one, other = (ShareSite(limit, cold_after_ms=1 << 40) for _ in range(2))
     for operation in before:
         refusal(lambda operation=operation: operation(one))  # type: ignore[misc]

@@ -90,7 +90,10 @@ def replayed(log: Sequence[Numbered]) -> tuple[ShareShard, list[Numbered]]:
 
 @given(st.lists(records, max_size=30), st.data())
 def test_a_folded_log_comes_to_the_same_state(log: list[CoordinatorRecord], data: st.DataObject) -> None:
-    """And stands at offsets of the log, each once. Folded in the middle and read on, it comes to what the whole log is folded to."""
+    """And stands at offsets of the log, each once.
+
+    Folded in the middle and read on, it comes to what the whole log is folded to.
+    """
     numbered = list(enumerate(log))
     shard, folded = replayed(numbered)
 

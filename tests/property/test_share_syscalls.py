@@ -1,4 +1,5 @@
-"""A server killed at the N-th system call that changes a file or answers, in the midst of share groups: no state is lost, and none is left.
+"""A server killed at the N-th system call that changes a file or answers, in the midst of share groups:
+no state is lost, and none is left.
 
 Each kill has a new directory: the first use of both topics, initializations, writes, snapshots, and deletions are killed, too.
 """

@@ -1,4 +1,5 @@
-"""Share state against a naive model that knows each record by itself: random operations, reverts, and what a replay of the log comes to.
+"""Share state against a naive model that knows each record by itself: random operations, reverts,
+and what a replay of the log comes to.
 
 ``SHARE_EXAMPLES=100000`` draws more of them (``make torture``).
 """

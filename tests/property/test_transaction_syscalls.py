@@ -1,6 +1,8 @@
-"""A server, or one of its loops, killed at the N-th system call that changes a file or answers, in the midst of transactions: all groups move, or none.
+"""A server, or one of its loops, killed at the N-th system call that changes a file or answers,
+in the midst of transactions: all groups move, or none.
 
-Each kill has a new directory: the first use of all topics, the block of producer ids, PREPARE, markers and COMPLETE are killed, too.
+Each kill has a new directory: the first use of all topics, the block of producer ids, PREPARE,
+markers and COMPLETE are killed, too.
 """
 
 from __future__ import annotations

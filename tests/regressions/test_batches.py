@@ -31,7 +31,8 @@ def test_kafka_16770_operations_share_a_batch_each_has_its_own_answer_and_all_fa
 
 def test_kafka_20845_records_too_large_for_what_is_left_flush_no_empty_batch() -> None:
     """Kafka closed a batch that it had just opened because the records did not fit: its flush failed, and took back a state whose
-    records were then written. Here a size fits or does not, whatever is open; no batch is empty, and state goes with its records."""
+    records were then written. Here a size fits or does not, whatever is open; no batch is empty,
+    and state goes with its records."""
     limits = {
         (is_first, producer): max(size for size in SIZES if _was_written(size, is_first=is_first, producer=producer))
         for is_first in (True, False)

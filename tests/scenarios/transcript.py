@@ -12,11 +12,12 @@ A file holds scenarios, each on a fresh shard. Lines of a scenario:
     > wait 3000                          time passes; what happens meanwhile has its time: ``< +3000 A join …``
     # why the next line is worth looking at
 
-Requests: join, enter (join, and once more with the id that was asked for), sync, heartbeat, leave, commit, fetch, delete (groups), forget (offsets) of a client; describe, list and expiring of nobody. Metadata
-in brackets, range:[t+u], is a real subscription. Words of the form name=value set what
-would be sent; ``v=`` sets the version, the newest by default. A value of - is null. Names of clients stand for their member ids. What
-happens to the log: hold (nothing is durable until flush, release or fail), restart (perhaps with properties), unload. The wall clock: jump.
-A scenario whose first input is a producer's is one of a TransactionShard (producers.py).
+Requests: join, enter (join, and once more with the id that was asked for), sync, heartbeat, leave, commit, fetch, delete
+(groups), forget (offsets) of a client; describe, list and expiring of nobody. Metadata in brackets, range:[t+u], is a real
+subscription. Words of the form name=value set what would be sent; ``v=`` sets the version, the newest by default. A value of - is
+null. Names of clients stand for their member ids. What happens to the log: hold (nothing is durable until flush, release or
+fail), restart (perhaps with properties), unload. The wall clock: jump. A scenario whose first input is a producer's is one of a
+TransactionShard (producers.py).
 """
 
 from __future__ import annotations

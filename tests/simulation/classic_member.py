@@ -1,7 +1,8 @@
-"""A member of the classic protocol that consumes topics, as clients do: it joins, syncs, sends heartbeats, and divides topics if it leads.
+"""A member of the classic protocol that consumes topics, as clients do: it joins, syncs, sends heartbeats,
+and divides topics if it leads.
 
-An eager one gives everything up before it joins. A cooperative one says what it owns, goes on owning what it is given again, and joins
-once more when it had to give something up (KIP-429).
+An eager one gives everything up before it joins. A cooperative one says what it owns, goes on owning what it is given again, and
+joins once more when it had to give something up (KIP-429).
 """
 
 from __future__ import annotations

@@ -71,7 +71,10 @@ class Script:
 
 
 class Client:
-    """One client and its connection. ``recorded`` gets every request that is sent, ``answered`` every answer before the script does."""
+    """One client and its connection.
+
+    ``recorded`` gets every request that is sent, ``answered`` every answer before the script does.
+    """
 
     def __init__(self, network: Network, client_id: str, recorded: Callable[[Op], None], answered: Callable[[Op], None]) -> None:
         self.client_id = client_id

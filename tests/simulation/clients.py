@@ -1,7 +1,7 @@
 """Programs that use the client library, against the whole server, on simulated time and network.
 
-Programs are killed, stopped past their sessions, cut off and started again; loops of the server are killed, stopped, and lose their power;
-now and then everybody is gone, and the empty groups are deleted. ``participants.py`` says what must be true.
+Programs are killed, stopped past their sessions, cut off and started again; loops of the server are killed, stopped, and lose
+their power; now and then everybody is gone, and the empty groups are deleted. ``participants.py`` says what must be true.
 After the calm everything is settled within ``SETTLED_WITHIN_S``; then all programs leave, and nothing of them is left.
 """
 

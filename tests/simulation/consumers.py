@@ -1,8 +1,9 @@
-"""Consumer groups with members of both protocols: they join, reconcile, commit, freeze, die, and come back, also in the other protocol.
+"""Consumer groups with members of both protocols: they join, reconcile, commit, freeze, die,
+and come back, also in the other protocol.
 
-``groups_play.py`` has what befalls them; besides, the child that computes assignments dies. ``ownership.py`` says what must be true at
-every moment, ``group_views.py`` what must be true of the server's state and of its log. After the calm every group settles within
-``SETTLED_WITHIN_S`` and ``MOST_BEATS`` heartbeats of a member; then all members go, and no group has any.
+``groups_play.py`` has what befalls them; besides, the child that computes assignments dies. ``ownership.py`` says what must be
+true at every moment, ``group_views.py`` what must be true of the server's state and of its log. After the calm every group
+settles within ``SETTLED_WITHIN_S`` and ``MOST_BEATS`` heartbeats of a member; then all members go, and no group has any.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What members of both protocols have in common in a play of groups: a connection, a life in the ledger, commits and reads.
 
-``native_member.py`` and ``classic_member.py`` have the rest. Each is a script: it does one thing at a time, and what it knows, it knows
-from answers.
+``native_member.py`` and ``classic_member.py`` have the rest. Each is a script:
+it does one thing at a time, and what it knows, it knows from answers.
 """
 
 from __future__ import annotations

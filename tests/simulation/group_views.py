@@ -116,8 +116,8 @@ def check_log(written: Iterable[Written]) -> Iterator[str]:
     groups: dict[str, int] = {}
     assignments: dict[str, int] = {}
     members: dict[tuple[str, str], int] = {}
-    # The epochs before the present operation, if it removes a group and writes it anew in the other protocol. Others that do so have
-    # found it empty, and begin anew.
+    # The epochs before the present operation, if it removes a group and writes it anew in the other protocol. Others that do so
+    # have found it empty, and begin anew.
     before: dict[str, int] = {}
     for each in written:
         key: Any = each.record.key

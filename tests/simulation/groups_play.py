@@ -1,7 +1,8 @@
 """Groups with members: what the plays of consumer groups and of share groups have in common.
 
-Members sit in seats: they join, freeze, die, and come back. Topics are created, grown and deleted; the wall clock is set back; loops are
-killed, stopped, and lose their power; disks are full. After the calm every group settles; then all members go, and no group has any.
+Members sit in seats: they join, freeze, die, and come back. Topics are created, grown and deleted; the wall clock is set back;
+loops are killed, stopped, and lose their power; disks are full. After the calm every group settles;
+then all members go, and no group has any.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class GroupsPlay(LoopsPlay):
         self.surroundings.counts = self._counts
         self.ledger = self.surroundings.ledger
         self.groups = [f"g{number}" for number in range(own.choice((1, 1, 2, 3)))]
-        # Of each group, how many heartbeats a member sent between the last change of the group and the end of what followed from it.
+        # Of each group, how many heartbeats a member sent between the last change of the group and
+        # the end of what followed from it.
         self._beats: dict[str, int] = {}
         self._own = own
         self._topics: dict[str, int] = dict(LASTING)

@@ -69,7 +69,8 @@ class History(Struct):
     ops: list[Op] = []
     incidents: list[Incident] = []
     lives: list[Life] = []
-    # When the faults ended, when the members did, and when everybody had been silent for long enough. What comes then is one more start.
+    # When the faults ended, when the members did, and when everybody had been silent for long enough.
+    # What comes then is one more start.
     calm_us: int = -1
     silent_us: int = -1
     end_us: int = -1

@@ -1,7 +1,8 @@
 """What the processes of one server have of each other, as events: sockets between loops, and the child that runs a loop's tasks.
 
-Bytes arrive in order, in pieces, some time after they were written, and are read some time after that; those of another connection may overtake them. What a
-process wrote before it died arrives all the same, and then the end; what has arrived and was not read when a connection is closed is gone.
+Bytes arrive in order, in pieces, some time after they were written, and are read some time after that; those of another
+connection may overtake them. What a process wrote before it died arrives all the same, and then the end; what has arrived and was
+not read when a connection is closed is gone.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ READ_BYTES: Final = 65536
 
 
 class Neighbourhood:
-    """All sockets in the data directory of one server. ``slow_odds``: how often a connection takes up to ``slow_us`` for everything."""
+    """All sockets in the data directory of one server.
+
+    ``slow_odds``: how often a connection takes up to ``slow_us`` for everything.
+    """
 
     def __init__(self, world: World) -> None:
         self.world = world

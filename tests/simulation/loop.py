@@ -1,7 +1,8 @@
 """An asyncio event loop that is run turn by turn, on time that somebody else has.
 
-It has what the server uses of a loop: callbacks, timers, futures, tasks, and a listening socket in memory. A turn does what one of a real
-loop does, in the order of asyncio (read, timers, callbacks) or of uvloop (timers, callbacks, read). What a callback raises ends the turn.
+It has what the server uses of a loop: callbacks, timers, futures, tasks, and a listening socket in memory. A turn does what one
+of a real loop does, in the order of asyncio (read, timers, callbacks) or of uvloop (timers, callbacks, read).
+What a callback raises ends the turn.
 """
 
 from __future__ import annotations

@@ -140,7 +140,9 @@ class LoopsPlay:
     # What befalls them.
 
     def _watch_over(self) -> None:
-        """Start again what has ended, as a supervisor does: a while later, and the whole server when the one loop is all there is."""
+        """Start again what has ended, as a supervisor does:
+        a while later, and the whole server when the one loop is all there is.
+        """
         for machine in self.machines:
             if machine.process is None:
                 machine.start()

@@ -1,4 +1,6 @@
-"""The machine that the server runs on: its clocks, its disk, its threads, and the process itself, which is paused, killed and started again."""
+"""The machine that the server runs on: its clocks, its disk, its threads, and the process itself,
+which is paused, killed and started again.
+"""
 
 from __future__ import annotations
 

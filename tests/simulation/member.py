@@ -1,7 +1,7 @@
 """A member of a classic group, as clients are: it joins, syncs, heartbeats, commits and fetches, and goes on as well as it can.
 
-A life is from one start to the next end. What a member knows, it knows from answers; it tries again over new connections with what it
-knows. A static member that comes back has forgotten its member id.
+A life is from one start to the next end. What a member knows, it knows from answers; it tries again over new connections with
+what it knows. A static member that comes back has forgotten its member id.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A member of the consumer protocol (KIP-848), as clients are: heartbeats, and a way from one assignment to the next.
 
-A heartbeat says only what is new, and everything after an answer that did not come, or an error. A new assignment takes the client a
-while. Then it has given up what it is to give up, before it says so, and has what it gets.
+A heartbeat says only what is new, and everything after an answer that did not come, or an error. A new assignment takes the
+client a while. Then it has given up what it is to give up, before it says so, and has what it gets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Connections in memory, from a client that is a script to the protocol objects of the server.
 
-Bytes arrive in order, in pieces, some time after they were sent. A connection that is cut loses what is under way, or the end of it, and
-either side learns of it when it learns of it.
+Bytes arrive in order, in pieces, some time after they were sent. A connection that is cut loses what is under way, or the end of
+it, and either side learns of it when it learns of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Who owns which partition, and who may commit, as far as the members of groups have been answered.
 
 A member owns what an answer has given it, until it gives it up itself. Its answers are *in force* as long as the server cannot have
-removed it: for a session after the last request that was answered without an error was sent, less if it has to give something up within
-its rebalance timeout. At no moment two members whose answers are in force own the same partition.
+removed it: for a session after the last request that was answered without an error was sent, less if it has to give something up
+within its rebalance timeout. At no moment two members whose answers are in force own the same partition.
 """
 
 from __future__ import annotations

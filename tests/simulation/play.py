@@ -42,7 +42,10 @@ def real_directory(is_needed: bool) -> contextlib.AbstractContextManager[str | N
 
 
 class Outcome(Struct):
-    """What a simulation leaves behind for the checkers. ``broken`` is what the server itself, or its log, did that it never should."""
+    """What a simulation leaves behind for the checkers.
+
+    ``broken`` is what the server itself, or its log, did that it never should.
+    """
 
     history: History
     mirror: Mirror
@@ -66,10 +69,12 @@ class Play:
         self.network = Network(self.world)
         self.stage = Stage(self.world, self.network)
         self.broken: list[str] = []
-        # In some seeds offsets are to go when they are older than all that comes before, in others the clock jumps and nothing is to go for that.
+        # In some seeds offsets are to go when they are older than all that comes before,
+        # in others the clock jumps and nothing is to go for that.
         self.is_expiring = rng.random() < 0.1
         self.is_jumpy = not self.is_expiring and rng.random() < 0.1
-        # Drawn beside the rest, which stays what a seed has always been. The longest wait for an answer is shorter than this idle time.
+        # Drawn beside the rest, which stays what a seed has always been.
+        # The longest wait for an answer is shorter than this idle time.
         impatient = Random(f"impatient {seed}").random() < 0.1
         self.config = config_with(
             connections_max_idle_ms=8000 if impatient else 600_000,

@@ -1,8 +1,8 @@
 """What is known of the states of share partitions, as far as their leaders and administrators have been answered.
 
-No state is lost: a leader that reads finds at least what was acknowledged before it asked, record by record, and nothing that nobody has
-written. A leader that a newer one has fenced writes nothing. An administrator may begin a state anew: as long as it is not known whether
-that has happened, nothing is.
+No state is lost: a leader that reads finds at least what was acknowledged before it asked, record by record, and nothing that
+nobody has written. A leader that a newer one has fenced writes nothing. An administrator may begin a state anew: as long as it is
+not known whether that has happened, nothing is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""A leader of a share partition, as a broker is: it reads the state in an epoch of its own, and writes what is delivered and acknowledged.
+"""A leader of a share partition, as a broker is: it reads the state in an epoch of its own,
+and writes what is delivered and acknowledged.
 
 After an answer that did not come it begins anew, in a new epoch: what it sent before acts then before the next read, or never.
 """

@@ -70,7 +70,8 @@ def check_share_state(
 ) -> Iterator[str]:
     """At any moment: epochs in order; what is assigned is initialized, and what is initialized has a state.
 
-    ``topic_ids`` are the topics that exist, ``states`` the share partitions of the group that have a state; None if that is not known.
+    ``topic_ids`` are the topics that exist, ``states`` the share partitions of the group that have a state;
+    None if that is not known.
     """
     if view.assignment_epoch > view.epoch:
         yield f"the assignment of {group_id} is newer than the group: {view}"

@@ -1,8 +1,9 @@
 """Share groups: their members, the leaders of their share partitions, and administrators who move, delete and begin anew.
 
-``groups_play.py`` has what befalls them; besides, leaders are replaced while they write, and the log is compacted. ``share_views.py``
-says what must be true of the server's state and of its log, ``share_accounts.py`` what leaders must find. After the calm every group
-settles, and exactly its initialized share partitions have states; then all members go, the groups are deleted, and no state is left.
+``groups_play.py`` has what befalls them; besides, leaders are replaced while they write, and the log is compacted.
+``share_views.py`` says what must be true of the server's state and of its log, ``share_accounts.py`` what leaders must find.
+After the calm every group settles, and exactly its initialized share partitions have states; then all members go, the groups are
+deleted, and no state is left.
 """
 
 from __future__ import annotations

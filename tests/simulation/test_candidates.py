@@ -1,4 +1,6 @@
-"""The client library itself in the simulation: at most one leader at any moment, tokens that rise, and a leader whenever it is calm."""
+"""The client library itself in the simulation: at most one leader at any moment, tokens that rise,
+and a leader whenever it is calm.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Programs with the client library over many seeds: one leader, one owner, callbacks in order, whatever befalls them and the server."""
+"""Programs with the client library over many seeds: one leader, one owner, callbacks in order,
+whatever befalls them and the server.
+"""
 
 from __future__ import annotations
 

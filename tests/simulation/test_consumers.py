@@ -1,4 +1,6 @@
-"""Members of consumer groups over many seeds: one owner per partition, epochs that rise, groups that settle, whatever befalls them."""
+"""Members of consumer groups over many seeds: one owner per partition, epochs that rise, groups that settle,
+whatever befalls them.
+"""
 
 from __future__ import annotations
 

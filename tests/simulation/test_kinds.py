@@ -34,7 +34,9 @@ def play(kind: type[ToyPlay], seed: int) -> tuple[ToyPlay, list[str]]:
 @pytest.mark.parametrize("kind", [ToyPlay, LeasePlay])
 @pytest.mark.parametrize("first", range(0, SEEDS, 10))
 def test_totals_and_leases_keep_their_promises(first: int, kind: type[ToyPlay]) -> None:
-    """The totals and leases hold all that was answered and nothing that was not asked for; the mirror replays the same state from the log."""
+    """The totals and leases hold all that was answered and nothing that was not asked for;
+    the mirror replays the same state from the log.
+    """
     answered = 0
     for seed in range(first, first + 10):
         made, wrong = play(kind, seed)

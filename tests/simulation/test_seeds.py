@@ -1,7 +1,7 @@
 """The whole server in one thread, from one integer: whatever befalls it, the checkers find nothing.
 
-``SEEDS`` says how many are played (default 75), ``SIMULATION_STORM_S`` how long each one's trouble lasts. More of them, on all cores:
-``make simulate SEEDS=100000``.
+``SEEDS`` says how many are played (default 75), ``SIMULATION_STORM_S`` how long each one's trouble lasts. More of them, on all
+cores: ``make simulate SEEDS=100000``.
 """
 
 from __future__ import annotations

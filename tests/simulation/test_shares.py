@@ -1,4 +1,6 @@
-"""Share groups over many seeds: epochs rise, groups settle, what is assigned has a state, and no state is lost, whatever befalls them."""
+"""Share groups over many seeds: epochs rise, groups settle, what is assigned has a state,
+and no state is lost, whatever befalls them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A play with the toy kinds in it: somebody adds to totals, and knows in the end which additions must be there, may be there, and must not.
+"""A play with the toy kinds in it: somebody adds to totals, and knows in the end which additions must be there,
+may be there, and must not.
 
 Each addition to a name is a power of two of its own, so a total says which of them it has.
 """

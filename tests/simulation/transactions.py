@@ -1,7 +1,7 @@
 """Several loops, and producers that move offsets of groups in transactions: all of a transaction's groups move, or none does.
 
-``tests/support/ledger.py`` says what must be true, whatever befalls loops and links, and producers that die, fence each other, or take
-too long. Beside each loop a second state machine is fed from its log alone: it comes to the same state, and to the same last
+``tests/support/ledger.py`` says what must be true, whatever befalls loops and links, and producers that die, fence each other, or
+take too long. Beside each loop a second state machine is fed from its log alone: it comes to the same state, and to the same last
 stable offset. After the calm, and after a last start, no transaction is open, none half ended, and no log waits for one.
 """
 

@@ -1,4 +1,6 @@
-"""Two local Spark sessions for all tests here, one in the tests' process and one for commands; without the spark extra they are skipped."""
+"""Two local Spark sessions for all tests here, one in the tests' process and one for commands;
+without the spark extra they are skipped.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def jobs() -> Iterator[Any]:
-    """A process with a session on two cores that runs commands (SparkDriver), and knows the kinds of the tests. To start a JVM takes longer than most jobs."""
+    """A process with a session on two cores that runs commands (SparkDriver), and knows the kinds of the tests.
+
+    To start a JVM takes longer than most jobs.
+    """
     pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
     from tests.support.spark_driver import SparkDriver
 

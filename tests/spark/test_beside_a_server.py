@@ -35,7 +35,9 @@ def replayed(states: Any) -> dict[str, dict[tuple[str, int], int]]:
 
 
 def test_compaction_changes_no_answer(jobs: SparkDriver, tmp_path: Path) -> None:
-    """Sealed through the running server, compacted by Spark, killed, started from the layers: it answers the same; replay says so too."""
+    """Sealed through the running server, compacted by Spark, killed, started from the layers:
+    it answers the same; replay says so too.
+    """
     with Server(tmp_path) as server:
         with Client(server.address) as client:
             make_topic(client, "orders", 4)

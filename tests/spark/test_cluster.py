@@ -1,7 +1,7 @@
 """The jobs on a real standalone cluster: a master and two workers from the pip package of PySpark, one session for all tests here.
 
-The session ships the package: its workers' interpreter has only what the package depends on. And it finds an archive of Spark's classes
-in the cache that is damaged, which is no matter.
+The session ships the package: its workers' interpreter has only what the package depends on. And it finds an archive of Spark's
+classes in the cache that is damaged, which is no matter.
 """
 
 from __future__ import annotations

@@ -110,7 +110,10 @@ def test_a_master_that_does_not_answer(data_dir: Path) -> None:
 if "SPARK_AT_LENGTH" in os.environ:
 
     def test_an_archive_of_classes_makes_starts_quicker(tmp_path: Path, data_dir: Path) -> None:
-        """Made once when asked for, it saves a good part of the next start's processor time. Half a minute to make, so for `make torture`."""
+        """Made once when asked for, it saves a good part of the next start's processor time.
+
+        Half a minute to make, so for `make torture`.
+        """
         env = dict(os.environ) | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
 
         used = []

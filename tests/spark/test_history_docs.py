@@ -1,7 +1,7 @@
 """The queries of docs/history.md, as they are printed there, over the history of a live server, and compared with its answers.
 
-The server has seen all that changes offsets: commits, restores, deletions of offsets, groups and topics, expiry, and transactions that
-committed, aborted, and are open. Once with provenance, and once without.
+The server has seen all that changes offsets: commits, restores, deletions of offsets, groups and topics, expiry, and transactions
+that committed, aborted, and are open. Once with provenance, and once without.
 """
 
 from __future__ import annotations
@@ -370,7 +370,9 @@ def test_the_counts_printed_in_the_history_page(history: History, capsys: pytest
 
 @pytest.fixture(scope="module")
 def paid(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory in which ``history`` is; a transaction of payments-1 has timed out while two groups waited, one of audit-1 is open."""
+    """The directory in which ``history`` is; a transaction of payments-1 has timed out while two groups waited,
+    one of audit-1 is open.
+    """
     directory = tmp_path_factory.mktemp("paid")
     properties = {"topics": "orders:6", "transaction.abort.timed.out.transaction.cleanup.interval.ms": 100}
     with Server(directory, properties, loops=2) as server:

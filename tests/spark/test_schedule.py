@@ -31,7 +31,9 @@ SMALL: Final = "__consumer_offsets-8"
 
 
 def test_one_session_for_all_rounds(jobs: Any, tmp_path: Path) -> None:
-    """Each growth of a running server's log is compacted and verified on the session that is open; SIGTERM ends it with exit code 0."""
+    """Each growth of a running server's log is compacted and verified on the session that is open;
+    SIGTERM ends it with exit code 0.
+    """
     with Server(tmp_path, {"topics": "orders:6"}) as server:
         jobs.start(
             *("pipeline", "compact", "verify", "--data-dir", server.data_dir),

@@ -1,7 +1,7 @@
 """A storm over consumer groups: members of both protocols come, leave, die, freeze, and come back, also in the other protocol.
 
-They are those of the simulation (``simulation/native_member.py``, ``classic_member.py``), and so are the rules: at no moment a partition
-has two owners (``simulation/ownership.py``). Topics grow. Then it is quiet, and all groups must settle.
+They are those of the simulation (``simulation/native_member.py``, ``classic_member.py``), and so are the rules: at no moment a
+partition has two owners (``simulation/ownership.py``). Topics grow. Then it is quiet, and all groups must settle.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""A storm over share groups: members come, leave, die, freeze and come back, and share partitions change their leaders while these write.
+"""A storm over share groups: members come, leave, die, freeze and come back,
+and share partitions change their leaders while these write.
 
-Members and leaders are those of the simulation (``simulation/share_member.py``, ``share_leader.py``), and so are the rules: no state that
-was acknowledged is lost, and who is fenced writes nothing (``share_accounts.py``). Then it is quiet, and all groups must settle.
+Members and leaders are those of the simulation (``simulation/share_member.py``, ``share_leader.py``), and so are the rules: no
+state that was acknowledged is lost, and who is fenced writes nothing (``share_accounts.py``).
+Then it is quiet, and all groups must settle.
 """
 
 from __future__ import annotations

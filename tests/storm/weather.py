@@ -1,4 +1,6 @@
-"""The storm itself: seats of many groups are taken, left, abandoned and taken over at random; then it is quiet, and all must settle."""
+"""The storm itself: seats of many groups are taken, left, abandoned and taken over at random;
+then it is quiet, and all must settle.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +143,10 @@ class Weather:
         self._take(seat)
 
     async def _usurp(self, seat: Seat) -> None:
-        """A second process with the same instance id; the first one goes on until it is told. Of dynamic members, one more is just one more."""
+        """A second process with the same instance id; the first one goes on until it is told.
+
+        Of dynamic members, one more is just one more.
+        """
         if seat.is_static:
             self._take(seat)
         else:

@@ -47,7 +47,9 @@ def topic_of(client: Client, name: str, *, is_created: bool = True, version: int
 
 
 def coordinator(client: Client, key: str, key_type: int = OF_GROUPS) -> tuple[str, int]:
-    """Where a group or a transactional id lives, asked until there is such a place: a Kafka broker makes its topic when it is first asked."""
+    """Where a group or a transactional id lives, asked until there is such a place:
+    a Kafka broker makes its topic when it is first asked.
+    """
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
     answers = []
 

@@ -5,9 +5,9 @@ Each line of its stdin is an order, a JSON object, and gets one line on stdout:
     {"start": "member-1", "is_static": true, "notes": "/tmp/…"}    the pid of a new process
     {"wait": 4711}                                                 its status, when it has ended
 
-A process takes part in three groups: an election, a division of items, and a group that notes its callbacks. It ends as programs should
-at SIGTERM, and with the process that forks, also while it is stopped. It notes what it does in a file, a JSON list a line, written at
-once, so that the notes of a process that is killed are whole:
+A process takes part in three groups: an election, a division of items, and a group that notes its callbacks. It ends as programs
+should at SIGTERM, and with the process that forks, also while it is stopped. It notes what it does in a file, a JSON list a line,
+written at once, so that the notes of a process that is killed are whole:
 
     ["term", token, when, until]     it led then, and may count on it until then
     ["resigned", token]              its last term ends because it leaves

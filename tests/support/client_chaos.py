@@ -1,4 +1,5 @@
-"""Members of the client library that live, freeze, die and come back, each in a process of its own; and what is wrong with their notes.
+"""Members of the client library that live, freeze, die and come back, each in a process of its own;
+and what is wrong with their notes.
 
 A freeze is SIGSTOP, a death SIGKILL. ``chaos_member`` is what runs in the processes.
 """
@@ -214,7 +215,9 @@ class Ledger:
             yield from (f"{who} completed {each} {times} times" for each, times in completed.items() if times > 1)
 
     def _overlaps(self) -> Iterator[str]:
-        """A term lasts for as long as its leader could count on it, unless the leader resigned: also if it was frozen or killed meanwhile."""
+        """A term lasts for as long as its leader could count on it, unless the leader resigned:
+        also if it was frozen or killed meanwhile.
+        """
         terms = sorted(self.terms.items(), key=lambda term: term[1][0])
         for (earlier, (_, last, until)), (later, (begin, _, _)) in itertools.pairwise(terms):
             end = last if earlier in self.resigned else until

@@ -56,7 +56,10 @@ class Command:
 
 
 def join_consumer(client: Client, group: str, member: str, topic: str, partitions: Sequence[int] = ()) -> int:
-    """Become or stay a member of a group of the consumer protocol, until it has as many partitions as are given. Return its epoch."""
+    """Become or stay a member of a group of the consumer protocol, until it has as many partitions as are given.
+
+    Return its epoch.
+    """
     epoch = 0
     owned: list[TopicPartitions] | None = None
 

@@ -1,12 +1,13 @@
 """Commands of ``coordinator-server`` in forks of a process that has everything imported.
 
-A start of Python and the imports take half a second of processor time, more than most tests. So each test process has a template for
-servers and one for tools (``python -m tests.support.command_forks KIND FD FD``), which become commands by forks: the same ``main``, with
-the arguments and the environment of the caller, in a process of its own. All forks of a template have one seed of ``hash``; a test for
-which that matters starts its processes afresh (``Server.is_fresh``).
+A start of Python and the imports take half a second of processor time, more than most tests. So each test process has a template
+for servers and one for tools (``python -m tests.support.command_forks KIND FD FD``), which become commands by forks: the same
+``main``, with the arguments and the environment of the caller, in a process of its own. All forks of a template have one seed of
+``hash``; a test for which that matters starts its processes afresh (``Server.is_fresh``).
 
-Orders are JSON objects on the socket FD, each in a packet of its own, with the descriptors of stdout and stderr beside it. The answer is
-the pid. When a command ends, the template says ``PID STATUS`` on the pipe FD. It ends with the test process, and kills what is left then.
+Orders are JSON objects on the socket FD, each in a packet of its own, with the descriptors of stdout and stderr beside it. The
+answer is the pid. When a command ends, the template says ``PID STATUS`` on the pipe FD.
+It ends with the test process, and kills what is left then.
 """
 
 from __future__ import annotations

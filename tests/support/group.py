@@ -1,7 +1,7 @@
 """A GroupShard without a runtime: time, timers and the log move only when a test moves them.
 
-``GroupLog`` plays the runtime's part: it runs operations, replays their records and answers them, at once or (``is_holding``) when the test
-says so. Every record goes through its bytes, so what cannot be written fails here too.
+``GroupLog`` plays the runtime's part: it runs operations, replays their records and answers them, at once or (``is_holding``)
+when the test says so. Every record goes through its bytes, so what cannot be written fails here too.
 """
 
 from __future__ import annotations

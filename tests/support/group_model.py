@@ -1,7 +1,8 @@
 """A small reference model of one classic group with its offsets, written from the protocol's rules and not from the server's code.
 
-It keeps no log and knows no appends: everything it does is done at once. Each request returns what is answered because of it, to whomever: a list of
-tickets with plain tuples. Time passes by ``run_until``. ``reload`` forgets what only the living know, and goes on from what was written.
+It keeps no log and knows no appends: everything it does is done at once. Each request returns what is answered because of it, to
+whomever: a list of tickets with plain tuples. Time passes by ``run_until``. ``reload`` forgets what only the living know, and
+goes on from what was written.
 
     join    (error, generation, protocol, leader, member id, members, is the assignment to be skipped)
     sync    (error, assignment)

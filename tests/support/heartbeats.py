@@ -1,4 +1,6 @@
-"""Members of a consumer group that send heartbeats to a GroupShard, as clients do: they remember their epoch and their partitions."""
+"""Members of a consumer group that send heartbeats to a GroupShard, as clients do:
+they remember their epoch and their partitions.
+"""
 
 from __future__ import annotations
 

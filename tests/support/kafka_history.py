@@ -1,7 +1,8 @@
-"""A life of every kind of group, told to a real broker over plain requests and by a stock client, and what a server answers about it afterwards.
+"""A life of every kind of group, told to a real broker over plain requests and by a stock client,
+and what a server answers about it afterwards.
 
-``first_life`` and ``second_life`` write the history (a broker is restarted between them, with another compression); ``answers`` asks
-whatever listens for what it knows of the groups, in a form that can be compared and kept as JSON.
+``first_life`` and ``second_life`` write the history (a broker is restarted between them, with another compression); ``answers``
+asks whatever listens for what it knows of the groups, in a form that can be compared and kept as JSON.
 """
 
 from __future__ import annotations
@@ -191,7 +192,9 @@ def _classic(address: tuple[str, int]) -> list[Any]:
 
 
 def _stock_clients(address: tuple[str, int]) -> None:
-    """What a stock client makes of it, by the classic protocol and by KIP-848, and in a transaction; it leaves its groups in order."""
+    """What a stock client makes of it, by the classic protocol and by KIP-848, and in a transaction;
+    it leaves its groups in order.
+    """
     common = {"bootstrap.servers": f"{address[0]}:{address[1]}"}
     for protocol in ("classic", "consumer"):
         settings = {**common, "group.id": f"stock-{protocol}", "group.protocol": protocol, "enable.auto.commit": False}

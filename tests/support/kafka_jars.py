@@ -1,7 +1,7 @@
 """Kafka's own jars, for tests that ask its tools: found, or brought from Maven Central once.
 
-KAFKA_JARS names a directory that has them; else they go to a cache in the home directory. Without Java or Maven such tests are skipped
-with one line; under CI nothing is optional, and the line is a failure.
+KAFKA_JARS names a directory that has them; else they go to a cache in the home directory. Without Java or Maven such tests are
+skipped with one line; under CI nothing is optional, and the line is a failure.
 """
 
 from __future__ import annotations

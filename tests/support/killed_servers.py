@@ -30,7 +30,9 @@ def kill_at_every(tmp_path: Path, name: str, kill: Callable[[Path, int], bool]) 
 
 
 def is_killed(server: Server, call: str, number: int, play: Callable[[Server], None], check: Callable[[Server], None]) -> bool:
-    """Kill a server at that call of a thread while ``play`` runs, start it again and check it; False when it makes fewer such calls."""
+    """Kill a server at that call of a thread while ``play`` runs, start it again and check it;
+    False when it makes fewer such calls.
+    """
     server.run_by = killed_at(call, number, server.data_dir.parent / "strace")
     code = KILLED
     # It dies before it is ready, or later.

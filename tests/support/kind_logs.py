@@ -1,4 +1,7 @@
-"""Logs of the kinds that are not of groups: random records that a coordinator might have written, in batches. Everything follows from a seed."""
+"""Logs of the kinds that are not of groups: random records that a coordinator might have written, in batches.
+
+Everything follows from a seed.
+"""
 
 from __future__ import annotations
 

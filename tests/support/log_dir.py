@@ -1,5 +1,5 @@
-"""A small data directory as a killed server leaves it, with everything in it: a layer, sealed segments with marks, an active one, a journal
-with frames that no segment has yet. And what was written to it."""
+"""A small data directory as a killed server leaves it, with everything in it: a layer, sealed segments with marks, an active one,
+a journal with frames that no segment has yet. And what was written to it."""
 
 from __future__ import annotations
 

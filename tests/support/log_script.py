@@ -1,7 +1,7 @@
 """A script of some sixty operations on a log, the same at every run: ``python -m tests.support.log_script DATA_DIR``.
 
-Appends to six shards, seals, layers, retention, a close and an open in the middle; small files and rising times, so that segments roll by size
-and by age and the journal turns. It says every durable append as ``partition end``.
+Appends to six shards, seals, layers, retention, a close and an open in the middle; small files and rising times, so that segments
+roll by size and by age and the journal turns. It says every durable append as ``partition end``.
 """
 
 from __future__ import annotations

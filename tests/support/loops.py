@@ -1,4 +1,6 @@
-"""The catalogs of several loops in one thread: loop 0's runtime on a log in memory, and messages that wait until a test delivers them."""
+"""The catalogs of several loops in one thread: loop 0's runtime on a log in memory,
+and messages that wait until a test delivers them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Producers that move offsets of several groups in transactions, and know of each what they were told; over simulated or real connections."""
+"""Producers that move offsets of several groups in transactions, and know of each what they were told;
+over simulated or real connections.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ TRIES: Final = 30
 
 
 class Outcome(Enum):
-    """What a producer was told of the end of a transaction: UNKNOWN if it asked for a commit and was told nothing, ABANDONED if it did
-    not ask."""
+    """What a producer was told of the end of a transaction: UNKNOWN if it asked for a commit and was told nothing,
+    ABANDONED if it did not ask."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"

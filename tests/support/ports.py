@@ -1,7 +1,7 @@
 """Ports for servers that come back on the port that they had: nothing else takes one of these while its server is down.
 
-They lie below those that the kernel gives out by itself, to listeners on port 0 and to clients, and each process of a test run has its own
-(pytest-xdist). The first is drawn, so that test runs beside each other rarely meet.
+They lie below those that the kernel gives out by itself, to listeners on port 0 and to clients, and each process of a test run
+has its own (pytest-xdist). The first is drawn, so that test runs beside each other rarely meet.
 """
 
 from __future__ import annotations

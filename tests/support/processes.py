@@ -43,7 +43,10 @@ def stat(directory: Path) -> list[str]:
 
 
 def status(pid: int) -> dict[str, str]:
-    """What is told line by line: memory (``VmRSS``, ``VmHWM``, ``RssAnon``, … with their unit, kB), switches. Raises OSError when it is gone."""
+    """What is told line by line: memory (``VmRSS``, ``VmHWM``, ``RssAnon``, … with their unit, kB), switches.
+
+    Raises OSError when it is gone.
+    """
     return dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
 
 

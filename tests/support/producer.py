@@ -1,4 +1,6 @@
-"""A producer that speaks to the transaction coordinator over a socket: it finds the loop of its transactional id, and asks again where clients do."""
+"""A producer that speaks to the transaction coordinator over a socket:
+it finds the loop of its transactional id, and asks again where clients do.
+"""
 
 from __future__ import annotations
 

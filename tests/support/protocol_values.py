@@ -74,7 +74,9 @@ def _convert(kind: Any, field: Field, value: Any) -> Any:
 
 
 def filled(schema: Schema, pick: Callable[[Field, int], Any], entries: tuple[int, ...] = (2, 2, 2)) -> Value:
-    """A value with every field set by ``pick(field, index)``; ``entries`` of arrays by depth, the outermost first, and one where it ends."""
+    """A value with every field set by ``pick(field, index)``; ``entries`` of arrays by depth,
+    the outermost first, and one where it ends.
+    """
     counter = count(1)
 
     def fill(fields: tuple[Field, ...], entries: tuple[int, ...]) -> Value:

@@ -1,4 +1,6 @@
-"""A loop with purse shards (tests/toy/purse.py), turned by hand: its messages wait until a test delivers them, its child until a test lets it run."""
+"""A loop with purse shards (tests/toy/purse.py), turned by hand: its messages wait until a test delivers them,
+its child until a test lets it run.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Random logs of the group coordinator's, with everything in them that one may hold, as hypothesis draws them.
 
-Few groups, positions and producers, so that records of one key and one transaction meet: commits, tombstones and legacy keys, group metadata, records of imported
-groups, types that nobody knows, batches that are compressed, that say LogAppendTime, that have no records, or that belong to a transaction, and markers.
+Few groups, positions and producers, so that records of one key and one transaction meet: commits, tombstones and legacy keys,
+group metadata, records of imported groups, types that nobody knows, batches that are compressed, that say LogAppendTime, that
+have no records, or that belong to a transaction, and markers.
 """
 
 from __future__ import annotations

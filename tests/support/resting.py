@@ -21,7 +21,10 @@ Records = list[Plain]
 
 
 class MemoryCheckpoint:
-    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged. ``read`` says which were asked for."""
+    """A checkpoint in memory, made by replaying records; the blocks of some groups are damaged.
+
+    ``read`` says which were asked for.
+    """
 
     def __init__(self, records: Sequence[Plain | Legacy], damaged: set[str]) -> None:
         whole = OffsetStore(SnapshotRegistry())

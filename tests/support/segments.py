@@ -1,7 +1,7 @@
 """Writes shard directories as a server would leave them: segments of many batches, the last one empty and active.
 
-Keys and values are encoded here by hand after Kafka's schemas (OffsetCommit v1/v3, GroupMetadata v3, ConsumerProtocol v0), apart from
-the project's own codecs, so that they can be told wrong by them. Everything follows from a seed.
+Keys and values are encoded here by hand after Kafka's schemas (OffsetCommit v1/v3, GroupMetadata v3, ConsumerProtocol v0), apart
+from the project's own codecs, so that they can be told wrong by them. Everything follows from a seed.
 """
 
 from __future__ import annotations

@@ -98,7 +98,9 @@ class Server:
         return self._process is not None
 
     def start(self, within_s: float = START_S) -> Self:
-        """Returns when the daemon says that it answers; the port of the first start is kept by the later ones, unless there are several."""
+        """Returns when the daemon says that it answers; the port of the first start is kept by the later ones,
+        unless there are several.
+        """
         self.launch()
         return self.await_ready(within_s)
 

@@ -1,4 +1,6 @@
-"""A share group's shard beside the shards that keep the states of its share partitions: messages between them, and crashes of the first."""
+"""A share group's shard beside the shards that keep the states of its share partitions:
+messages between them, and crashes of the first.
+"""
 
 from __future__ import annotations
 

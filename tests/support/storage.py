@@ -1,9 +1,9 @@
 """A disk in memory that does to its files what power loss does to real ones, and fails when a test says so.
 
 What a program sees is the latest content. What a ``power_loss`` leaves is what was synced, and of everything since then a random
-part: each 512-byte sector as it was at some moment after the last sync, each file of a size it had, each name made or removed or not.
-Of a rename from one directory to another both halves happen, or neither, as long as both directories are there. A ``kill`` leaves
-what the program saw, as unsynced as it was.
+part: each 512-byte sector as it was at some moment after the last sync, each file of a size it had, each name made or removed or
+not. Of a rename from one directory to another both halves happen, or neither, as long as both directories are there. A ``kill``
+leaves what the program saw, as unsynced as it was.
 """
 
 from __future__ import annotations
@@ -142,7 +142,10 @@ class SimulatedDisk:
         self._faults.clear()
 
     def cut_power_after(self, calls: int) -> None:
-        """PowerCut comes with the call after so many that change something. Then it is for the test to call ``power_loss`` or ``kill``."""
+        """PowerCut comes with the call after so many that change something.
+
+        Then it is for the test to call ``power_loss`` or ``kill``.
+        """
         self._calls_left = calls
 
     def power_loss(self, rng: Random) -> SimulatedDisk:

@@ -22,7 +22,10 @@ needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="no str
 
 @contextmanager
 def failing(pid: int, calls: str, error: str, output: Path, *, when: str = "1+", path: Path | None = None) -> Iterator[None]:
-    """Within this the calls (a comma between them) fail with an error, those on ``path`` only if one is given. ``output`` gets a line each."""
+    """Within this the calls (a comma between them) fail with an error, those on ``path`` only if one is given.
+
+    ``output`` gets a line each.
+    """
     where = ["-P", str(path)] if path is not None else []
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}"]
     strace = _attached(["strace", "-f", "-qq", "-y", "-o", str(output), *where, *inject, "-p", str(pid)], pid)
@@ -59,7 +62,8 @@ def _attached(command: list[str], pid: int) -> subprocess.Popen[bytes]:
 
 
 def slowed_by(calls: str, delay_ms: int, paths: Iterable[Path], output: Path) -> list[str]:
-    """What to put before a command: its calls on these files take that much longer, until it is ``released``. It stays the process that was started.
+    """What to put before a command: its calls on these files take that much longer, until it is ``released``.
+    It stays the process that was started.
 
     Without ``paths`` the kernel syncs no file on its own, so that the journal's syncs are calls, too.
     """
@@ -82,7 +86,9 @@ def killed_at(call: str, number: int, output: Path) -> list[str]:
 
 
 def program_killed_at(call: str, number: int) -> list[str]:
-    """The same for a program that is waited for: strace is its parent. (``--seccomp-bpf`` would be quicker, and misses some of the kills.)"""
+    """The same for a program that is waited for: strace is its parent. (``--seccomp-bpf`` would be quicker,
+    and misses some of the kills.)
+    """
     inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={number}"]
     return ["strace", "-f", "-qq", "-o", os.devnull, *inject]
 
@@ -94,7 +100,10 @@ def release(pid: int) -> None:
 
 
 def _end(strace: subprocess.Popen[bytes]) -> None:
-    """It lets go of the process and ends. One whose process died as it attached may wait for it for ever, and keep it from being reaped."""
+    """It lets go of the process and ends.
+
+    One whose process died as it attached may wait for it for ever, and keep it from being reaped.
+    """
     strace.terminate()
     try:
         strace.wait(5)

@@ -1,4 +1,6 @@
-"""A node for the handlers of producers' APIs: one shard of transactional ids in memory, and the loop of another shard is elsewhere."""
+"""A node for the handlers of producers' APIs: one shard of transactional ids in memory,
+and the loop of another shard is elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The records of a purse log: what a name has, what is on its way to other purses, what has come from them, and what a child has added up."""
+"""The records of a purse log: what a name has, what is on its way to other purses, what has come from them,
+and what a child has added up.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ def build(materials: Materials) -> BuildShard[PurseShard]:
 
 
 async def answer_purses(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``{"op": "__toy_purses", "shards": ["__toy_purses-3"], "transfer": {…}}``, or ``"fill"``; with neither, what the shards hold."""
+    """``{"op": "__toy_purses", "shards": ["__toy_purses-3"], "transfer": {…}}``, or ``"fill"``;
+    with neither, what the shards hold.
+    """
     runtime: CoordinatorRuntime[PurseShard] = node.runtimes[TOPIC]
     partitions = [int(shard.rpartition("-")[2]) for shard in request["shards"]]
     for name, (operation, type_) in _OPERATIONS.items():

@@ -1,4 +1,7 @@
-"""A toy state machine: totals by name. One that adds writes what is added, so that its records add up; the other writes each new total."""
+"""A toy state machine: totals by name.
+
+One that adds writes what is added, so that its records add up; the other writes each new total.
+"""
 
 from __future__ import annotations
 

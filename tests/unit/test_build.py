@@ -1,4 +1,6 @@
-"""The build under test is the one that is meant: plain sources here, the compiled wheel where scripts/test-wheel runs these tests."""
+"""The build under test is the one that is meant:
+plain sources here, the compiled wheel where scripts/test-wheel runs these tests.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The files of ``deploy``, without the programs that they are for: units, images, compose and Kubernetes files fit the commands and each other."""
+"""The files of ``deploy``, without the programs that they are for:
+units, images, compose and Kubernetes files fit the commands and each other.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ def test_every_link_to_a_file_leads_to_one(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_that_a_document_names_exists(document: Path) -> None:
-    """A file that is moved or renamed is found here: ``log/meta.py`` and ``meta.py`` name one, ``../unit/test_words.py`` is relative."""
+    """A file that is moved or renamed is found here: ``log/meta.py`` and ``meta.py`` name one,
+    ``../unit/test_words.py`` is relative.
+    """
     named = MODULE.findall(document.read_text())
 
     assert [

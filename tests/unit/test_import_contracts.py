@@ -1,4 +1,6 @@
-"""The import contracts of pyproject.toml name every package, since import-linter passes over one that they leave out; and no imports form a circle."""
+"""The import contracts of pyproject.toml name every package, since import-linter passes over one that they leave out;
+and no imports form a circle.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def named(contract: str, field: str) -> set[str]:
 
 
 def test_every_package_has_its_layer() -> None:
-    """But for the log, whose place another contract tells, the thread that everybody may run, and the tables that everybody may read."""
+    """But for the log, whose place another contract tells, the thread that everybody may run,
+    and the tables that everybody may read.
+    """
     assert PACKAGES - named("the layers of the server", "layers") == {
         "__init__",
         *TABLES,

@@ -59,7 +59,9 @@ def test_a_package_has_one_version_whichever_set_brings_it() -> None:
 
 
 def test_a_pin_names_the_extras_that_other_packages_ask_for() -> None:
-    """pip looks for `coverage[toml]` apart from `coverage`, and takes the newest one, which has no hash, if only the latter is pinned."""
+    """pip looks for `coverage[toml]` apart from `coverage`, and takes the newest one, which has no hash,
+    if only the latter is pinned.
+    """
     text = (ROOT / "requirements" / "dev.lock").read_text()
     pinned = {pin[1]: set((pin[2] or "[]")[1:-1].split(",")) for pin in re.finditer(f"^{PIN.pattern}", text, re.MULTILINE)}
     wanted = [

@@ -57,7 +57,10 @@ def check_clock(data_dir: Path, now_s: float | None = None) -> Iterator[Finding]
 
 
 def _is_synchronized() -> bool:
-    """Ask the kernel, whose state TIME_ERROR means that nothing synchronizes its clock. If it cannot be asked, it counts as synchronized."""
+    """Ask the kernel, whose state TIME_ERROR means that nothing synchronizes its clock.
+
+    If it cannot be asked, it counts as synchronized.
+    """
     try:
         # Modes 0: it only reads. The structure is smaller than this.
         state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))

@@ -39,7 +39,10 @@ def entity_of(names: Mapping[str, str | None]) -> Entity:
 
 
 def alteration(entity: Entity, values: Mapping[str, float | None], *, validate_only: bool) -> AlterClientQuotasRequest:
-    """Return the request that sets quotas of an entity, and removes those whose value is None. ``validate_only``: it is only checked."""
+    """Return the request that sets quotas of an entity, and removes those whose value is None.
+
+    ``validate_only``: it is only checked.
+    """
     ops = [OpData(name, 0.0 if value is None else value, value is None) for name, value in values.items()]
     return AlterClientQuotasRequest([RequestEntryData([EntityData(*each) for each in entity], ops)], validate_only)
 

@@ -95,7 +95,10 @@ async def describe_settings(cluster: Cluster, kind: ResourceType, name: str) -> 
 async def alter_settings(
     cluster: Cluster, kind: ResourceType, name: str, values: Mapping[str, str | None], *, is_trial: bool
 ) -> ClientError | None:
-    """Set settings, or take those back whose value is None; or only ask whether that is refused. Return why it is. Raises ClientError."""
+    """Set settings, or take those back whose value is None; or only ask whether that is refused.
+
+    Return why it is. Raises ClientError.
+    """
     configs = [AlterableConfig(key, Operation.DELETE if value is None else Operation.SET, value) for key, value in values.items()]
     request = IncrementalAlterConfigsRequest([AlterConfigsResource(kind, name, configs)], is_trial)
     answer = await _ask(cluster, kind, name, request, IncrementalAlterConfigsResponse)

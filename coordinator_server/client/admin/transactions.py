@@ -86,7 +86,10 @@ async def describe_transactions(cluster: Cluster, ids: Iterable[str]) -> dict[st
 
 
 async def fence_producers(cluster: Cluster, transactional_id: str) -> tuple[int, int]:
-    """Abort the open transaction of an id and fence its producers. Return the producer id and epoch after that. Raises ClientError."""
+    """Abort the open transaction of an id and fence its producers.
+
+    Return the producer id and epoch after that. Raises ClientError.
+    """
 
     async def attempt() -> tuple[int, int]:
         answer = await cluster.ask_coordinator(

@@ -1,7 +1,7 @@
 """Who gets which partition: Kafka's assignors "range" and "roundrobin". The sticky one has its own module.
 
-An assignor gets the number of partitions of each topic that exists, and every member's subscription. Racks are not considered, as in
-Kafka when no member names its rack.
+An assignor gets the number of partitions of each topic that exists, and every member's subscription. Racks are not considered, as
+in Kafka when no member names its rack.
 """
 
 from __future__ import annotations

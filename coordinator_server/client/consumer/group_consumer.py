@@ -34,8 +34,8 @@ class GroupConsumer(Coordinator):
     other one it gives up all of them before each rebalance. Override ``on_revoked``, ``on_assigned`` and ``on_partitions_lost``.
 
     In a cooperative group, a partition that moves has no owner until the second rebalance, which its last owner begins. A static
-    member that dies before it does so comes back without a rebalance. So the leader begins the second one if nobody has done so within
-    a session. A static leader that comes back does not know whether one is due, and begins one.
+    member that dies before it does so comes back without a rebalance. So the leader begins the second one if nobody has done so
+    within a session. A static leader that comes back does not know whether one is due, and begins one.
     """
 
     def __init__(

@@ -8,8 +8,8 @@
 | members and pending member ids in memory | `group.max.bytes` | GROUP_MAX_SIZE_REACHED; the oldest pending ids are dropped first |
 | those of all groups of a loop | `members.max.bytes` | COORDINATOR_NOT_AVAILABLE, which clients retry |
 
-A member that is too much is refused before it exists, and a present one keeps what it had. Otherwise the group's record could not be
-written, and in each generation all its members would get errors.
+A member that is too much is refused before it exists, and a present one keeps what it had. Otherwise the group's record could not
+be written, and in each generation all its members would get errors.
 """
 
 from __future__ import annotations

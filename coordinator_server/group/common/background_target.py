@@ -58,8 +58,8 @@ class TargetServices(Protocol):
 class TargetRules(NamedTuple, Generic[G_contra]):
     """What a group type adds: its name in the keys of timers and tasks, its task, and the largest size that the loop computes.
 
-    ``describe`` returns the group as it was replayed, and ``epoch_record`` the last record of a target, from the group id, the epoch
-    and the wall-clock time.
+    ``describe`` returns the group as it was replayed, and ``epoch_record`` the last record of a target, from the group id, the
+    epoch and the wall-clock time.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Resolves the regular expressions of groups: finds the topics that match them (Kafka's ``TopicRegexResolver``).
 
-Kafka does it in a thread. Here it goes in steps by timer, one group after the other and at most one resolution of a group at a time,
-between the requests of the loop: ten thousand topics take some ten milliseconds for each expression. All topics of a resolution are
-those of its beginning. The result enters the group as a write operation.
+Kafka does it in a thread. Here it goes in steps by timer, one group after the other and at most one resolution of a group at a
+time, between the requests of the loop: ten thousand topics take some ten milliseconds for each expression. All topics of a
+resolution are those of its beginning. The result enters the group as a write operation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ REST_MS: Final = 10_000
 
 
 class Resolved(NamedTuple):
-    """The topics that match each expression, sorted. ``version`` is that of the topic image, ``timestamp`` the wall-clock time of it."""
+    """The topics that match each expression, sorted.
+
+    ``version`` is that of the topic image, ``timestamp`` the wall-clock time of it.
+    """
 
     topics: Mapping[str, Sequence[str]]
     version: int

@@ -42,7 +42,10 @@ class FoundMember(NamedTuple):
 
 
 def refuse_if_full(group: ConsumerGroup, member_id: str, max_size: int) -> None:
-    """Refuse a new member of a group that has no room, also one that would replace a static member. Raises GROUP_MAX_SIZE_REACHED."""
+    """Refuse a new member of a group that has no room, also one that would replace a static member.
+
+    Raises GROUP_MAX_SIZE_REACHED.
+    """
     if len(group.members) < max_size or member_id in group.members:
         return
     raise CoordinatorError(

@@ -1,4 +1,7 @@
-"""What a group subscribes to, as it will be after a change of members (Kafka's ``ConsumerGroup.compute…``). Nothing here changes it."""
+"""What a group subscribes to, as it will be after a change of members (Kafka's ``ConsumerGroup.compute…``).
+
+Nothing here changes it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A consumer group becomes a classic group again, when the last member of the consumer protocol leaves it (KIP-848).
 
-Only members of the classic protocol are left then. Their assignments are those of the target, in the version of their own bytes. The
-epoch of the group becomes the generation, and the protocol that most of them prefer becomes that of the group.
+Only members of the classic protocol are left then. Their assignments are those of the target, in the version of their own bytes.
+The epoch of the group becomes the generation, and the protocol that most of them prefer becomes that of the group.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What consumers of the classic protocol put into JoinGroup and SyncGroup: read, and written for them (Kafka's ``ConsumerProtocol``).
+"""What consumers of the classic protocol put into JoinGroup and SyncGroup:
+read, and written for them (Kafka's ``ConsumerProtocol``).
 
 To the classic protocol these bytes are opaque. A consumer group has to know what is in them.
 """
@@ -77,7 +78,9 @@ def partitions_by_id(topics: TopicImage, named: list[TopicPartition]) -> Partiti
 
 
 def refuse(unreadable: Unreadable, error: ErrorCode, message: str) -> NoReturn:
-    """Refuse a request because of such bytes: with ``error``, or as Kafka does where its reader has an error that it does not expect."""
+    """Refuse a request because of such bytes:
+    with ``error``, or as Kafka does where its reader has an error that it does not expect.
+    """
     if unreadable.is_short:
         raise CoordinatorError(error, message) from unreadable
     raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR) from unreadable

@@ -43,12 +43,15 @@ class Entry(NamedTuple):
     records: Sequence[CoordinatorRecord] = ()
     classic: ClassicGroup | None = None
     is_due: bool = False
-    """Whether a rebalance of the classic group was in progress, somebody has to give something up, or a partition has no owner: then
-    the consumer group needs a new epoch in any case."""
+    """Whether a rebalance of the classic group was in progress, somebody has to give something up, or a partition has no owner:
+    then the consumer group needs a new epoch in any case."""
 
 
 def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
-    """Return the group for a heartbeat to a group id that has no consumer group. Raises GROUP_ID_NOT_FOUND if it may not have one."""
+    """Return the group for a heartbeat to a group id that has no consumer group.
+
+    Raises GROUP_ID_NOT_FOUND if it may not have one.
+    """
     classic = None if group_id in groups.others else groups.classic.find(group_id)
     if classic is None and group_id not in groups.others:
         if member_epoch == 0:

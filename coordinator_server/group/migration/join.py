@@ -1,8 +1,9 @@
 """JoinGroup of a classic member in a consumer group (``GroupMetadataManager.classicGroupJoinToConsumerGroup``).
 
-The member joins as one of the consumer protocol does: its subscription is read from the bytes that it sends, the target is computed,
-and it is reconciled. It is answered at once: nobody waits for the others. A dynamic member first gets an id (KIP-394), which is not
-kept: an unknown id is accepted. A static member takes the place of the one with its instance id, whatever protocol that uses.
+The member joins as one of the consumer protocol does: its subscription is read from the bytes that it sends, the target is
+computed, and it is reconciled. It is answered at once: nobody waits for the others. A dynamic member first gets an id (KIP-394),
+which is not kept: an unknown id is accepted. A static member takes the place of the one with its instance id,
+whatever protocol that uses.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 To a classic member, its member epoch is a generation, and each step of its reconciliation a rebalance: a heartbeat tells it to join
 again when there is a new target, when it has to give up partitions, and when the rest of its partitions have become free. It
-gets its assignment from the coordinator, never from a leader. If no member of the consumer protocol is left, it is also told to join
-when a new target is due, because its join computes it.
+gets its assignment from the coordinator, never from a leader. If no member of the consumer protocol is left, it is also told to
+join when a new target is due, because its join computes it.
 """
 
 from __future__ import annotations

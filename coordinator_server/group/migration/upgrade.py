@@ -64,8 +64,8 @@ class _Member(NamedTuple):
     metadata: ConsumerGroupMemberMetadataValue
     target: Partitions
     claims: Partitions
-    """What the member said it owned when it joined last, if the group does not know what it has; and partitions that it was given and
-    that are not known here (yet)."""
+    """What the member said it owned when it joined last, if the group does not know what it has; and partitions that it was given
+    and that are not known here (yet)."""
     generation_id: int
     """The generation in which it got that."""
 
@@ -210,9 +210,9 @@ def _all_targets(members: Iterable[_Member]) -> set[_Position]:
 def _free_claims(members: Iterable[_Member], owned: set[_Position]) -> dict[str, Partitions]:
     """Return what members have besides their targets, by member id.
 
-    A cooperative member goes on owning what it had until it has been answered, and joins again when it had to give something up. And
-    the assignments of all members are empty when the leader's sync came too late (Kafka does not look at what they own). If two claim
-    a partition, it belongs to the one that got something later.
+    A cooperative member goes on owning what it had until it has been answered, and joins again when it had to give something up.
+    And the assignments of all members are empty when the leader's sync came too late (Kafka does not look at what they own). If
+    two claim a partition, it belongs to the one that got something later.
     """
     found: dict[str, Partitions] = {}
     taken = set(owned)

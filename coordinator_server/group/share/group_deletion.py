@@ -1,4 +1,5 @@
-"""The deletion of share groups: the states of their share partitions first, then the groups (``GroupCoordinatorService.deleteGroups``).
+"""The deletion of share groups: the states of their share partitions first, then the groups
+(``GroupCoordinatorService.deleteGroups``).
 
     DeleteGroups ── records: all topics deleting ── durable ──► messages to the shards that keep the states
     answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘

@@ -5,8 +5,8 @@
 
 A partition in *initializing* is an open intent: its message is delivered at least once, and sent again after a load. If a share
 partition cannot have a state, because its topic is gone, it leaves *initializing*, and a later heartbeat begins anew. In Kafka all
-partitions of the attempt leave, also those that have a state now. Kafka sends again after ``group.share.initialize.retry.interval.ms`` if it does not know the outcome; here
-the outbox does.
+partitions of the attempt leave, also those that have a state now. Kafka sends again after
+``group.share.initialize.retry.interval.ms`` if it does not know the outcome; here the outbox does.
 """
 
 from __future__ import annotations

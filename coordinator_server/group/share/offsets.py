@@ -3,9 +3,9 @@
     request ── record: initializing or deleting ── durable ──► messages to the shards that keep the states
     answer ◄── durable ── record: initialized, or no longer deleting ◄── all of them done ◄──┘
 
-The request waits parked (``parked.py``). If the server ends before the answer, the record is an open intent, which goes on after the
-load: what was to be set is then initialized without an offset, what was to be deleted is deleted. Only groups without members are
-changed (``GroupMetadataManager.alterShareGroupOffsets``, ``sharePartitionsEligibleForOffsetDeletion``).
+The request waits parked (``parked.py``). If the server ends before the answer, the record is an open intent, which goes on after
+the load: what was to be set is then initialized without an offset, what was to be deleted is deleted. Only groups without members
+are changed (``GroupMetadataManager.alterShareGroupOffsets``, ``sharePartitionsEligibleForOffsetDeletion``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class _Altered(NamedTuple):
 
 
 def is_changing(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether share partitions of the group are about to get a state, or messages about them are on their way or to be sent."""
+    """Return whether share partitions of the group are about to get a state,
+    or messages about them are on their way or to be sent.
+    """
     if group.group_id in share.attempts or group.group_id in share.unresumed:
         return True
     return any(topic.partitions for topic in group.state_topics.value.initializing.values())

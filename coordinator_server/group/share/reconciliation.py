@@ -1,4 +1,6 @@
-"""A member's way to its target assignment (Kafka's ``ShareGroupAssignmentBuilder``), as a pure function: it gets there in one step."""
+"""A member's way to its target assignment (Kafka's ``ShareGroupAssignmentBuilder``), as a pure function:
+it gets there in one step.
+"""
 
 from __future__ import annotations
 

@@ -25,14 +25,17 @@ PARTITIONS_PER_MESSAGE = 1_000
 SharePartition = tuple[bytes, int]
 """A topic and one of its partitions."""
 Finish = Callable[[Mapping[SharePartition, ErrorCode]], CoordinatorResult[Any]]
-"""The write operation after the last outcome. It gets the errors, of those that failed. It runs again if its records are not written."""
+"""The write operation after the last outcome.
+
+It gets the errors, of those that failed. It runs again if its records are not written.
+"""
 
 
 class StateMessages:
     """The messages of one attempt, whose outcomes are unknown.
 
-    Messages are unordered. So an attempt sends none before the group's last attempt has ended: a state that it deletes must not come
-    back by an older message, nor one that it initializes get an older offset.
+    Messages are unordered. So an attempt sends none before the group's last attempt has ended: a state that it deletes must not
+    come back by an older message, nor one that it initializes get an older offset.
     """
 
     __slots__ = ("_errors", "_finish", "_has_ended", "_left")

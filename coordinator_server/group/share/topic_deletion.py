@@ -1,7 +1,8 @@
-"""Deleted topics leave the share groups: their share partitions are forgotten (``GroupMetadataManager.maybeCleanupShareGroupState``).
+"""Deleted topics leave the share groups: their share partitions are forgotten
+(``GroupMetadataManager.maybeCleanupShareGroupState``).
 
-The shards of ``__share_group_state`` remove the states by themselves. A pass over the share groups begins when topics are deleted, and
-after a load: the server may have ended between the deletion of a topic and this.
+The shards of ``__share_group_state`` remove the states by themselves. A pass over the share groups begins when topics are
+deleted, and after a load: the server may have ended between the deletion of a topic and this.
 """
 
 from __future__ import annotations
@@ -84,7 +85,10 @@ class DeletedTopics:
             self._begin_after(RETRY_MS)
 
     def _record(self, group: ShareGroup, names: dict[str, None]) -> CoordinatorRecord | None:
-        """Return the record that forgets the share partitions of topics that do not exist, or None. Add the names of these topics."""
+        """Return the record that forgets the share partitions of topics that do not exist, or None.
+
+        Add the names of these topics.
+        """
         image, known = self._share.topics, group.state_topics.value
         topic_ids = {*known.initializing, *known.initialized, *known.deleting}
         gone = {topic_id for topic_id in topic_ids if image.topic_by_id(topic_id) is None}

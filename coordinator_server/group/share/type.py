@@ -58,7 +58,9 @@ class ShareType:
         raise _not_a_consumer_group(request.group_id)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        """Accept every request: a share group has no offsets, which is no error in Kafka (``OffsetMetadataManager.fetchOffsets``)."""
+        """Accept every request: a share group has no offsets, which is no error in Kafka
+        (``OffsetMetadataManager.fetchOffsets``).
+        """
 
     def admit_delete(self, group_id: str) -> None:
         if self.groups.by_id[group_id].members:

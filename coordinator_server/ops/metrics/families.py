@@ -1,7 +1,7 @@
 """Every metric: its name, kind, labels and meaning, and what it is called in Kafka's JMX. docs/metrics.md is made of this table.
 
-A name has the prefix ``coordinator_``; a counter's ends in ``_total``. No label is ``job`` or ``instance``: Prometheus adds these, and
-renames one of ours. ``key`` is its name in the answers of ``control.sock``. Metrics of
+A name has the prefix ``coordinator_``; a counter's ends in ``_total``. No label is ``job`` or ``instance``: Prometheus adds
+these, and renames one of ours. ``key`` is its name in the answers of ``control.sock``. Metrics of
 a loop have the label ``loop`` before the others.
 """
 
@@ -27,7 +27,10 @@ class Kind(Enum):
 
 
 class Family(Struct, frozen=True):
-    """A metric. ``jmx`` is Kafka's name for the same or the nearest thing, or empty. ``bounds`` are those of a histogram's classes."""
+    """A metric.
+
+    ``jmx`` is Kafka's name for the same or the nearest thing, or empty. ``bounds`` are those of a histogram's classes.
+    """
 
     key: str
     kind: Kind

@@ -1,8 +1,8 @@
 """The HTTP server of metrics and health: GET and HEAD of /metrics, /livez and /readyz.
 
-Peers need no login, so none may keep others from an answer: a request arrives within DEADLINE_S or is not answered, and if there are
-too many connections, the one that has been sending its request for longest is closed, or, if all requests are there, the one that has
-been answered for longest. Scrapes that wait for each other share an answer. The names that requests may give the server
+Peers need no login, so none may keep others from an answer: a request arrives within DEADLINE_S or is not answered, and if there
+are too many connections, the one that has been sending its request for longest is closed, or, if all requests are there, the one
+that has been answered for longest. Scrapes that wait for each other share an answer. The names that requests may give the server
 (``Host``) are limited, so that no page in a browser of this machine reads it under a name of its own (DNS rebinding).
 """
 

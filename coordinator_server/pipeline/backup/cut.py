@@ -1,7 +1,7 @@
 """One moment of a data directory: an offset of each shard, such that all records before these offsets are in sealed segments.
 
-If a server runs, its ``cut`` operation (server/control/cut.py, which says why several answers are needed) gives the offsets. Otherwise
-the log is recovered, and the ends of all shards are the moment.
+If a server runs, its ``cut`` operation (server/control/cut.py, which says why several answers are needed) gives the offsets.
+Otherwise the log is recovered, and the ends of all shards are the moment.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ def sealed_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
 def cut_of_server(
     ask: Ask, now_s: Callable[[], float] = time.monotonic, pause: Callable[[float], None] = time.sleep
 ) -> dict[str, int] | None:
-    """Return the offset of each shard at one moment, or None without a server. ``ask`` asks all loops, and makes them hold their messages for a number of ms."""
+    """Return the offset of each shard at one moment, or None without a server.
+
+    ``ask`` asks all loops, and makes them hold their messages for a number of ms.
+    """
     deadline, before = now_s() + PATIENCE_S, None
     try:
         while (answer := ask(HOLD_MS)) is not None:

@@ -49,7 +49,9 @@ def digest_columns(kept: Sequence[Columns]) -> RecordDigest:
 
 
 def _with_producers(records: Columns, headers: NDArray[Any]) -> pa.Array:
-    """Return what is hashed of records of producers (``engine.add_batch``): the producer precedes the key, as if it were part of it."""
+    """Return what is hashed of records of producers (``engine.add_batch``):
+    the producer precedes the key, as if it were part of it.
+    """
     producers = np.empty(len(records), _OF_PRODUCER)
     for name in _OF_PRODUCER.names or ():
         producers[name] = headers[name]

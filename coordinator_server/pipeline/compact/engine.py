@@ -36,7 +36,10 @@ _OF_PRODUCER: Final = Layout(">qhih")
 
 
 class EngineResult(NamedTuple):
-    """Counts of what an engine has read and written. ``digest`` is computed from the input: the digest that the output must have."""
+    """Counts of what an engine has read and written.
+
+    ``digest`` is computed from the input: the digest that the output must have.
+    """
 
     records_in: int
     records: int
@@ -170,7 +173,10 @@ def _append(
 
 
 def add_batch(digest: RecordDigest, data: bytes, position: int, header: BatchHeader) -> None:
-    """Add the records of a batch. Those of a transaction are hashed with the producer fields of their batch, since these change their meaning."""
+    """Add the records of a batch.
+
+    Those of a transaction are hashed with the producer fields of their batch, since these change their meaning.
+    """
     batch = b""
     if header.producer_id != NO_PRODUCER_ID:
         batch = _OF_PRODUCER.pack(header.producer_id, header.producer_epoch, header.base_sequence, header.attributes)

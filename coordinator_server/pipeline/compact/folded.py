@@ -38,7 +38,10 @@ class _KeyValue(NamedTuple):
 
 
 def fold_records(rule: Rule, folded: Folded, inputs: Sequence[InputFile], cutoff_ms: int | None) -> FoldedRecords:
-    """Fold the inputs. Raises CannotCompact for records that are not supported, GateClosed for a kept record with an impossible offset."""
+    """Fold the inputs.
+
+    Raises CannotCompact for records that are not supported, GateClosed for a kept record with an impossible offset.
+    """
     state, serde = rule.state(), rule.kind.serde
     fold = folded.fold(state)
     records_in = 0

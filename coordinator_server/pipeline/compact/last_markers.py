@@ -1,7 +1,7 @@
 """Reads a layer for its checkpoint, without the markers that a checkpoint leaves out.
 
-A layer may consist of markers for the most part, and its checkpoint has the last one of each producer (``layer/rest.py``). Which these
-are is found for a whole file at a time.
+A layer may consist of markers for the most part, and its checkpoint has the last one of each producer (``layer/rest.py``). Which
+these are is found for a whole file at a time.
 """
 
 from __future__ import annotations

@@ -38,7 +38,10 @@ class CompactResult(Struct, frozen=True):
 
 @contextlib.contextmanager
 def compaction_lock(data_dir: Path) -> Iterator[None]:
-    """Hold the lock that only one compaction can have, and remove the attempts of earlier ones. It is released when the process ends."""
+    """Hold the lock that only one compaction can have, and remove the attempts of earlier ones.
+
+    It is released when the process ends.
+    """
     with job_lock(lock_of(data_dir), f"another compaction of {data_dir} is running"):
         for shard in job_shards(data_dir):
             shard.clean_attempts()

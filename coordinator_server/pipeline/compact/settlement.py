@@ -3,9 +3,9 @@
 Files are added newest first. So when a batch of a producer is reached, the next marker of the producer is known: it is in the same
 file or in one that was added before. Without one the transaction is open, and the batch is kept unchanged.
 
-Of a settled log the record with the highest offset of each key counts, whether it was committed or plain. So the engine needs to know
-no more than the records that do not count. Tombstones that follow a record of an open transaction are found in a second pass over
-the files from the first such record on.
+Of a settled log the record with the highest offset of each key counts, whether it was committed or plain. So the engine needs to
+know no more than the records that do not count. Tombstones that follow a record of an open transaction are found in a second pass
+over the files from the first such record on.
 """
 
 from __future__ import annotations

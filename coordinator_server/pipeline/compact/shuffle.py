@@ -40,7 +40,9 @@ BATCH_ROWS: Final = 1 << 16
 
 
 def last_offsets(group: Sequence[InputFile], keyed: Keyed) -> Iterator[pa.RecordBatch]:
-    """Return the keys of neighbouring files with the offset of the last record of each; NOT_PLAIN and no key if a file is not plain."""
+    """Return the keys of neighbouring files with the offset of the last record of each;
+    NOT_PLAIN and no key if a file is not plain.
+    """
     try:
         parts = [read_file(file) for file in group]
         check_keys(parts, keyed)

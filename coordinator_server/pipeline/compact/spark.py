@@ -1,8 +1,8 @@
 """Compaction on Spark: the shards of a data directory, divided into tasks.
 
-Each task runs the vectorised engine on its shards, in attempt directories of its own, and returns their ``ShardResult`` rows. A task
-that Spark runs again or twice writes other attempts; only those whose rows the driver gets are published. A shard that is too large
-for one task is compacted with a shuffle of its keys (``shuffle.py``).
+Each task runs the vectorised engine on its shards, in attempt directories of its own, and returns their ``ShardResult`` rows. A
+task that Spark runs again or twice writes other attempts; only those whose rows the driver gets are published. A shard that is
+too large for one task is compacted with a shuffle of its keys (``shuffle.py``).
 """
 
 from __future__ import annotations

@@ -161,7 +161,10 @@ def _select(inputs: Sequence[InputFile], settlement: Settlement) -> tuple[int, l
 
 
 def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
-    """Return the distinct keys of files in offset order, and for each the row of its last record. Rows are counted over all files."""
+    """Return the distinct keys of files in offset order, and for each the row of its last record.
+
+    Rows are counted over all files.
+    """
     encoded = pa.concat_arrays([part.keys() for part in parts]).dictionary_encode()
     last = np.empty(len(encoded.dictionary), np.int64)
     codes = encoded.indices.to_numpy()
@@ -241,7 +244,8 @@ class _Rows(NamedTuple):
 def write_batches(
     kept: Sequence[Columns], attempt: LayerAttempt | _Between, bases: Ints = _NONE, *, is_end: bool = True
 ) -> list[Columns]:
-    """Cut the records into batches and append these, a slice of whole batches at a time. No batch has records on both sides of a base.
+    """Cut the records into batches and append these, a slice of whole batches at a time.
+    No batch has records on both sides of a base.
 
     If more records follow (not ``is_end``), the last batch may get some of them: it is not appended, and its records are returned.
     """

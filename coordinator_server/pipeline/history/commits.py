@@ -57,7 +57,10 @@ class _Values(NamedTuple):
 
 
 def operations(columns: Columns) -> Operations:
-    """Return the operation of every row. A row without headers belongs to the operation before it, by the rule of ``attributed``."""
+    """Return the operation of every row.
+
+    A row without headers belongs to the operation before it, by the rule of ``attributed``.
+    """
     data, rows = columns.data, np.arange(len(columns))
     has_headers = data[columns.value_end] != 0
     begins = np.ones(len(columns), bool)

@@ -1,4 +1,7 @@
-"""Rows from the records of consumer groups (KIP-848) and share groups (KIP-932). Topics have ids here; ``name_topics`` adds their names."""
+"""Rows from the records of consumer groups (KIP-848) and share groups (KIP-932).
+
+Topics have ids here; ``name_topics`` adds their names.
+"""
 
 from __future__ import annotations
 

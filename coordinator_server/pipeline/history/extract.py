@@ -38,7 +38,8 @@ Tables = dict[str, pa.Table]
 
 
 def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> Iterator[tuple[int, Tables]]:
-    """Return the rows of the records from ``file.from_offset`` up to ``before``, in pieces: the number of records, and their tables.
+    """Return the rows of the records from ``file.from_offset`` up to ``before``, in pieces:
+    the number of records, and their tables.
 
     Raises DamagedLog with file and position.
     """

@@ -5,7 +5,8 @@
     OUT/_attempt-…/                                                  files of a run that is active or died: a part for each try at a task
 
 A run writes its files into an attempt of its own, and then its run file, with one rename: from then on its files belong to the
-tables. Afterwards it renames them to their final paths. If it dies before that, the next run does it. So every record is added once.
+tables. Afterwards it renames them to their final paths. If it dies before that, the next run does it.
+So every record is added once.
 """
 
 from __future__ import annotations
@@ -162,7 +163,10 @@ def _are_inside(run: Run) -> bool:
 
 
 def _finish(storage: Storage, directory: Path, run: Run) -> None:
-    """Move every file of the run to its final path. Repeating it changes nothing. Raises CannotRun if a file is in neither place."""
+    """Move every file of the run to its final path.
+
+    Repeating it changes nothing. Raises CannotRun if a file is in neither place.
+    """
     attempt = f"{directory}/{run.attempt}"
     if not run.attempt or not storage.exists(attempt):
         return  # Everything has its place, or was removed since.
@@ -185,7 +189,10 @@ def _finish(storage: Storage, directory: Path, run: Run) -> None:
 
 
 def _sync_attempt(storage: Storage, attempt: Path, files: Sequence[TableFile]) -> None:
-    """Sync the files of an attempt, and the names of its files and directories up to its own. Raises PipelineError if one is missing."""
+    """Sync the files of an attempt, and the names of its files and directories up to its own.
+
+    Raises PipelineError if one is missing.
+    """
     paths = [f"{file.part}/{file.path}" for file in files]
     for path in paths:
         try:

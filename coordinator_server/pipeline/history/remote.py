@@ -1,14 +1,15 @@
-"""The output of the history in an object store such as S3, which has no renames and no locks. Objects and steps are those of ``output.py``.
+"""The output of the history in an object store such as S3, which has no renames and no locks.
+Objects and steps are those of ``output.py``.
 
     OUT/_attempt-000003-…/…               objects of a run that is active, died, or lost a race
     OUT/_runs/000003.claim-…              the claim of a run that is about to write its run file
     OUT/_runs/000003.json                 what run 3 added; from then on its objects belong to the tables
     OUT/commits/shard_group=0/…           where its objects are copied afterwards, by the next run if this one dies before that
 
-pyarrow writes an object atomically, but cannot refuse to replace one. So a run first writes a claim for its number, and then lists the
-claims: of two runs at least one sees the other's claim, and gives up. The store must list what has been written before, as all
-current stores do. A run that dies between its claim and its run file, a short moment, leaves a claim that the operator has to remove;
-the next run names it.
+pyarrow writes an object atomically, but cannot refuse to replace one. So a run first writes a claim for its number, and then
+lists the claims: of two runs at least one sees the other's claim, and gives up. The store must list what has been written before,
+as all current stores do. A run that dies between its claim and its run file, a short moment, leaves a claim that the operator has
+to remove; the next run names it.
 """
 
 from __future__ import annotations

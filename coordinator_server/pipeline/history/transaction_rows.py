@@ -1,9 +1,9 @@
 """Rows of transactional ids: every transition, every epoch of a producer, and every transaction that has completed.
 
-A transaction is a row when it has completed, at the position of that record. Its earlier records may have been read by an earlier run,
-or belong to a file that this run has read long ago; then they are read again (``begun_before``). The groups whose offsets a transaction
-moved are in the groups' log. All its markers are durable before it has completed, so that log has what it wrote, up to where it is
-sealed (``sealed_in_order`` of ``run.py``).
+A transaction is a row when it has completed, at the position of that record. Its earlier records may have been read by an earlier
+run, or belong to a file that this run has read long ago; then they are read again (``begun_before``). The groups whose offsets a
+transaction moved are in the groups' log. All its markers are durable before it has completed, so that log has what it wrote, up
+to where it is sealed (``sealed_in_order`` of ``run.py``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ class Ended(Struct, eq=False):
 
 
 class TransactionRows:
-    """Collects the rows of one shard of transactional ids. ``ended`` has the transactions that have completed since it was emptied."""
+    """Collects the rows of one shard of transactional ids.
+
+    ``ended`` has the transactions that have completed since it was emptied.
+    """
 
     def __init__(self, shard: int) -> None:
         self.ended: list[Ended] = []

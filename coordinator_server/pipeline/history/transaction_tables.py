@@ -21,7 +21,10 @@ RECORDS_AT_ONCE: Final = 1 << 18
 
 
 def transaction_tables(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tables]]:
-    """Return the rows of new records, in pieces: the number of records, and their tables. Raises DamagedLog with file and position."""
+    """Return the rows of new records, in pieces: the number of records, and their tables.
+
+    Raises DamagedLog with file and position.
+    """
     rows, ended, count = no_rows(), list[Ended](), 0
     for shard in shards:
         collected = TransactionRows(shard.number)

@@ -1,7 +1,8 @@
 """Views of the tables as SQL, for DuckDB and Spark. ``views.py`` computes the same from Python; docs/history.md explains both.
 
-Every change of an offset is a record: a commit, a restore, a tombstone. Of those that count, the last one of each offset is current.
-A commit in a transaction counts if the next marker of its producer in the shard says ``committed``. Without a marker it is pending.
+Every change of an offset is a record: a commit, a restore, a tombstone. Of those that count, the last one of each offset is
+current. A commit in a transaction counts if the next marker of its producer in the shard says ``committed``.
+Without a marker it is pending.
 
 Of a consumer group (KIP-848), every record about a member is a step of its reconciliation. A member waits while its last step says
 that partitions of its target are unreleased, and another member's last step still has them.
@@ -14,7 +15,9 @@ from typing import Final, NamedTuple
 
 
 class _Dialect(NamedTuple):
-    """How a SQL engine names the files of a table, what quotes that name, its type of times with a zone, and how it unfolds a list."""
+    """How a SQL engine names the files of a table, what quotes that name, its type of times with a zone,
+    and how it unfolds a list.
+    """
 
     files: str
     quote: str
@@ -124,8 +127,8 @@ VIEWS: Final = {CURRENT_OFFSETS: _CURRENT, PENDING_OFFSETS: _PENDING, WAITS: _WA
 def view_sql(view: str, directory: str, dialect: str = DUCKDB, at: datetime | str | None = None) -> str:
     """Return the query of a view over the tables in a directory or URL.
 
-    ``view`` is ``current_offsets``, ``pending_offsets`` or ``waits``, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what was appended
-    until then is read; a time without a zone is UTC.
+    ``view`` is ``current_offsets``, ``pending_offsets`` or ``waits``, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what
+    was appended until then is read; a time without a zone is UTC.
     """
     engine = DIALECTS[dialect]
     until = f" where time <= {engine.time} '{utc(at).isoformat(sep=' ', timespec='milliseconds')}'" if at is not None else ""

@@ -1,11 +1,11 @@
 """Record batches as columns: the positions of all records, keys and values of a file, found with numpy.
 
-Batches are visited one by one (a few instructions each), and their headers become one structured array. The records of a batch must be
-found one after another, but batches are independent: so the k-th records of all batches are found together. When only few batches
-have more records, these are read one by one. All fields of the records are then decoded for all records at once.
+Batches are visited one by one (a few instructions each), and their headers become one structured array. The records of a batch
+must be found one after another, but batches are independent: so the k-th records of all batches are found together. When only few
+batches have more records, these are read one by one. All fields of the records are then decoded for all records at once.
 
-A file that is not plain (other attributes than the caller's, damage, a varint longer than necessary, a record without a key) raises Irregular. The reference
-engine then reads the same files, and either does the work or reports what is wrong and where.
+A file that is not plain (other attributes than the caller's, damage, a varint longer than necessary, a record without a key)
+raises Irregular. The reference engine then reads the same files, and either does the work or reports what is wrong and where.
 """
 
 from __future__ import annotations

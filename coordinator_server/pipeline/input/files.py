@@ -1,7 +1,7 @@
 """The batches and records of the files that a job reads (``log/jobs.py``).
 
-Sealed segments never change, so a job reads them without a lock while the server runs. The open one is read up to an offset that the
-server has confirmed. The offsets in a segment have no gaps; those in a layer do.
+Sealed segments never change, so a job reads them without a lock while the server runs. The open one is read up to an offset that
+the server has confirmed. The offsets in a segment have no gaps; those in a layer do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Lets jobs and readers have all records of a data directory that are durable now.
 
-A job has the segments sealed, so that what it reads never changes. A reader has everything written out, and reads up to what it is told;
-nothing is sealed for it. If a server runs, it is asked over its control socket. Otherwise the log is recovered under the server's lock.
+A job has the segments sealed, so that what it reads never changes. A reader has everything written out, and reads up to what it
+is told; nothing is sealed for it. If a server runs, it is asked over its control socket.
+Otherwise the log is recovered under the server's lock.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ def _ends(data_dir: Path, operation: str, work: Callable[[LogStore, OnSealed], N
 
 
 def ask_server(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
-    """Send an operation to the control socket, and return the server's answer; None if no server runs. Raises CannotSeal if it refuses."""
+    """Send an operation to the control socket, and return the server's answer; None if no server runs.
+
+    Raises CannotSeal if it refuses.
+    """
     with _control(data_dir) as connection:
         return None if connection is None else _ask(data_dir, connection, request)
 

@@ -3,10 +3,10 @@
 The topics are those whose rule is ``is_exported``: ``__consumer_offsets`` always, the others if there is a log of them.
 
 The export has what a start of this server would read: the newest layer, then the segments after it, with the records that are still
-in the journal. Batches are copied unchanged. A segment ends before it gets too large, or an offset too far from the first for Kafka's
-indexes. Indexes, producer snapshots and epoch files are not written. The broker rebuilds them after an unclean stop, so the mark of a
-clean stop is removed first. The new files of a partition are complete before the old ones are removed; after an interruption, run the
-export again. The broker's lock is held meanwhile.
+in the journal. Batches are copied unchanged. A segment ends before it gets too large, or an offset too far from the first for
+Kafka's indexes. Indexes, producer snapshots and epoch files are not written. The broker rebuilds them after an unclean stop, so
+the mark of a clean stop is removed first. The new files of a partition are complete before the old ones are removed; after an
+interruption, run the export again. The broker's lock is held meanwhile.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class ExportResult(Struct, kw_only=True):
 
 
 def export_kafka(data_dir: Path, log_dir: Path, progress: Progress) -> ExportResult:
-    """Replace the partitions of a stopped broker. Raises CannotRun if they do not match, LockedLog if server or broker is running."""
+    """Replace the partitions of a stopped broker.
+
+    Raises CannotRun if they do not match, LockedLog if server or broker is running.
+    """
     broker = KafkaDir(log_dir)
     with offline_store(data_dir, "export") as (store, _):
         partitions: list[Partition] = []
@@ -113,7 +116,10 @@ def _replace(storage: Storage, directory: str, segments: Iterable[tuple[int, byt
 
 
 def _segments(batches: Iterable[bytes], end_offset: int, result: ExportResult) -> Iterator[tuple[int, bytes]]:
-    """Return base offset and bytes of each segment. If the last batch ends before ``end_offset``, an empty segment is named for that."""
+    """Return base offset and bytes of each segment.
+
+    If the last batch ends before ``end_offset``, an empty segment is named for that.
+    """
     segment: list[bytes] = []
     base = size = next_offset = 0
     for batch in batches:

@@ -49,7 +49,10 @@ class KafkaBatch(NamedTuple):
 
 
 class Partition:
-    """The directory of a partition, as a broker would load it. ``torn_bytes`` is set when the partition has been read to its end."""
+    """The directory of a partition, as a broker would load it.
+
+    ``torn_bytes`` is set when the partition has been read to its end.
+    """
 
     def __init__(self, directory: Path, log_start: int = 0, *, is_clean: bool = False) -> None:
         self.directory = directory

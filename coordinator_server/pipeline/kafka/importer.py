@@ -181,7 +181,10 @@ def _made_up_id(partitions: Iterable[Partition]) -> str:
 
 
 def _of_all(directories: Sequence[KafkaDir], topic: str) -> dict[int, Partition]:
-    """Return each partition of a topic once. Of several replicas the one with the newest leader epoch is chosen, then the longest."""
+    """Return each partition of a topic once.
+
+    Of several replicas the one with the newest leader epoch is chosen, then the longest.
+    """
     found: dict[int, Partition] = {}
     for directory in directories:
         for partition in directory.partitions(topic):

@@ -1,9 +1,9 @@
 """Converts one partition of a Kafka broker's ``__consumer_offsets`` to one layer: the last record of every key, at its own offset.
 
 Transactions are ended as Kafka's coordinator ends them when it loads (``OffsetMetadataManager``): committed records count like any
-other record, at their own offsets; aborted records are dropped. A transaction without a marker was open when the broker stopped. Its
-producer finds no transaction coordinator here, so it is left out, as Kafka aborts a transaction whose producer does not return. If
-the caller asks for it, its batches are kept unchanged instead: transactional, and pending after a load.
+other record, at their own offsets; aborted records are dropped. A transaction without a marker was open when the broker stopped.
+Its producer finds no transaction coordinator here, so it is left out, as Kafka aborts a transaction whose producer does not
+return. If the caller asks for it, its batches are kept unchanged instead: transactional, and pending after a load.
 
 Keys and values are copied byte for byte, for every record type. Only the batches are new: plain, uncompressed, with leader epoch 0,
 which is the one that this server writes.

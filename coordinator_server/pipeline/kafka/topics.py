@@ -1,8 +1,10 @@
-"""The topics of an imported cluster, as records of our own ``__cluster_metadata``: names, ids and numbers of partitions; and its users.
+"""The topics of an imported cluster, as records of our own ``__cluster_metadata``:
+names, ids and numbers of partitions; and its users.
 
-If the broker's directories have a metadata log (``__cluster_metadata-0``), topics are read from its newest snapshot and the segments
-after it. Otherwise topics are derived from committed offsets: the number of partitions from the highest partition, and the id from the
-newest offset that has one. A topic without an id gets one that is computed from the cluster's id and the topic's name.
+If the broker's directories have a metadata log (``__cluster_metadata-0``), topics are read from its newest snapshot and the
+segments after it. Otherwise topics are derived from committed offsets: the number of partitions from the highest partition, and
+the id from the newest offset that has one.
+A topic without an id gets one that is computed from the cluster's id and the topic's name.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from protocol.fields import ZERO_UUID, Message
 from protocol.messages.cluster_metadata import ProducerIdsRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 
-# Topics derived from offsets have at most so many partitions. More are a mistake of a client: a commit may name any partition of a topic.
+# Topics derived from offsets have at most so many partitions. More are a mistake of a client:
+# a commit may name any partition of a topic.
 MAX_PARTITIONS: Final = 100_000
 _BATCH_BYTES: Final = 256 * 1024
 
@@ -40,7 +43,8 @@ class BrokerMetadata(NamedTuple):
     """What a broker's metadata log says.
 
     ``topics`` are those of clients, by name; ``internal`` has the number of partitions of each internal topic, by name.
-    ``next_producer_id`` is above all producer ids that the cluster has given to its brokers. ``records`` are its users, ACLs and quotas.
+    ``next_producer_id`` is above all producer ids that the cluster has given to its brokers.
+    ``records`` are its users, ACLs and quotas.
     """
 
     topics: list[Topic]

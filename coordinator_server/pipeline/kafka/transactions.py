@@ -1,8 +1,8 @@
 """What the import reads from a broker's ``__transaction_state``, and changes in it.
 
-It finds the transactions that are decided, and the producer ids that are in use. Every transactional id is imported. The server goes
-on with its transaction: it writes the markers of a decided one, and ends an open one when its time is over. If the offsets of open
-transactions are left out, they are decided to be aborted, so that no producer can commit one.
+It finds the transactions that are decided, and the producer ids that are in use. Every transactional id is imported. The server
+goes on with its transaction: it writes the markers of a decided one, and ends an open one when its time is over. If the offsets
+of open transactions are left out, they are decided to be aborted, so that no producer can commit one.
 """
 
 from __future__ import annotations

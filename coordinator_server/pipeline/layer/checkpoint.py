@@ -55,8 +55,8 @@ def read_all(layer: Layer) -> Iterable[tuple[bytes, BatchHeader]]:
 def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = read_all) -> str:
     """Add a checkpoint to a layer that is written and closed. Return why there can be none, or an empty string.
 
-    ``records`` is their number: more than RECORDS_AT_ONCE are done in parts. ``read`` may leave out markers that a later one of their
-    producer follows. Raises GateClosed if the checkpoint differs from the records.
+    ``records`` is their number: more than RECORDS_AT_ONCE are done in parts. ``read`` may leave out markers that a later one of
+    their producer follows. Raises GateClosed if the checkpoint differs from the records.
     """
     parts = -(-records // RECORDS_AT_ONCE)
     try:
@@ -80,7 +80,10 @@ def _add_whole(attempt: LayerAttempt, read: Read) -> None:
 
 
 def _add_in_parts(attempt: LayerAttempt, count: int, read: Read) -> None:
-    """Write the same files with the state of RECORDS_AT_ONCE records in memory. Parts are ranges of the hash of group ids, the order of the index."""
+    """Write the same files with the state of RECORDS_AT_ONCE records in memory.
+
+    Parts are ranges of the hash of group ids, the order of the index.
+    """
     with contextlib.ExitStack() as stack:
         *files, other = [stack.enter_context(TemporaryFile(dir=attempt.path)) for _ in range(count + 1)]
         parts, rest = [Spool(file) for file in files], Rest(other)

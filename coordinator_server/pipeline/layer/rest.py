@@ -23,7 +23,9 @@ from protocol.record_batch import HEADER_SIZE, LENGTH_END, NO_PRODUCER_ID, Batch
 _OFFSETS: Final = (LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE)
 _TYPE_BYTES: Final = 2
 MARKER_START: Final = b"\0\0\0\x08\0\0"
-"""The bytes between the size of a marker's record and its kind: attributes, deltas of time and offset, the key's size and version."""
+"""The bytes between the size of a marker's record and its kind: attributes, deltas of time and offset,
+the key's size and version.
+"""
 _BEFORE_KIND: Final = slice(HEADER_SIZE + 1, HEADER_SIZE + 1 + len(MARKER_START))
 KIND: Final = slice(_BEFORE_KIND.stop, _BEFORE_KIND.stop + 2)
 KINDS: Final = frozenset({ABORT.to_bytes(2), COMMIT.to_bytes(2)})

@@ -1,5 +1,5 @@
-"""The events of a consumer group (KIP-848) or share group (KIP-932) from its records: epochs, and what each member gives up, gets and
-waits for; of a share group also which share partitions are initialized and deleted.
+"""The events of a consumer group (KIP-848) or share group (KIP-932) from its records: epochs, and what each member gives up, gets
+and waits for; of a share group also which share partitions are initialized and deleted.
 
 A rebalance of such a group is a sequence of steps, one member at a time. It is over when every member has the target of the group's
 epoch, and nothing else.

@@ -84,7 +84,8 @@ class Event(Struct, omit_defaults=True):
 def in_runs(events: Iterable[Event]) -> Iterator[Event]:
     """Return the events, with one for each run of more than MOST_APART commits.
 
-    A run has the commits of one client. It ends with any other event, and with the commit of another client to one of its partitions.
+    A run has the commits of one client. It ends with any other event,
+    and with the commit of another client to one of its partitions.
     """
     runs = _Runs()
     for event in events:

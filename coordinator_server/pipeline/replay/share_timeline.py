@@ -63,7 +63,10 @@ class UnsettledBatch(Struct):
 
 
 class SharePartitionAt(Struct):
-    """A share partition at a moment. Numbers are of records from the start offset on; ``start_offset`` is -1 if there is none yet."""
+    """A share partition at a moment.
+
+    Numbers are of records from the start offset on; ``start_offset`` is -1 if there is none yet.
+    """
 
     topic: str | None
     topic_id: str
@@ -180,7 +183,10 @@ class ShareLog:
     def _steps_of(
         self, shard: JobShard, source: ShardInput, wanted: tuple[Chosen, int | None, int]
     ) -> Generator[_Found, None, int]:
-        """Yield the steps in some files of a shard. Return the end of the last records that salvage has not found; 0 if none is lost."""
+        """Yield the steps in some files of a shard.
+
+        Return the end of the last records that salvage has not found; 0 if none is lost.
+        """
         (layer, files), (chosen, at_ms, upto) = source, wanted
         steps, group_id, is_mentioned, lost_to = ShareSteps(), chosen.group_id.encode(), False, 0
         for file in files:

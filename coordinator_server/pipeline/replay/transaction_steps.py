@@ -1,4 +1,7 @@
-"""The steps of a transactional id. ``in_runs`` makes one step of transactions that follow each other and differ in nothing but time."""
+"""The steps of a transactional id.
+
+``in_runs`` makes one step of transactions that follow each other and differ in nothing but time.
+"""
 
 from __future__ import annotations
 

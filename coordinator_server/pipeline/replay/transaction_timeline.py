@@ -1,6 +1,7 @@
 """Transactional ids over time, read from the logs: who began each transaction, what it moved, and how and why it ended.
 
-The states come from ``__transaction_state``; the groups from the batches of the producer in ``__consumer_offsets``, which name them.
+The states come from ``__transaction_state``; the groups from the batches of the producer in ``__consumer_offsets``,
+which name them.
 """
 
 from __future__ import annotations

@@ -80,7 +80,10 @@ def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed:
 
 
 def digests_of_server(answer: Mapping[str, Any] | None) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the shards of a server's ``digest`` answer; None without an answer. Raises CannotRun if its digests have another format."""
+    """Return the shards of a server's ``digest`` answer; None without an answer.
+
+    Raises CannotRun if its digests have another format.
+    """
     if answer is None:
         return None
     if answer["format"] != FORMAT:

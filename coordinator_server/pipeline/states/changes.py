@@ -76,7 +76,10 @@ class LastChanges:
         return self._find(CoordinatorRecord(GroupMetadataKey(group_id), None), record_offset)
 
     def of_epoch(self, group_id: str, group_type: str) -> Change | None:
-        """Return who wrote the last epoch of a group of a newer protocol, whose record is in no transaction. None for other types."""
+        """Return who wrote the last epoch of a group of a newer protocol, whose record is in no transaction.
+
+        None for other types.
+        """
         key_type = _EPOCH_KEYS.get(group_type)
         return (
             None if key_type is None else self._changes.get(GROUP_SERDE.encode_key(CoordinatorRecord(key_type(group_id), None)))

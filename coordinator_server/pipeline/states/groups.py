@@ -74,7 +74,10 @@ def digest_of(shard: GroupShard) -> StateDigest:
 
 
 def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: NamesOfTopics = NO_NAMES) -> list[Group]:
-    """Return all groups of a shard's hard state, by group id. Topics of newer protocols have ids, or names if ``names`` has some."""
+    """Return all groups of a shard's hard state, by group id.
+
+    Topics of newer protocols have ids, or names if ``names`` has some.
+    """
     groups = {group_id: Group(group_id) for group_id in shard.groups.offsets.groups_at(LATEST)}
     for group_id, stored in shard.groups.classic.stored.items():
         value = stored.value

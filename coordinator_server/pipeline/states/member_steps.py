@@ -3,8 +3,8 @@ and who waits for whom.
 
 A member's target is what the assignor gives it. The member first revokes what is not in its target, then adopts the target's epoch,
 and gets each partition when the members that had it have given it up. A member whose record has the state UNRELEASED_PARTITIONS
-waits for those members (``CurrentAssignmentBuilder`` in Kafka). Members of a share group take records of the same partitions, so none
-of them waits.
+waits for those members (``CurrentAssignmentBuilder`` in Kafka).
+Members of a share group take records of the same partitions, so none of them waits.
 """
 
 from __future__ import annotations
@@ -85,7 +85,10 @@ class Owned(NamedTuple):
 
 
 class MemberStep(Struct, frozen=True):
-    """One record about one member. ``partitions`` are its target, or what it has; ``revoking`` what it must give up and may still use."""
+    """One record about one member.
+
+    ``partitions`` are its target, or what it has; ``revoking`` what it must give up and may still use.
+    """
 
     kind: StepKind
     group_id: str

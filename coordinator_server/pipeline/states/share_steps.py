@@ -1,7 +1,7 @@
 """The steps of share partitions (KIP-932) as the log has them: what each record changes, and which deliveries are not settled.
 
-A batch of records is *unsettled* while consumers have neither acknowledged nor rejected them: they were delivered, and are delivered
-again. A record that is below the start offset is settled.
+A batch of records is *unsettled* while consumers have neither acknowledged nor rejected them: they were delivered, and are
+delivered again. A record that is below the start offset is settled.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def unsettled_after(known: Sequence[Unsettled], step: ShareStep, at_ms: int) -> 
 
 
 class Counts(NamedTuple):
-    """Numbers of records from the start offset on, by what became of their deliveries, and the most deliveries of an unsettled one."""
+    """Numbers of records from the start offset on, by what became of their deliveries,
+    and the most deliveries of an unsettled one.
+    """
 
     in_flight: int = 0
     acknowledged: int = 0

@@ -35,7 +35,9 @@ class Conversation(Protocol):
 
     @property
     def credential(self) -> Hashable | None:
-        """The credential of the catalog that proved it, because the connection ends when it is removed; None: it was the listener's."""
+        """The credential of the catalog that proved it, because the connection ends when it is removed; None:
+        it was the listener's.
+        """
 
     def answer(self, token: bytes, /) -> bytes:
         """Return the answer to a token of the client. Raises Refused."""

@@ -33,8 +33,8 @@ class Credentials(Protocol):
 class Strangers:
     """The credentials of users that do not exist. No password matches.
 
-    Salt and iterations are a function of a secret key, the name and the mechanism, and of nothing else: the answer does not tell by a
-    change that users come and go. The salt has the form of those that Kafka's tools and ours make (``ScramFormatter``).
+    Salt and iterations are a function of a secret key, the name and the mechanism, and of nothing else: the answer does not tell
+    by a change that users come and go. The salt has the form of those that Kafka's tools and ours make (``ScramFormatter``).
     """
 
     def __init__(self, key: bytes, iterations: Sequence[int]) -> None:

@@ -1,4 +1,6 @@
-"""DescribeAcls (29), CreateAcls (30), DeleteAcls (31): the access control entries of the catalog, where an authorizer is configured."""
+"""DescribeAcls (29), CreateAcls (30), DeleteAcls (31): the access control entries of the catalog,
+where an authorizer is configured.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ COMPARED_PER_STEP: Final = 2_000
 
 
 def _authorizer(node: Node, problem: str) -> Authorizer:
-    """Return the authorizer. Raises SECURITY_DISABLED if there is none, and COORDINATOR_LOAD_IN_PROGRESS before the ACLs are known."""
+    """Return the authorizer.
+
+    Raises SECURITY_DISABLED if there is none, and COORDINATOR_LOAD_IN_PROGRESS before the ACLs are known.
+    """
     if node.authorizer is None:
         raise CoordinatorError(ErrorCode.SECURITY_DISABLED, problem)
     if not node.authorizer.is_loaded:

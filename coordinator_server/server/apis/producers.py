@@ -1,7 +1,7 @@
 """WriteTxnMarkers (27), DescribeProducers (61): the transactional producers of partitions, for administrators.
 
-Only ``__consumer_offsets`` has records of producers. A partition of a virtual topic has none: a marker for it counts as written, and
-it has no producers.
+Only ``__consumer_offsets`` has records of producers. A partition of a virtual topic has none:
+a marker for it counts as written, and it has no producers.
 """
 
 from __future__ import annotations

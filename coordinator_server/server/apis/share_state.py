@@ -2,8 +2,8 @@
 ReadShareGroupStateSummary (87). Partition leaders and group coordinators use them (``ShareCoordinatorService``).
 
 A request is about any number of share partitions of one group. Each is an operation of the shard that owns it. The request is
-answered once, when all are durable or have failed, with a result for each. A shard of a different loop answers NOT_COORDINATOR, as a
-different broker does: clients find the coordinator of each share partition (FindCoordinator, key type 2).
+answered once, when all are durable or have failed, with a result for each. A shard of a different loop answers NOT_COORDINATOR,
+as a different broker does: clients find the coordinator of each share partition (FindCoordinator, key type 2).
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ STATE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
 class StateApi(NamedTuple):
     """What one of the APIs does with a share partition.
 
-    ``request_of`` makes the operation's request from a name and the partition's data; ``result_of`` makes the partition's result from the
-    partition and what the operation has returned. ``needs_partitions``: a topic without partitions empties the whole answer.
-    ``has_short_answer``: an answer without errors is written from what the operations have returned.
+    ``request_of`` makes the operation's request from a name and the partition's data; ``result_of`` makes the partition's result
+    from the partition and what the operation has returned. ``needs_partitions``: a topic without partitions empties the whole
+    answer. ``has_short_answer``: an answer without errors is written from what the operations have returned.
     """
 
     operation: WriteOperation[ShareShard, Any, Any]

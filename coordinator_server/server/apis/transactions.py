@@ -42,7 +42,10 @@ def transaction_error(error: ErrorCode, version: int, first_fenced: int = FIRST_
 
 
 def shard_of(node: Node, transactional_id: str | None) -> int:
-    """Return the partition that owns a transactional id. Raises CoordinatorError, as Kafka does in any broker, if it has no text."""
+    """Return the partition that owns a transactional id.
+
+    Raises CoordinatorError, as Kafka does in any broker, if it has no text.
+    """
     if not transactional_id:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST)
     return node.transaction_partition_of(transactional_id)
@@ -69,8 +72,8 @@ def init_producer_id(
 ) -> None:
     """Give a producer an id, or the next epoch of its transactional id.
 
-    Without a transactional id, any loop gives a new id, whatever id the producer had. The first producer after a start waits for the
-    loop's first block of ids: clients that are told to ask again do so after up to half a second.
+    Without a transactional id, any loop gives a new id, whatever id the producer had. The first producer after a start waits for
+    the loop's first block of ids: clients that are told to ask again do so after up to half a second.
     """
     if (request.producer_id == NONE) != (request.producer_epoch == NONE):
         raise CoordinatorError(ErrorCode.INVALID_REQUEST)

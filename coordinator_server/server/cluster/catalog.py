@@ -1,4 +1,5 @@
-"""The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from loop 0, which owns its log.
+"""The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from loop 0,
+which owns its log.
 
 A change is answered when it is durable and every loop that serves clients has it:
 

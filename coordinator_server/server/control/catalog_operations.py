@@ -12,8 +12,8 @@
 {"op": "alter-quotas", "shards": ["__cluster_metadata-0"], "request": "…"}
 {"ok": true, "response": "…", "changed": ["ClientQuota:user=alice request_percentage=50.0"]}
 
-``request`` and ``response`` are Kafka's messages of version 0, in base64: no password is in them, but what is made of it. The name of the
-default entity is null.
+``request`` and ``response`` are Kafka's messages of version 0, in base64: no password is in them, but what is made of it. The
+name of the default entity is null.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The operations of ``control.sock``: those on the whole log, and those of each kind (kind_operations.py).
 
-All except ``shards``, ``status``, ``health`` and ``metrics`` are refused while shards are loading, so that no operation sees a part of the log.
+All except ``shards``, ``status``, ``health`` and ``metrics`` are refused while shards are loading,
+so that no operation sees a part of the log.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The row of the API table: everything the server needs to serve one API.
 
 Each row is defined next to its handler in ``server/apis``; ``server/apis/table.py`` lists all rows. The type variables are the
-handler's request and response, so the type checker rejects a row with inconsistent parts. A server makes its own row of each when it
-starts (``serve_row``), which has codecs for all versions, the handler bound to the server's node, and counts.
+handler's request and response, so the type checker rejects a row with inconsistent parts. A server makes its own row of each when
+it starts (``serve_row``), which has codecs for all versions, the handler bound to the server's node, and counts.
 """
 
 from __future__ import annotations
@@ -65,13 +65,16 @@ class Denial(NamedTuple):
     """A large request that is denied as a whole before it is decoded."""
 
     answer: Callable[[bytes, int], Any]
-    """Takes the frame and the position behind its header. Returns the answer, or None if the request must be decoded for that. Called in
-    the thread."""
+    """Takes the frame and the position behind its header. Returns the answer, or None if the request must be decoded for that.
+    Called in the thread."""
     report: Callable[[], None]
 
 
 DenyUnread: TypeAlias = Callable[[RequestContext, bytes, int], Denial | None]
-"""Takes the frame of a large request and the position behind its header. Returns None if the request is decoded: nothing is denied yet."""
+"""Takes the frame of a large request and the position behind its header.
+
+Returns None if the request is decoded: nothing is denied yet.
+"""
 
 
 class Guard(Protocol):
@@ -108,8 +111,8 @@ class ApiRow(Struct, Generic[Q, R], frozen=True):
     """Of an API that is ALONE: what a request touches. It does not wait for unanswered ones that touch other things."""
     unread: Unread[R] | None = None
     access: Guard | None = None
-    """What a principal needs, where an authorizer is configured. Every served API has it: a server with an authorizer does not start with
-    a row without one."""
+    """What a principal needs, where an authorizer is configured. Every served API has it: a server with an authorizer does not
+    start with a row without one."""
 
     # Of a row that is served. The sequences are indexed by version.
     key: int = -1

@@ -1,7 +1,7 @@
 """Counts the errors in answers, for metrics: those of the outermost ``error_code`` fields of a response.
 
-Kafka counts those of all levels (``AbstractResponse.errorCounts``), and answers without an error, too. Inner levels are about parts of
-requests that were served.
+Kafka counts those of all levels (``AbstractResponse.errorCounts``), and answers without an error, too. Inner levels are about
+parts of requests that were served.
 """
 
 from __future__ import annotations

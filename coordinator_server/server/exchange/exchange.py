@@ -3,12 +3,12 @@
     DECODING ──► OPEN ──► ENCODING ──► ANSWERED
                    └───────────────────────┘
 
-A large request is decoded, and its answer encoded, in the thread (DECODING, ENCODING). Everything else happens in the loop. An exchange
-is OPEN while its handler runs, and while its answer waits: for the log, for other members, for time. The frame of one that is ANSWERED is
-written, or kept until the earlier requests of the connection are answered.
+A large request is decoded, and its answer encoded, in the thread (DECODING, ENCODING). Everything else happens in the loop. An
+exchange is OPEN while its handler runs, and while its answer waits: for the log, for other members, for time. The frame of one
+that is ANSWERED is written, or kept until the earlier requests of the connection are answered.
 
-Handlers get the exchange as their ``Reply``. What looks at exchanges without answering them is an ``Observer``: quotas, times, the audit
-log, the log of requests. Most exchanges have none, and pay nothing for them.
+Handlers get the exchange as their ``Reply``. What looks at exchanges without answering them is an ``Observer``: quotas, times,
+the audit log, the log of requests. Most exchanges have none, and pay nothing for them.
 """
 
 from __future__ import annotations

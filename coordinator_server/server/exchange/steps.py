@@ -60,7 +60,8 @@ class Steps:
     def run_on(self, exchange: Exchange[Any], work: Work[None]) -> None:
         """Run work that changes state, a step a turn. It goes on when the connection that asked for it has ended.
 
-        The work answers the request itself. If it raises, the request is refused. The request must be large or its API ALONE: a connection then has one such request in progress.
+        The work answers the request itself. If it raises, the request is refused. The request must be large or its API ALONE: a
+        connection then has one such request in progress.
         """
         self._turns.queue(partial(self._step_on, exchange, work))
 

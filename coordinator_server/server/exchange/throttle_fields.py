@@ -1,4 +1,5 @@
-"""Where an answer has ``throttle_time_ms``: in most of them it has the same place in every answer, so it is written there afterwards.
+"""Where an answer has ``throttle_time_ms``: in most of them it has the same place in every answer,
+so it is written there afterwards.
 
 Answers that are encoded without message objects, and responses that several requests share, need no field for it.
 """

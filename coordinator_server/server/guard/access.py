@@ -2,7 +2,8 @@
 
 ``needs`` are checked first, in their order, and refuse the whole request. ``parts`` look at the elements of the request and of the
 answer: a handler gets a request without what is denied, and the answer is completed, or filtered, when it is encoded
-(``Exchange.amend``). Handlers do not know about it, and a server without an authorizer skips it. What is denied is reported once, by ``Asked.report``.
+(``Exchange.amend``). Handlers do not know about it, and a server without an authorizer skips it.
+What is denied is reported once, by ``Asked.report``.
 
 A request of many elements is checked in steps, and an answer with many is encoded, and so filtered, beside the loop.
 """
@@ -66,7 +67,10 @@ class Asked(NamedTuple):
 
 
 class Need(NamedTuple):
-    """An operation on the resources that ``name_of`` finds: in a request, or in an element of one. None: there is no such resource."""
+    """An operation on the resources that ``name_of`` finds: in a request, or in an element of one.
+
+    None: there is no such resource.
+    """
 
     operation: Operation
     resource_type: ResourceType
@@ -114,7 +118,10 @@ class ApiAccess(Struct, Generic[Q], frozen=True):
         return partial(_deny_unread, self, unread, node.authorizer)
 
     def unmet(self, authorizer: Authorizer, context: RequestContext, request: Any) -> tuple[Need, str] | None:
-        """Return the first need that is not met, and of what, without a report. None: all are met, or the entries are not known yet."""
+        """Return the first need that is not met, and of what, without a report.
+
+        None: all are met, or the entries are not known yet.
+        """
         try:
             access = authorizer.access(context.principal, context.client_host)
         except CoordinatorError:
@@ -146,9 +153,9 @@ def on_cluster(operation: Operation) -> Need:
 class Each(NamedTuple):
     """The elements of a request, each of which needs an operation. The API's refusal answers those that are denied.
 
-    ``of`` is the list of the request, and ``answers`` that of the response. ``name_of`` returns None for an element that the handler
-    refuses itself, because it names nothing. ``refused`` makes the answers, if the API's refusal has none. With ``is_whole`` the
-    handler gets a request of which nothing is left, too, because its answer says more.
+    ``of`` is the list of the request, and ``answers`` that of the response. ``name_of`` returns None for an element that the
+    handler refuses itself, because it names nothing. ``refused`` makes the answers, if the API's refusal has none. With
+    ``is_whole`` the handler gets a request of which nothing is left, too, because its answer says more.
     """
 
     of: str

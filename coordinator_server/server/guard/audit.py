@@ -1,8 +1,9 @@
-"""The audit log: one line for each request that is denied and each administrative one. It says who, from where, what, and the outcome.
+"""The audit log: one line for each request that is denied and each administrative one.
+It says who, from where, what, and the outcome.
 
 The event is ``request-denied``, ``authentication-failed``, ``administrative-request`` (see ``audited_apis.py``) or
-``administrative-operation`` (of ``control.sock``, see ``control.py``). A line names at most RESOURCES_PER_LINE resources, and has no
-value that may be secret. Lines about administrators are never left out. Those about refusals are bounded:
+``administrative-operation`` (of ``control.sock``, see ``control.py``). A line names at most RESOURCES_PER_LINE resources, and has
+no value that may be secret. Lines about administrators are never left out. Those about refusals are bounded:
 
 - A client that tries the same again has a line at once, and then one per minute, with the number of cases (``episodes.py``). Cases
   are the same if they differ in their client id at most.
@@ -56,7 +57,9 @@ class Audit:
         self._left_out = 0
 
     def denied(self, context: RequestContext, operation: str, resources: Sequence[str]) -> None:
-        """A request was denied, or a part of it: ``operation`` is Kafka's, such as ``Alter``, and a resource such as ``Group:readers``."""
+        """A request was denied, or a part of it: ``operation`` is Kafka's, such as ``Alter``,
+        and a resource such as ``Group:readers``.
+        """
         named = _named(Resources(resources, len(resources)))
         self._refused("request-denied", **_who(context), operation=operation, **named)
 

@@ -1,7 +1,7 @@
 """The operations that resources have, as bit fields (Kafka's ``AclEntry.supportedOperations``).
 
-Handlers put all of them into responses with authorized operations. Where an authorizer is configured, ``access.py`` leaves those that
-the principal may do.
+Handlers put all of them into responses with authorized operations. Where an authorizer is configured,
+``access.py`` leaves those that the principal may do.
 """
 
 from __future__ import annotations

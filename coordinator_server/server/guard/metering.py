@@ -1,4 +1,6 @@
-"""Observes the requests of a loop with request quotas: an answer says for how long its client has to wait (``throttle_time_ms``, KIP-219)."""
+"""Observes the requests of a loop with request quotas:
+an answer says for how long its client has to wait (``throttle_time_ms``, KIP-219).
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from protocol.error_codes import ErrorCode
 _THROTTLE_TIME: Final = Layout(">i")
 
 NS_PER_BYTE: Final = 150
-"""What a large request is taken to cost before it is decoded: as much as one of the smallest elements (``dispatch.LARGE_FRAME_BYTES``).
-So connections of one client do not start more of them together than its quota has room for."""
+"""What a large request is taken to cost before it is decoded: as much as one of the smallest elements
+(``dispatch.LARGE_FRAME_BYTES``). So connections of one client do not start more of them together than its quota has room for."""
 EXEMPT: Final = frozenset({"WriteTxnMarkers"})
 """APIs of brokers, which are not measured, as in Kafka."""
 

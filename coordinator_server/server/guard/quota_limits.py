@@ -6,8 +6,8 @@ The first of these that exists counts. The clients that it covers are measured t
     any user and client id, any user and any client id, any user,
     client id, any client id
 
-As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart. Unlike there, a
-client with an empty client id is one of any client id: an empty one would evade the quota.
+As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart. Unlike
+there, a client with an empty client id is one of any client id: an empty one would evade the quota.
 """
 
 from __future__ import annotations

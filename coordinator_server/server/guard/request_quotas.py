@@ -1,10 +1,10 @@
 """Request-time quotas (``request_percentage``): how much of a loop's time a client may take, and for how long it has to wait.
 
-A quota is a percentage of the time of this loop, which is a broker for its clients. What counts is the time of the loop for decoding
-and handling a request, and for its steps, and the processor time of the thread for large messages; not that of the log or of other
-loops. A client that exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and its connection is
-not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``. Unlike there, a large request starts
-when its client is within its quota again: one of them may take more than a window may.
+A quota is a percentage of the time of this loop, which is a broker for its clients. What counts is the time of the loop for
+decoding and handling a request, and for its steps, and the processor time of the thread for large messages; not that of the log
+or of other loops. A client that exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and
+its connection is not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``. Unlike there, a
+large request starts when its client is within its quota again: one of them may take more than a window may.
 
 As long as there is no quota, connections have the ordinary dispatcher, and nothing of this runs.
 """
@@ -95,7 +95,10 @@ class Meter:
             self._current = None
 
     def settle(self, connection: Connection, context: RequestContext, work_ns: int) -> int:
-        """Count the rest of the time of a request that is answered now. Return the time for which its client has to wait, from now on."""
+        """Count the rest of the time of a request that is answered now.
+
+        Return the time for which its client has to wait, from now on.
+        """
         wait_ms = self.quotas.record(context, work_ns)
         if wait_ms and not connection.is_closed:
             self.mute(connection, wait_ms)

@@ -1,4 +1,7 @@
-"""Counts what happens to groups: rebalances by reason, expired sessions and refused commits. The first two are passed on to the log's lines."""
+"""Counts what happens to groups: rebalances by reason, expired sessions and refused commits.
+
+The first two are passed on to the log's lines.
+"""
 
 from __future__ import annotations
 

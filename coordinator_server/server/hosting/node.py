@@ -44,9 +44,9 @@ class Node(NamedTuple):
     """The server as API handlers see it. Handlers never change it.
 
     ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
-    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the runtime
-    of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do everything,
-    ``audit`` where nothing is audited.
+    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the
+    runtime of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do
+    everything, ``audit`` where nothing is audited.
     """
 
     config: Config

@@ -1,8 +1,8 @@
 """The producer ids of a loop: taken one by one from blocks that the catalog has given it (Kafka's ``RPCProducerIdManager``).
 
 The next block is asked for when most of the present one is used, so that nobody waits for it. The first block is asked for by the
-first producer that needs an id, whose request waits for it. If the catalog refuses it, producers are told to ask again, with an error
-that old clients retry, too.
+first producer that needs an id, whose request waits for it. If the catalog refuses it, producers are told to ask again, with an
+error that old clients retry, too.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ class ProducerIds:
         return taken
 
     def wait(self, call: Callable[[], None]) -> bool:
-        """Let ``call`` try again when the block that is asked for is there, refused or late. Return False if nothing is to be waited for."""
+        """Let ``call`` try again when the block that is asked for is there, refused or late.
+
+        Return False if nothing is to be waited for.
+        """
         if not self._is_asked or self._is_late or self._ids:
             return False
         if not self._waiting:

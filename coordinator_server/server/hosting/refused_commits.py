@@ -1,7 +1,8 @@
 """The commits that groups have refused since the loop's start: counts by group and error, and the last ones of each group.
 
-An accepted commit costs nothing here. What is kept is bounded: MOST_GROUPS groups, those that have refused last; LAST_OF_GROUP commits
-of each; and texts of clients up to LONGEST_TEXT characters. The counts by error are of all groups, and are never forgotten.
+An accepted commit costs nothing here. What is kept is bounded: MOST_GROUPS groups, those that have refused last; LAST_OF_GROUP
+commits of each; and texts of clients up to LONGEST_TEXT characters. The counts by error are of all groups,
+and are never forgotten.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ ERRORS: Final = (
 
 
 class RefusedCommit(Struct, frozen=True):
-    """A commit that a group has refused. ``at_ms`` is in ms since 1970; ``epoch`` is the generation or member epoch of the request."""
+    """A commit that a group has refused.
+
+    ``at_ms`` is in ms since 1970; ``epoch`` is the generation or member epoch of the request.
+    """
 
     at_ms: int
     error: str

@@ -1,4 +1,6 @@
-"""Finds the shard of ``__share_group_state`` that keeps the state of a share partition (``ShareCoordinatorService.partitionFor``)."""
+"""Finds the shard of ``__share_group_state`` that keeps the state of a share partition
+(``ShareCoordinatorService.partitionFor``).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ LONGEST_CACHED: Final = 280
 
 
 class ShareShards(dict[bytes, int]):
-    """The shards of share partitions by name (``protocol/share_partition_names.py``), found when they are first used. Emptied when there are too many."""
+    """The shards of share partitions by name (``protocol/share_partition_names.py``), found when they are first used.
+
+    Emptied when there are too many.
+    """
 
     def __init__(self, partitions: int) -> None:
         """``partitions`` is the number of shards."""

@@ -1,8 +1,8 @@
 """Finds turns of the loop that take long, and says what they were doing.
 
-The loop gives a sign of life ten times per second, and a thread wakes when the next one would be late. If it is, the thread looks at what
-the loop's thread is executing. Neither wakes the other: wake-ups are what an idle server costs. Compiled functions have no frames and
-are not seen.
+The loop gives a sign of life ten times per second, and a thread wakes when the next one would be late. If it is, the thread looks
+at what the loop's thread is executing. Neither wakes the other: wake-ups are what an idle server costs.
+Compiled functions have no frames and are not seen.
 
 A thread that was ready and had no core did nothing meanwhile. The kernel counts this time, and it is no part of a turn.
 """
@@ -44,7 +44,8 @@ class Seen(NamedTuple):
 class SlowTurns:
     """The watch over one loop. ``start`` and ``stop`` are called on it.
 
-    ``counts`` has the number of slow turns by the API that was served. ``look`` and ``waited`` are ``look_at`` and ``waited_for_core``.
+    ``counts`` has the number of slow turns by the API that was served.
+    ``look`` and ``waited`` are ``look_at`` and ``waited_for_core``.
     """
 
     def __init__(self, look: Callable[[int], Seen] | None = None, waited: Callable[[int], float] | None = None) -> None:

@@ -1,7 +1,7 @@
 """Groups by type and state, their members, the groups with the oldest commits, and transactional ids by state.
 
-These are counted in steps, between which the loop serves others, and seldom: a count takes time proportional to the state. So a scrape
-gets the last count, which may be some seconds old.
+These are counted in steps, between which the loop serves others, and seldom: a count takes time proportional to the state. So a
+scrape gets the last count, which may be some seconds old.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 {"op": "health"}
 {"ok": true, "health": [{"loop": 0, "node_id": 1, "pid": 4711, "stage": "serving", "shards": {"active": 51}, "records_loaded": 9, "refuses": null}]}
 
-It costs a loop next to nothing. With several loops, the supervisor answers for one that is being started or does not answer in time.
+It costs a loop next to nothing. With several loops, the supervisor answers for one that is being
+started or does not answer in time.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ REFUSED_S: Final = 60.0
 
 
 class Health:
-    """The state of one loop. ``stage`` is ``loading`` or ``serving``; ``refuses`` says why commits fail at the moment, or is None."""
+    """The state of one loop.
+
+    ``stage`` is ``loading`` or ``serving``; ``refuses`` says why commits fail at the moment, or is None.
+    """
 
     def __init__(self, nodes: Nodes, hosted: Hosted, store: InspectedLog) -> None:
         self._nodes = nodes

@@ -1,12 +1,14 @@
-"""The operation ``metrics`` of ``control.sock``: the numbers of each loop, as samples of the families in ``ops/metrics/families.py``.
+"""The operation ``metrics`` of ``control.sock``: the numbers of each loop,
+as samples of the families in ``ops/metrics/families.py``.
 
 {"op": "metrics"}
 {"ok": true, "metrics": [{"node_id": 1, "pid": 4711, "samples": {"requests": [["Heartbeat", "4", 12], …], …}}], "health": […]}
 
 A sample is the values of the family's labels, but for the loop, and then the number; for a histogram, the number of observations in
-each class and their sum. Counters are there from the start, with 0: Prometheus sees no increase in a series that begins with 1. Of the
-errors only UNKNOWN_SERVER_ERROR is, and times are there from an API's first request on. ``health`` is what the operation ``health`` answers. Times of requests are measured from the first request
-on, or from the start if the property ``metrics.listener`` is set.
+each class and their sum. Counters are there from the start, with 0: Prometheus sees no increase in a series that begins with 1.
+Of the errors only UNKNOWN_SERVER_ERROR is, and times are there from an API's first request on. ``health`` is what the operation
+``health`` answers. Times of requests are measured from the first request on,
+or from the start if the property ``metrics.listener`` is set.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Starts the process that answers HTTP requests for metrics and health, and starts it again if it ends.
 
 The server binds the address, so that a wrong one is found at the start, and passes the socket on. The process asks ``control.sock``
-and has no other way to the server: no HTTP request takes time of a loop but for what the operations ``metrics`` and ``health`` take.
+and has no other way to the server: no HTTP request takes time of a loop but for what the operations
+``metrics`` and ``health`` take.
 """
 
 from __future__ import annotations

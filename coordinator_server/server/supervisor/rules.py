@@ -75,7 +75,9 @@ class Watch(Generic[P]):
 
 
 def dealt(request: Mapping[str, Any], loops: int) -> dict[int, dict[str, Any]]:
-    """Return the request for each loop: the same for all, or, if it names ``shards``, only for their owners with their own shards."""
+    """Return the request for each loop: the same for all, or, if it names ``shards``,
+    only for their owners with their own shards.
+    """
     names = request.get("shards")
     if not isinstance(names, list) or not names:
         return {loop: dict(request) for loop in range(loops)}

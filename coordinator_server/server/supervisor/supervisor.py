@@ -91,7 +91,10 @@ class Supervisor:
         self._stopping = asyncio.Event()
 
     async def start(self) -> Meta:
-        """Recover the log and start all loops, without waiting for them. Raises StartError and LogError; call ``stop`` then, too."""
+        """Recover the log and start all loops, without waiting for them.
+
+        Raises StartError and LogError; call ``stop`` then, too.
+        """
         try:
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         except StartError:
@@ -130,7 +133,10 @@ class Supervisor:
             process.reload(changed)
 
     async def stop(self) -> int:
-        """Stop all loops. Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1, or 2 if a loop's was 2."""
+        """Stop all loops.
+
+        Return the exit code: 0 if all ended normally and nothing failed before, otherwise 1, or 2 if a loop's was 2.
+        """
         self._stopping.set()
         if self._next_look is not None:
             self._next_look.cancel()

@@ -57,7 +57,10 @@ class Acceptor(Protocol):
         """Bind without accepting connections yet. Return the bound address. Port 0 selects a free port. Raises OSError."""
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> tuple[str, int]:
-        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait. Return the first address."""
+        """Use sockets that are bound, and stay open elsewhere.
+
+        Clients that connect before ``start`` wait. Return the first address.
+        """
 
     async def start(self) -> None:
         """Accept connections."""
@@ -88,7 +91,10 @@ class SocketAcceptor:
         return self._address()
 
     async def adopt(self, sockets: Sequence[socket.socket]) -> tuple[str, int]:
-        """Use sockets that are bound, and stay open elsewhere. Clients that connect before ``start`` wait. Return the first address."""
+        """Use sockets that are bound, and stay open elsewhere.
+
+        Clients that connect before ``start`` wait. Return the first address.
+        """
         self._sockets += sockets
         return self._address()
 

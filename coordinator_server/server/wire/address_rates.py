@@ -1,7 +1,7 @@
 """Rates of new connections by address (``connection_creation_rate`` of ``ip``, KIP-612; Kafka's ``ConnectionQuotas``).
 
-A connection above the rate of its address is accepted, held for as long as it takes to get back to the rate, at most for a window, and
-then closed: the client waits, instead of trying again at once. It does not count for any other limit.
+A connection above the rate of its address is accepted, held for as long as it takes to get back to the rate, at most for a
+window, and then closed: the client waits, instead of trying again at once. It does not count for any other limit.
 """
 
 from __future__ import annotations

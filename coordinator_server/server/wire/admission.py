@@ -4,7 +4,8 @@ A connection over ``max.connections``, or over the limit of its address, is refu
 over ``max.connections`` in the queue of the socket, where clients wait for an answer until their own timeout. The limit is never
 higher than the system's limit of open files, less those that the log needs.
 
-The creation rate is Kafka's: an average over ten seconds. At a higher rate the next connection is accepted later, at most by a second.
+The creation rate is Kafka's: an average over ten seconds. At a higher rate the next connection is accepted later,
+at most by a second.
 """
 
 from __future__ import annotations

@@ -14,7 +14,10 @@ T = TypeVar("T")
 
 
 class Background:
-    """Runs functions one after another in a thread. The loop goes on: the interpreter switches between both every few milliseconds."""
+    """Runs functions one after another in a thread.
+
+    The loop goes on: the interpreter switches between both every few milliseconds.
+    """
 
     def __init__(
         self, worker: Worker, post: Callable[[Callable[[], None]], object], now_ns: Callable[[], int] = time.thread_time_ns
@@ -27,7 +30,8 @@ class Background:
         """The functions that wait, run, or have run and not been told to the loop."""
 
     def run(self, function: Callable[[], T], done: Callable[[T | Exception, int], None]) -> None:
-        """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception, and its processor time in ns.
+        """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception,
+        and its processor time in ns.
 
         The function must not use anything that the loop may change meanwhile.
         """

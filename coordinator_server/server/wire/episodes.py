@@ -13,7 +13,10 @@ EPISODE_MS: Final = 60_000
 
 
 class Episodes:
-    """The open episodes of one loop. ``write`` is called with the fields of a line; ``more`` is the number of cases since the last line."""
+    """The open episodes of one loop.
+
+    ``write`` is called with the fields of a line; ``more`` is the number of cases since the last line.
+    """
 
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms

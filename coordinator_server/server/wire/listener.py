@@ -209,7 +209,10 @@ class Listener:
         self._admission.limit(limits)
 
     def close_idle(self, idle_ms: int) -> None:
-        """Close connections after ``idle_ms`` without a byte; never if it is negative. Time without a byte is counted from now on."""
+        """Close connections after ``idle_ms`` without a byte; never if it is negative.
+
+        Time without a byte is counted from now on.
+        """
         if idle_ms == self._idle_ms:
             return
         self._idle_ms = idle_ms

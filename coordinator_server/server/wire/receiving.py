@@ -2,10 +2,11 @@
 
 A request that arrives in one piece and is handled at once is not counted, so the usual read pays nothing for this.
 
-While there is room, a connection may hold as much as it wants. If the bytes exceed their bound, connections are closed, the one that
-holds the most first. Those whose login is not done have a part of the bound for themselves, and are closed before all others. One that
-is authenticated and waits for the server is not closed: it is not read until its requests have been handled. A connection that sends
-nothing in the middle of a request is closed after a while. Time is counted in sweeps, not read from a clock.
+While there is room, a connection may hold as much as it wants. If the bytes exceed their bound, connections are closed, the one
+that holds the most first. Those whose login is not done have a part of the bound for themselves, and are closed before all
+others. One that is authenticated and waits for the server is not closed: it is not read until its requests have been handled. A
+connection that sends nothing in the middle of a request is closed after a while.
+Time is counted in sweeps, not read from a clock.
 """
 
 from __future__ import annotations
@@ -182,7 +183,10 @@ class Receiving:
                 connection.hold_back()
 
     def _largest(self, is_meant: Callable[[Receiver, _Held], bool]) -> list[Receiver]:
-        """Return the connections that are meant. Of those that hold as much, the one without progress for the longest time is first."""
+        """Return the connections that are meant.
+
+        Of those that hold as much, the one without progress for the longest time is first.
+        """
         meant = [(connection, held.size) for connection, held in self._held.items() if is_meant(connection, held)]
         return [connection for connection, _ in sorted(meant, key=itemgetter(1), reverse=True)]
 

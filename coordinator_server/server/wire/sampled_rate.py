@@ -1,4 +1,6 @@
-"""A rate over the last windows of time, and the wait that brings it back to a limit (Kafka's ``Rate``, ``SampledStat``, ``QuotaUtils``)."""
+"""A rate over the last windows of time, and the wait that brings it back to a limit (Kafka's ``Rate``,
+``SampledStat``, ``QuotaUtils``).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every member gets exactly the bytes that its leader gave it, the same ones each time, and all of a generation from one and the same request."""
+"""Every member gets exactly the bytes that its leader gave it, the same ones each time,
+and all of a generation from one and the same request.
+"""
 
 from __future__ import annotations
 

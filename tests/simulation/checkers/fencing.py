@@ -1,4 +1,5 @@
-"""A request of a generation that is over, or of a static member that was replaced, is refused, and a refused request changes nothing.
+"""A request of a generation that is over, or of a static member that was replaced, is refused,
+and a refused request changes nothing.
 
 What is over is known from SyncGroup answers: such a generation, and such a member id, are in the log.
 """

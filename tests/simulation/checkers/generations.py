@@ -1,7 +1,8 @@
-"""Generations of a group: one leader each, the same for all who are told of it; they rise, and one that was given out is never another.
+"""Generations of a group: one leader each, the same for all who are told of it; they rise,
+and one that was given out is never another.
 
-A generation is only written when its leader has synced, or the group is empty: one that nobody has synced may begin again after a restart,
-or where the log refused the group's first record. A group that was deleted begins again.
+A generation is only written when its leader has synced, or the group is empty: one that nobody has synced may begin again after a
+restart, or where the log refused the group's first record. A group that was deleted begins again.
 """
 
 from __future__ import annotations

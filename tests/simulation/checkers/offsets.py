@@ -1,8 +1,8 @@
 """Commits are linearizable, each position of each group by itself, and nothing is ever read that nobody committed.
 
-Every commit is of a value of its own. A commit that was refused never was; one that was not answered may have happened at any time after it
-was sent, or never. Deleting a position writes that there is none. Requests of one connection happen in their order, whether or not
-the client waited for the answers.
+Every commit is of a value of its own. A commit that was refused never was; one that was not answered may have happened at any
+time after it was sent, or never. Deleting a position writes that there is none. Requests of one connection happen in their order,
+whether or not the client waited for the answers.
 """
 
 from __future__ import annotations

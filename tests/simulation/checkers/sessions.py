@@ -1,6 +1,7 @@
 """No member that is heard of is let go, and none that is silent is kept.
 
-Time is the server's: while it was stopped, or loaded, nobody could be heard, and afterwards every session has its whole timeout again.
+Time is the server's: while it was stopped, or loaded, nobody could be heard,
+and afterwards every session has its whole timeout again.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def check_living(reading: Reading) -> Iterator[str]:
                 heard = None
             if isinstance(op.request, SyncGroupRequest) and not any(errors):
                 synced.add(op.request.generation_id)
-            # Whoever has not synced yet may be let go for that; while a group rebalances, which commits do not say, for not joining; and
-            # a sync that is late is no sign of life, here as in Kafka.
+            # Whoever has not synced yet may be let go for that; while a group rebalances, which commits do not say, for not
+            # joining; and a sync that is late is no sign of life, here as in Kafka.
             is_heartbeat = isinstance(op.request, HeartbeatRequest)
             if not any(errors) and is_heartbeat and generation_of(op.request) in synced and not _is_loading(reading, op):
                 heard = op

@@ -1,4 +1,6 @@
-"""Plugs the toy kinds into every Python process that has this directory on its PYTHONPATH: servers, their loops, and what these start."""
+"""Plugs the toy kinds into every Python process that has this directory on its PYTHONPATH:
+servers, their loops, and what these start.
+"""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""How many topics, partitions and groups with settings there may be: who asks for more gets POLICY_VIOLATION, as for too large a request."""
+"""How many topics, partitions and groups with settings there may be: who asks for more gets POLICY_VIOLATION,
+as for too large a request.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ def test_a_rebalance_takes_as_long_as_an_owner_may_be_silent() -> None:
 
 
 def test_times_are_those_of_kafkas_consumers() -> None:
-    """``session.timeout.ms``, ``heartbeat.interval.ms``, ``max.poll.interval.ms``; ``request.timeout.ms``, ``default.api.timeout.ms``."""
+    """``session.timeout.ms``, ``heartbeat.interval.ms``, ``max.poll.interval.ms``; ``request.timeout.ms``,
+    ``default.api.timeout.ms``.
+    """
     group, connection = GroupSettings("g"), ConnectionSettings("h")
 
     assert (group.session_timeout_s, group.heartbeat_interval_s, group.max_poll_interval_s) == (45, 3, 300)

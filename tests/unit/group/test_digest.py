@@ -1,4 +1,6 @@
-"""The digest of a shard's groups: equal when the state is, different when anything in it is, and kept up from question to question."""
+"""The digest of a shard's groups: equal when the state is, different when anything in it is,
+and kept up from question to question.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The table of group types: every record of the log belongs to one row, every row answers everything, and the answers rest on the row."""
+"""The table of group types: every record of the log belongs to one row, every row answers everything,
+and the answers rest on the row.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def types() -> dict[str, GroupType]:
 
 
 def test_every_record_type_belongs_to_one_row() -> None:
-    """But for offsets, which groups of all types have. A new one in the codec has to be given a row, or replay would not know where to put it."""
+    """But for offsets, which groups of all types have.
+
+    A new one in the codec has to be given a row, or replay would not know where to put it.
+    """
     claimed = list(chain.from_iterable(each.replay for each in types().values()))
 
     assert len(claimed) == len(set(claimed))

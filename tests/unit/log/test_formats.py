@@ -1,6 +1,7 @@
 """Data directories that earlier versions wrote: ``tests/data/log/format-N`` is one, as a killed server of format N left it.
 
-A version that changes the format adds the next one with ``python -m tests.unit.log.test_formats`` before it does, and goes on reading this one.
+A version that changes the format adds the next one with ``python -m tests.unit.log.test_formats`` before it does,
+and goes on reading this one.
 """
 
 from __future__ import annotations

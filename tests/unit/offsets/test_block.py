@@ -64,7 +64,8 @@ NOTED = st.builds(
         max_size=3,
     ),
 )
-# What happens to a shard between operations: "snapshot" a batch begins, "durable" it got there, "revert" it did not; or somebody reads.
+# What happens to a shard between operations: "snapshot" a batch begins, "durable" it got there,
+# "revert" it did not; or somebody reads.
 EVENTS = st.sampled_from(["snapshot", "durable", "revert", "read"])
 
 

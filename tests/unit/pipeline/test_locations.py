@@ -135,7 +135,8 @@ class Dying:
 def test_a_run_that_dies_at_any_change_counts_once_or_not_at_all(
     s3: ObjectStore, tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch, is_done: bool
 ) -> None:
-    """Readers see no row twice, the next run puts it right. Only the moment between claim and run file asks for somebody's hand, and says so.
+    """Readers see no row twice, the next run puts it right.
+    Only the moment between claim and run file asks for somebody's hand, and says so.
 
     At every sixth change, or every twelfth; LOCATION_STEP=1 is for the others (``make torture``).
     """

@@ -1,4 +1,6 @@
-"""Kinds that only tests have (tests/toy), one for each way of compaction: every job does to their logs what it does to any, by their rows."""
+"""Kinds that only tests have (tests/toy), one for each way of compaction:
+every job does to their logs what it does to any, by their rows.
+"""
 
 from __future__ import annotations
 

@@ -110,7 +110,10 @@ def test_wrong_sizes_are_values_or_refused(name: str) -> None:
 
 @each_message
 def test_large_sizes_are_refused_before_memory_is_taken(name: str) -> None:
-    """The largest sizes take no more memory than a few times the bytes. Smaller ones are not measured: to measure takes ten times as long."""
+    """The largest sizes take no more memory than a few times the bytes.
+
+    Smaller ones are not measured: to measure takes ten times as long.
+    """
     for version in versions_of(name):
         data, marks = _marked(name, version)
         prepare_skippers(name, version)

@@ -41,7 +41,9 @@ class Groups(GroupRuntime):
 
 
 def test_heartbeats_are_answered_while_commits_wait() -> None:
-    """A log that takes many session timeouts: every heartbeat is answered at once, nobody is evicted, and then every commit is answered."""
+    """A log that takes many session timeouts: every heartbeat is answered at once, nobody is evicted,
+    and then every commit is answered.
+    """
     groups = Groups()
     busy, calm = groups.member("busy"), groups.member("calm")
     commits: list[Outcome] = []

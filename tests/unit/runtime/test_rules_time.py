@@ -1,4 +1,5 @@
-"""Time is that of the running server: neither a wall clock that jumps nor a process that stood still evicts a member or expires an offset.
+"""Time is that of the running server: neither a wall clock that jumps nor a process that stood still
+evicts a member or expires an offset.
 
 Here with the real state machine of groups in the real runtime; ``tests/integration/test_restart.py`` stops a real process.
 """

@@ -1,4 +1,7 @@
-"""Orders that a HashMap of Kafka's has and a shorter way could miss. Whole lives beside its own: unit/group/assign/test_kafkas_targets.py."""
+"""Orders that a HashMap of Kafka's has and a shorter way could miss.
+
+Whole lives beside its own: unit/group/assign/test_kafkas_targets.py.
+"""
 
 from __future__ import annotations
 

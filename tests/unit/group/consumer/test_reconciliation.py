@@ -1,7 +1,8 @@
 """A member's steps towards its target: a table of what it has, what it should have, what it owns, and what comes of it.
 
-The cases are those of Kafka's CurrentAssignmentBuilderTest, and some that it has not. ``t1,2@10 u4@9``: partitions 1 and 2 of topic t
-since epoch 10, and partition 4 of topic u since epoch 9. Topics t and u exist; the member subscribes to both unless a case says less.
+The cases are those of Kafka's CurrentAssignmentBuilderTest, and some that it has not. ``t1,2@10 u4@9``: partitions 1 and 2 of
+topic t since epoch 10, and partition 4 of topic u since epoch 9. Topics t and u exist;
+the member subscribes to both unless a case says less.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ def segment(path: Path, size: int) -> None:
 
 
 def test_what_lies_behind_the_newest_layer_is_dirty(tmp_path: Path) -> None:
-    """Segments that a layer stands for, older layers, attempts and checkpoints do not count; nor does what is no shard of a kind that is known."""
+    """Segments that a layer stands for, older layers, attempts and checkpoints do not count;
+    nor does what is no shard of a kind that is known.
+    """
     shard_dir = tmp_path / "__consumer_offsets-7"
     for base, size in ((0, 1000), (10, 300), (20, 50)):
         segment(shard_dir / f"{base:020d}.log", size)

@@ -115,7 +115,9 @@ def test_a_layer_with_a_gap_behind_it_stands_for_nothing() -> None:
 
 
 def test_history_moves_on_while_days_go_by() -> None:
-    """With a compaction a day, never less than the history is kept, never more than twice that and a day; any moment can be rebuilt."""
+    """With a compaction a day, never less than the history is kept, never more than twice that and a day;
+    any moment can be rebuilt.
+    """
     layers: list[int] = []
     begin = 0
     for day in range(100):
@@ -388,7 +390,9 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("make_error", [Killed, lambda: OSError(errno.EROFS, "read-only")])
 def test_whatever_call_it_ends_at_nothing_is_lost(tmp_path: Path, make_error: Callable[[], BaseException]) -> None:
-    """Killed or refused anywhere: all that is read is the same, at once and after the next start, and the next round ends the work."""
+    """Killed or refused anywhere: all that is read is the same, at once and after the next start,
+    and the next round ends the work.
+    """
     expected = [b"%d" % offset for offset in range(4)]
     ends = 0
     for number in range(100):

@@ -1,4 +1,6 @@
-"""``log verify`` beside a server that takes a journal file into use, or removes what a layer stands for; and what a layer must not hold."""
+"""``log verify`` beside a server that takes a journal file into use, or removes what a layer stands for;
+and what a layer must not hold.
+"""
 
 from __future__ import annotations
 

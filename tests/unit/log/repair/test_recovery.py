@@ -330,7 +330,9 @@ def test_an_empty_segment_that_lost_its_name_is_made_anew() -> None:
 
 
 def test_what_was_found_is_synced_before_anything_rests_on_it() -> None:
-    """The process may have been killed between its last write and the sync: a power loss would take from some shards what others keep."""
+    """The process may have been killed between its last write and the sync:
+    a power loss would take from some shards what others keep.
+    """
     disk = killed(3)
     disk.calls.clear()
     path = active_journal(disk)

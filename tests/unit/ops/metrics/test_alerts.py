@@ -23,7 +23,9 @@ DAY_S = 24 * 3600
 
 
 class Case(NamedTuple):
-    """The values of series minute by minute, in promtool's notation: of a state in which the alert fires ``at`` a minute, and of a quiet one."""
+    """The values of series minute by minute, in promtool's notation:
+    of a state in which the alert fires ``at`` a minute, and of a quiet one.
+    """
 
     at: int
     firing: dict[str, str]

@@ -83,7 +83,10 @@ def engines() -> Iterator[tuple[str, Callable[[], Engine]]]:
 @pytest.mark.parametrize("topic", FOLDED)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_layer_comes_to_the_state_of_the_whole_log(tmp_path: Path, topic: str, seed: int) -> None:
-    """Every record of it stands where one stood. So does a layer of a layer and what came after it, with the records of one fold of everything."""
+    """Every record of it stands where one stood.
+
+    So does a layer of a layer and what came after it, with the records of one fold of everything.
+    """
     shard_dir, at_once = tmp_path / f"{topic}-0", tmp_path / "once" / f"{topic}-0"
     end = write_segments(shard_dir, LOGS[topic](seed, 60, 0))
     first = compacted(shard_dir)

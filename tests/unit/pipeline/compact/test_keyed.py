@@ -138,7 +138,9 @@ def test_damage_inside_is_told_with_the_batch_s_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", [PythonEngine(), VectorEngine()])
 def test_what_kafka_has_written_comes_to_the_same(tmp_path: Path, engine: Engine) -> None:
-    """All partitions of a real broker: cleaned, compressed, with transactions that were committed, aborted, crossed by a commit, and left open."""
+    """All partitions of a real broker: cleaned, compressed, with transactions that were committed,
+    aborted, crossed by a commit, and left open.
+    """
     kinds = set()
     open_ones = 0
     for directory in sorted(kept_log(tmp_path / "kafka").log_dir.glob("__consumer_offsets-*")):

@@ -137,7 +137,9 @@ def test_columns_say_what_single_records_say(tmp_path: Path, monkeypatch: pytest
 
 
 def test_commits_and_tombstones_of_offsets_are_read_as_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the lengths of their fields: nearly all records of a log are such, and one by one they take a hundred times as long."""
+    """Whatever the lengths of their fields: nearly all records of a log are such,
+    and one by one they take a hundred times as long.
+    """
     key = offset_key("g", "orders", 0)
     values = [
         value

@@ -321,7 +321,9 @@ class Sealing:
 def test_groups_are_sealed_after_transactional_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, positions: dict[str, int], expected: dict[str, int]
 ) -> None:
-    """So a transaction that is known to have completed has all its markers; only where there is something new of transactional ids."""
+    """So a transaction that is known to have completed has all its markers;
+    only where there is something new of transactional ids.
+    """
     monkeypatch.setattr(new_records, "seal", Sealing().seal)
 
     assert new_records.sealed_in_order(tmp_path, positions) == expected

@@ -1,4 +1,7 @@
-"""The views of the history: what they read, and what they refuse. What they find is compared with a server's replay in tests/property."""
+"""The views of the history: what they read, and what they refuse.
+
+What they find is compared with a server's replay in tests/property.
+"""
 
 from __future__ import annotations
 

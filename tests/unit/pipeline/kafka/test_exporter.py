@@ -148,7 +148,9 @@ def test_an_export_that_was_stopped_is_run_again(kept: KafkaLog, tmp_path: Path,
 
 
 def test_exports_that_are_refused(kept: KafkaLog, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is touched: another number of partitions, no partitions, a directory that is none of a broker's, a server that runs."""
+    """Nothing is touched: another number of partitions, no partitions, a directory that is none of a broker's,
+    a server that runs.
+    """
     ours = imported(tmp_path / "ours", kept.log_dir)
     fewer, none, strange, fine = (
         broker(tmp_path / "fewer", 4),

@@ -547,8 +547,8 @@ SHARE_SNAPSHOT = CoordinatorRecord(ShareSnapshotKey("workers", ORDERS, 0), Share
 
 
 def test_share_partitions_are_folded(tmp_path: Path) -> None:
-    """One snapshot, at the last record's offset with its time, that has all updates and the epoch of its snapshot; a shard of its own
-    for each partition, of which the numbers are kept."""
+    """One snapshot, at the last record's offset with its time, that has all updates and the epoch of its snapshot; a shard of its
+    own for each partition, of which the numbers are kept."""
     log_dir = with_share_state(small(tmp_path / "kafka"), SHARE_SNAPSHOT, share_update(10), share_update(20), first_offset=7)
     with_share_state(log_dir, number=1)
 

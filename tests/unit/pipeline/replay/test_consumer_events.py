@@ -83,7 +83,10 @@ def test_a_rebalance_is_told_member_by_member(tmp_path: Path) -> None:
 
 
 def test_the_members_of_a_share_group(tmp_path: Path) -> None:
-    """They have the same partitions, so none waits, and what one leaves is free if no other has it. Share partitions come and go."""
+    """They have the same partitions, so none waits, and what one leaves is free if no other has it.
+
+    Share partitions come and go.
+    """
     assert told(log_of(tmp_path, *shared_work(GROUP), share_gone(GROUP, "b"), [share_epoch(GROUP, None)])) == [
         "epoch 1, 1 member",
         "target of epoch 1 after 1.0 s",
@@ -125,7 +128,10 @@ def test_an_epoch_has_its_cause_and_the_client_behind_it(tmp_path: Path) -> None
 
 
 def test_members_are_told_with_their_clients(tmp_path: Path) -> None:
-    """Ids of the consumer protocol say nothing to people. The answer has the clients, too; those of members that have left as well."""
+    """Ids of the consumer protocol say nothing to people.
+
+    The answer has the clients, too; those of members that have left as well.
+    """
     shard = log_of(tmp_path, *rebalance(GROUP))
 
     lines = told(shard, of="")

@@ -126,7 +126,9 @@ def test_a_layer_says_what_the_whole_log_says(tmp_path: Path, history: list[Batc
 
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.4, 0.7, 0.99])
 def test_any_past_offset(tmp_path: Path, history: list[Batch], part: float) -> None:
-    """As of OFFSET is after the records before it: from segments where a newer layer has forgotten, from layer and tail elsewhere."""
+    """As of OFFSET is after the records before it: from segments where a newer layer has forgotten,
+    from layer and tail elsewhere.
+    """
     append(tmp_path, history[:40])
     compact_all(tmp_path)
     append(tmp_path, history[40:])

@@ -166,7 +166,10 @@ class Submitted:
 
 
 def test_a_job_of_spark_submit_runs_on_its_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its properties count before ours, and those of the command line before both. The session ends with the job, however it ends."""
+    """Its properties count before ours, and those of the command line before both.
+
+    The session ends with the job, however it ends.
+    """
     monkeypatch.setenv("PYSPARK_PYTHON", "theirs")
     monkeypatch.setattr(session, "SparkConf", Conf)
     monkeypatch.setattr(session, "SparkContext", lambda conf: conf)

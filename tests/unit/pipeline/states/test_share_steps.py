@@ -41,7 +41,9 @@ records = st.lists(
 @settings(max_examples=60)
 @given(records)
 def test_unsettled_offsets_have_deliveries_and_times(log: list[CoordinatorRecord]) -> None:
-    """Offset by offset: the deliveries of the state, the time of the first step that it is in since, and that of its last delivery."""
+    """Offset by offset: the deliveries of the state, the time of the first step that it is in since,
+    and that of its last delivery.
+    """
     steps, found = ShareSteps(), list[Unsettled]()
     model: dict[int, tuple[int, int, int]] = {}
     for at, record in enumerate(log):

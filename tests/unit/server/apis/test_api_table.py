@@ -65,7 +65,8 @@ def test_every_api_row_declares_its_access() -> None:
 
 
 def test_what_waits_for_others_or_is_sent_to_another_loop_is_alone() -> None:
-    """JoinGroup and SyncGroup wait for the other members; DeleteGroups, the offsets of share groups and transactions are of many shards.
+    """JoinGroup and SyncGroup wait for the other members; DeleteGroups,
+    the offsets of share groups and transactions are of many shards.
 
     ShareFetch waits, and the next request of its session may not come in between.
 

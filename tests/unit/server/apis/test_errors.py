@@ -1,4 +1,5 @@
-"""What the client of each API is told when the log, or the life of a shard, says no. After Kafka's CoordinatorOperationExceptionHelper.
+"""What the client of each API is told when the log, or the life of a shard, says no. After Kafka's
+CoordinatorOperationExceptionHelper.
 
 | error | group operations | OffsetFetch | CreateTopics and its siblings |
 |---|---|---|---|
@@ -125,7 +126,9 @@ def test_an_error_of_the_log_is_told_as_the_api_says_it(api: str, error: ErrorCo
 
 @pytest.mark.parametrize("api", sorted(ROW_OF))
 def test_every_api_can_refuse_a_request(api: str) -> None:
-    """As its own bug is answered: the error is there, once for the whole or for each thing that was asked for, and nothing else is."""
+    """As its own bug is answered: the error is there, once for the whole or for each thing that was asked for,
+    and nothing else is.
+    """
     for answer in refusals(api, ErrorCode.UNKNOWN_SERVER_ERROR, "why"):
         assert {code for code in told(answer) if code} == {ErrorCode.UNKNOWN_SERVER_ERROR}
 

@@ -41,7 +41,10 @@ def request_of(version: int, size: int) -> ProduceRequest:
 @pytest.mark.parametrize("version", [3, 8, 12, 13])
 @pytest.mark.parametrize("size", [10, LARGE_FRAME_BYTES])
 def test_every_partition_is_refused(version: int, size: int) -> None:
-    """With an error that producers do not try again for; of a topic that is not there, with that. Small requests are answered at once."""
+    """With an error that producers do not try again for; of a topic that is not there, with that.
+
+    Small requests are answered at once.
+    """
     peer = ApiPeer(PRODUCE_API, Site())
     peer.arrive(request_of(version, size), version)
     assert peer.is_waiting is (size >= LARGE_FRAME_BYTES)

@@ -248,7 +248,9 @@ def test_errors_come_back_as_they_are(loops: Loops) -> None:
 
 
 def test_a_log_that_cannot_be_read_back_keeps_nobody_waiting(loops: Loops) -> None:
-    """The change is durable, and nobody can be told what it is: the others know that they are behind, and the client that it may be done."""
+    """The change is durable, and nobody can be told what it is: the others know that they are behind,
+    and the client that it may be done.
+    """
     loops.attach(1)
     loops.store.damage = Unavailable("the disk")
 

@@ -1,4 +1,6 @@
-"""What waits for a connection that only reads ends with the connection: nothing is kept of it, and nothing is done for it any more."""
+"""What waits for a connection that only reads ends with the connection: nothing is kept of it,
+and nothing is done for it any more.
+"""
 
 from __future__ import annotations
 

@@ -198,7 +198,10 @@ def test_a_tick_costs_the_same_however_many_timers_are_armed(is_rearmed: bool) -
 
 
 def test_a_quiet_pass_over_deadlines_that_moved_corrects_each_once() -> None:
-    """Heartbeats only note the new deadline. When the old ones come up, each place is corrected, and the next ticks cost nothing again."""
+    """Heartbeats only note the new deadline.
+
+    When the old ones come up, each place is corrected, and the next ticks cost nothing again.
+    """
     bench = Bench()
     for member in range(1000):
         bench.schedule(f"session-{member}", 10 * TICK_MS)

@@ -16,7 +16,9 @@ STRANGERS = 400
 
 
 class Peer:
-    """A connection that sends large requests: of a client of a listener without login, of one that logs in, or that has logged in."""
+    """A connection that sends large requests: of a client of a listener without login, of one that logs in,
+    or that has logged in.
+    """
 
     def __init__(self, receiving: Receiving, *, is_stranger: bool = False, is_known: bool = False) -> None:
         self.peer = "192.0.2.1:5000"
