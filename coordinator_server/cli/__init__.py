@@ -15,6 +15,7 @@ from types import ModuleType
 
 from coordinator_server.cli.output import ReaderGone, complain
 from coordinator_server.cli.owner import COMMANDS_OF_OWNER, become_owner
+from coordinator_server.cli.parser import CommandParser
 from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
@@ -85,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         "coordinator-server", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--version", action="version", version=version())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -48,5 +49,6 @@ def note(text: object) -> None:
 
 def complain(why: Exception, code: int) -> int:
     """Print the reason of a failure on stderr, and return the exit code."""
-    note(why)
+    is_full = isinstance(why, OSError) and why.errno in (errno.ENOSPC, errno.EDQUOT)
+    note(f"{why}: free some space where this command writes, then run it again" if is_full else why)
     return code

@@ -8,6 +8,9 @@ overdue: a server answers in order, so nothing behind it would come in time.
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -245,5 +248,12 @@ def _connect_error(address: Address, error: OSError, settings: ConnectionSetting
         return AuthenticationFailed(f"the certificate of {address} is not valid: {error}")
     # Of a connection that was made: the peer ended it in the handshake.
     is_handshake = settings.ssl is not None and isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError)
-    what = str(error) or type(error).__name__
+    what = _reason(error)
     return ConnectionFailed(f"{address} could not be reached: {what}{f'; {_TLS_ADVICE}' if is_handshake else ''}")
+
+
+def _reason(error: OSError) -> str:
+    """Return the reason alone: asyncio's text has the number and the address of the peer, too."""
+    if isinstance(error, ConnectionRefusedError):
+        return f"{os.strerror(errno.ECONNREFUSED)}; is a server running there?"
+    return (isinstance(error, socket.gaierror) and error.strerror) or str(error) or type(error).__name__

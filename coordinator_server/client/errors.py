@@ -19,7 +19,14 @@ What a callback raises reaches the caller as it is.
 
 from __future__ import annotations
 
+from typing import Final
+
 from protocol.error_codes import ErrorCode
+
+_ADVICE: Final = {
+    ErrorCode.INVALID_SESSION_TIMEOUT: ": the session timeout is not between group.min.session.timeout.ms and "
+    "group.max.session.timeout.ms of the coordinator",
+}
 
 
 class ClientError(Exception):
@@ -80,7 +87,7 @@ class RebalanceInProgress(RetriableError):
 
 def refusal(what: str, code: ErrorCode) -> ClientError:
     """Return the error for a response to ``what`` with this code."""
-    reason = f"{what} failed: {code.name}"
+    reason = f"{what} failed: {code.name}{_ADVICE.get(code, '')}"
     if code is ErrorCode.FENCED_INSTANCE_ID:
         return FencedInstance(reason, code)
     if code is ErrorCode.UNSUPPORTED_VERSION:

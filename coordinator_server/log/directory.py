@@ -138,7 +138,7 @@ def _lock(storage: Storage, path: str, job: str) -> InheritedLock:
                 time.sleep(_LOOK_AGAIN_S)
                 continue
             if locked.holder is None or _is_alive(locked.holder):
-                raise
+                raise LockedLog(f"{locked}: stop it first, or name a different directory", locked.holder, locked.job) from None
             if is_late:
                 raise LockedLog(
                     f"{locked}, which is gone, and by what it had started: wait for that to end", locked.holder

@@ -11,7 +11,7 @@ when a fixture is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MARKER: Final = "coordinator"
 LOG_LINES: Final = 50
 _ARGUMENTS: Final = ("properties", "topics", "durable")
+_EXAMPLES: Final = {"properties": '{"group.max.size": 100}', "topics": '{"orders": 6}'}
 _SIGNATURE: Final = "coordinator(properties={}, topics={}, durable=False)"
 
 
@@ -117,9 +118,11 @@ def _marked(node: Any) -> dict[str, Any]:
 
 
 def _check(arguments: dict[str, Any], where: str) -> None:
-    for name in arguments:
+    for name, value in arguments.items():
         if name not in _ARGUMENTS:
             raise pytest.UsageError(f"{where} has no argument {name!r}: {_SIGNATURE}")
+        if name in _EXAMPLES and value is not None and not isinstance(value, Mapping):
+            raise pytest.UsageError(f"{where}: {name} is a mapping, such as {_EXAMPLES[name]}, not {value!r}")
 
 
 def _ini_properties(config: pytest.Config) -> dict[str, object]:

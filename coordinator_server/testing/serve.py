@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable
+from collections.abc import Coroutine
+from typing import Any
 
 import structlog
 
@@ -17,12 +18,17 @@ from coordinator_server.testing.operations import operations_of
 log = structlog.get_logger(__name__)
 
 
-async def serve(server: EphemeralServer, host: str, port: int, channel: Channel, *ends: Awaitable[object]) -> None:
+async def serve(server: EphemeralServer, host: str, port: int, channel: Channel, *ends: Coroutine[Any, Any, object]) -> None:
     """Start, say so on the channel, and serve until the first of ``ends``. Raises StartError and LogError.
 
     Among ``ends`` is ``channel.serve``, if there are requests to expect.
     """
-    await server.start(host, port)
+    try:
+        await server.start(host, port)
+    except BaseException:
+        for end in ends:
+            end.close()
+        raise
     ready = {"bootstrap_servers": str(server.endpoint), "pid": os.getpid(), "cluster_id": server.cluster_id}
     channel.send(ready | {"listeners": server.listeners})
     tasks = [asyncio.ensure_future(end) for end in ends]

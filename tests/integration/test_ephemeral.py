@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -181,3 +182,23 @@ def test_an_ephemeral_server_refuses_options_that_it_cannot_have(
 ) -> None:
     assert main(["serve", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ended = subprocess.run(
+            [*SERVE, "--listen", f"127.0.0.1:{port}"],
+            input="",
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            check=False,
+        )
+
+    assert ended.returncode == 1
+    assert (
+        ended.stderr
+        == f"coordinator-server: cannot listen on 127.0.0.1:{port}: Address already in use: is another server there?\n"
+    )

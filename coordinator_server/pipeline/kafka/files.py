@@ -112,7 +112,7 @@ class KafkaDir:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_dir():
-            raise CannotRun(f"{path} is not a directory: --from takes one of the broker's log.dirs")
+            raise CannotRun(f"{path} is not a directory: name one of the broker's log.dirs")
         _refuse_running(path)
         self.cluster_id = _properties(path / "meta.properties").get("cluster.id", "")
         self._starts = _checkpoint(path / "log-start-offset-checkpoint")

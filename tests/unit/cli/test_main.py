@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from importlib import import_module
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.cli import COMMANDS, main
+from coordinator_server.cli.output import complain
 from coordinator_server.cli.serve import parse_address
 from coordinator_server.config import ConfigError
 
@@ -98,3 +100,36 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         assert process.stderr.read() == b""
 
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "says"),
+    [
+        (["grups", "list"], "coordinator-server", "; did you mean groups?"),
+        (["groups", "lst"], "coordinator-server groups", "; did you mean list?"),
+        (
+            ["serve", "--dat-dir", "x"],
+            "coordinator-server serve",
+            "unrecognized arguments: --dat-dir x; did you mean --data-dir?",
+        ),
+        (["serve", "--datadir=x"], "coordinator-server serve", "; did you mean --data-dir?"),
+        (["groups", "list", "--zzz"], "coordinator-server groups list", "unrecognized arguments: --zzz"),
+        (["groups", "list", "extra"], "coordinator-server groups list", "unrecognized arguments: extra"),
+    ],
+)
+def test_a_wrong_word_is_explained_by_its_command(
+    words: list[str], command: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(words)
+
+    usage, *_, complaint = capsys.readouterr().err.splitlines()
+    assert usage.startswith(f"usage: {command} [")
+    assert complaint.startswith(f"{command}: error: ")
+    assert complaint.endswith(says)
+
+
+def test_a_full_disk_is_a_failure_that_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complain(OSError(errno.ENOSPC, "No space left on device"), 1) == 1
+
+    assert "free some space where this command writes" in capsys.readouterr().err

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
+from typing import NoReturn
 
 import pytest
 
@@ -17,6 +19,7 @@ from coordinator_server.client import (
     Unavailable,
 )
 from coordinator_server.client.connection import Connection, open_connection
+from coordinator_server.client.environment import Environment
 from coordinator_server.client.network import GroupLink, Network
 from protocol.error_codes import ErrorCode
 from protocol.messages.api_versions import ApiVersionsRequest
@@ -274,3 +277,22 @@ def test_every_bootstrap_server_is_tried() -> None:
                 await member.ensure_active_group(timeout_s=1)
 
     run_virtual(play())
+
+
+@pytest.mark.parametrize(
+    ("failure", "says"),
+    [
+        (ConnectionRefusedError(111, "Connect call failed ('10.0.0.1', 9092)"), "Connection refused; is a server running there?"),
+        (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_is_a_reason_without_numbers(failure: OSError, says: str) -> None:
+    async def connect(*_: object) -> NoReturn:
+        raise failure
+
+    environment = Environment(connect=connect)
+
+    with pytest.raises(ConnectionFailed) as error:
+        run_virtual(open_connection(ADDRESS, SETTINGS, environment))
+
+    assert str(error.value) == f"{ADDRESS} could not be reached: {says}"

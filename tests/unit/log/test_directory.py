@@ -99,7 +99,7 @@ def test_a_directory_in_use_is_refused_at_once(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("time.sleep", pytest.fail)
     taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
 
-    with pytest.raises(LockedLog, match=f"process {os.getpid()}$"):
+    with pytest.raises(LockedLog, match=f"process {os.getpid()}: stop it first, or name a different directory$"):
         lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS)
     taken.lock.close()
 
@@ -196,7 +196,7 @@ def test_a_job_waits_for_nobody_here(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("time.sleep", pytest.fail)
     taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="seal").lock
 
-    with pytest.raises(LockedLog, match=rf"process {os.getpid()}, a job \(seal\)$"):
+    with pytest.raises(LockedLog, match=rf"process {os.getpid()}, a job \(seal\): stop it first"):
         lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="replay")
     taken.close()
 
@@ -252,5 +252,5 @@ def test_a_process_of_another_user_is_alive(monkeypatch: pytest.MonkeyPatch) -> 
             raise LockedLog("in use by process 77", 77)
 
     monkeypatch.setattr(os, "kill", refuse)
-    with pytest.raises(LockedLog, match=r"^in use by process 77$"):
+    with pytest.raises(LockedLog, match=r"^in use by process 77: stop it first, or name a different directory$"):
         lock_directory(Held(), DATA, node_id=0, partitions=COUNTS)

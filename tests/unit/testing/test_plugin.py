@@ -40,3 +40,12 @@ def test_a_property_has_a_name_and_a_value(line: str) -> None:
 def test_a_topic_has_a_name_and_partitions(line: str) -> None:
     with pytest.raises(pytest.UsageError, match="takes NAME:PARTITIONS, not '?" + line):
         plugin._ini_topics(read(coordinator_topics=[line]))
+
+
+@pytest.mark.parametrize("argument", [{"topics": ["orders:6"]}, {"properties": ["group.max.size=7"]}])
+def test_an_argument_that_is_no_mapping_is_refused_with_an_example(argument: dict[str, Any]) -> None:
+    """Lines, as in the configuration, are what people try."""
+    [name] = argument
+
+    with pytest.raises(pytest.UsageError, match=rf"@pytest.mark.coordinator: {name} is a mapping, such as "):
+        plugin._check(argument, "@pytest.mark.coordinator")

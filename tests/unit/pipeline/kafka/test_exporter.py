@@ -256,3 +256,9 @@ def test_a_topic_that_the_broker_does_not_have_is_named(tmp_path: Path) -> None:
         export_kafka(ours, target, Progress())
 
     assert (target / CLEAN_SHUTDOWN).exists()
+
+
+def test_a_directory_that_does_not_exist_is_not_said_to_be_of_another_option(tmp_path: Path) -> None:
+    """Both import and export read it: --from and --to."""
+    with pytest.raises(CannotRun, match=r"nothing is not a directory: name one of the broker's log\.dirs$"):
+        KafkaDir(tmp_path / "nothing")
