@@ -46,6 +46,19 @@ def test_a_log_that_does_not_answer_costs_a_client_the_deadline_and_no_more(toy:
     assert second.error == ErrorCode.REQUEST_TIMED_OUT
 
 
+def test_nobody_waits_for_less_than_the_deadline(toy: ToyRuntime) -> None:
+    """Not even who came just before the timer looks."""
+    toy.put("a")
+    toy.turn()
+    pass_time(toy, TICK_MS - 100)
+    outcome = toy.put("b")
+    pass_time(toy, DEADLINE_MS - 100)
+    assert not outcome.is_answered
+    pass_time(toy, TICK_MS)
+
+    assert outcome.error == ErrorCode.REQUEST_TIMED_OUT
+
+
 def test_what_was_answered_too_late_may_still_be_written(toy: ToyRuntime) -> None:
     """Later reads say so; nobody is answered twice."""
     outcome = toy.put("a", 7)

@@ -1,0 +1,264 @@
+"""A simulated store that several nodes share, as a database with a standby would be: nodes send statements, and any may go wrong.
+
+    Database    the rows, the epoch and the end of each shard, and what of it the standby has
+    Fate        what becomes of one statement on its way there and back
+    SharedLog   the log of one node (AppendingLog, LoadingLog, FetchedLog, and what of MaintainedLog it can do)
+
+An append is accepted only at the epoch and the end that its shard has. An epoch is that of the owner, and a number that each resolution
+raises: so a statement that arrives after its outcome was resolved writes nothing. A statement is durable when the standby has it and the
+answer came without a warning; anything else is unknown, but for errors that say that nothing was written.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from enum import Enum
+from typing import NamedTuple
+
+from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store import Batches, Check, Done, OnSealed, ReadRange, TimedOffset
+from protocol.record_batch import iter_batches, iter_records, read_header
+
+Epoch = tuple[int, int]
+NEVER: Epoch = (-1, 0)
+MAX_ROW_BYTES = 100_000
+
+
+class Fate(Enum):
+    """What becomes of a statement."""
+
+    RUNS = "it runs, the standby has it, and the answer arrives"
+    IS_LOST = "the connection is lost before it runs"
+    LOSES_ITS_ANSWER = "it runs, and the connection is lost before the answer"
+    RUNS_TWICE = "it runs, is sent again, and the second answer arrives"
+    IS_LATE = "the connection is lost, and it runs after the next statement"
+    IS_REFUSED = "the database ends it: a deadlock, say"
+    IS_NOT_REPLICATED = "it runs, and a warning says that the standby has not got it"
+
+
+class Row(NamedTuple):
+    """An append as a statement has it."""
+
+    shard: ShardId
+    epoch: Epoch
+    at: int
+    end: int
+    data: bytes
+
+
+class Shard:
+    """A shard of the database."""
+
+    def __init__(self) -> None:
+        self.epoch = NEVER
+        self.end = 0
+        self.batches: list[bytes] = []
+
+
+class Database:
+    """All rows. ``fates`` are those of the next statements; without one a statement runs."""
+
+    def __init__(self) -> None:
+        self.shards: dict[ShardId, Shard] = {}
+        self.fates: deque[Fate] = deque()
+        self.statements = 0
+        self._standby: dict[ShardId, Shard] = {}
+        self._late: list[Callable[[], object]] = []
+
+    def shard(self, shard: ShardId) -> Shard:
+        return self.shards.setdefault(shard, Shard())
+
+    def replicate(self) -> None:
+        """The standby has everything."""
+        self._standby = deepcopy(self.shards)
+
+    def fail_over(self) -> None:
+        """The standby is the database now: what it has not got is lost."""
+        self.shards = deepcopy(self._standby)
+
+    def arrive(self) -> None:
+        """Run what was under way for so long."""
+        late, self._late = self._late, []
+        for statement in late:
+            statement()
+
+    def run(self, statement: Callable[[], Mapping[ShardId, Shard]]) -> Mapping[ShardId, Shard]:
+        """Run a statement by its fate. Return the shards as it has left them. Raises Unavailable and OutcomeUnknown."""
+        self.statements += 1
+        fate, late = self.fates.popleft() if self.fates else Fate.RUNS, self._late
+        self._late = []
+        try:
+            return self._run(statement, fate)
+        finally:
+            for each in late:
+                each()
+
+    def _run(self, statement: Callable[[], Mapping[ShardId, Shard]], fate: Fate) -> Mapping[ShardId, Shard]:
+        if fate is Fate.IS_REFUSED:
+            raise Unavailable("40P01: deadlock detected")
+        if fate is Fate.IS_LATE:
+            self._late.append(statement)
+        if fate in {Fate.IS_LOST, Fate.IS_LATE}:
+            raise OutcomeUnknown("the connection was lost")
+        found = statement()
+        if fate is Fate.IS_NOT_REPLICATED:
+            raise OutcomeUnknown("WARNING: canceling wait for synchronous replication")
+        self.replicate()
+        if fate is Fate.RUNS_TWICE:
+            found = statement()
+        if fate is Fate.LOSES_ITS_ANSWER:
+            raise OutcomeUnknown("the connection was lost")
+        return found
+
+    def append(self, rows: Iterable[Row]) -> Mapping[ShardId, Shard]:
+        """The statement of a submit: write each row whose shard has its epoch, or an older one, and its end."""
+        rows = list(rows)
+        if any(len(row.data) > MAX_ROW_BYTES for row in rows):
+            raise Unavailable("54000: a row is too large")
+        for row in rows:
+            shard = self.shard(row.shard)
+            if shard.epoch <= row.epoch and shard.end == row.at:
+                shard.epoch, shard.end = row.epoch, row.end
+                shard.batches += (row.data[at : at + header.size] for at, header in iter_batches(row.data))
+        return {row.shard: deepcopy(self.shard(row.shard)) for row in rows}
+
+    def raise_epochs(self, rows: Iterable[Row]) -> Mapping[ShardId, Shard]:
+        """The statement of a resolution: after it no statement with the rows' epochs writes anything."""
+        for row in rows:
+            shard = self.shard(row.shard)
+            if shard.epoch <= row.epoch:
+                shard.epoch = row.epoch[0], row.epoch[1] + 1
+        return {row.shard: deepcopy(self.shard(row.shard)) for row in rows}
+
+
+class SharedLog:
+    """The log of a node. ``post`` runs a callable on its loop."""
+
+    def __init__(self, database: Database, post: Callable[[Callable[[], None]], object]) -> None:
+        self._database = database
+        self._post = post
+        self._resolved: dict[ShardId, int] = {}
+        self._is_busy = self._is_closed = False
+
+    def submit(self, appends: Sequence[Append], done: Done, /) -> None:
+        if self._is_busy:
+            raise RuntimeError("submit comes after the done of the one before")
+        rows = [self._row(append) for append in appends]
+        self._is_busy = True
+
+        def run() -> None:
+            failures = dict.fromkeys([row.shard for row in rows], _CLOSED) if self._is_closed else self._submitted(rows)
+            self._is_busy = False
+            done(failures or None)
+
+        self._post(run)
+
+    def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
+        rows = [self._row(append) for append in appends]
+
+        def run() -> None:
+            try:
+                found = self._database.run(lambda: self._database.raise_epochs(rows))
+            except LogError:
+                self._post(run)
+                return
+            failures = {row.shard: failure for row in rows if (failure := self._resolve(row, found[row.shard])) is not None}
+            done(failures or None)
+
+        self._post(run)
+
+    def _row(self, append: Append) -> Row:
+        end = append.expected_offset
+        for _, header in iter_batches(append.data):
+            if header.base_offset != end:
+                raise ValueError(f"not a batch at offset {end}")
+            end = header.next_offset
+        epoch = append.epoch, self._resolved.get(append.shard, 0)
+        return Row(append.shard, epoch, append.expected_offset, end, append.data)
+
+    def _submitted(self, rows: Sequence[Row]) -> dict[ShardId, LogError]:
+        try:
+            found = self._database.run(lambda: self._database.append(rows))
+        except Unavailable as refused:
+            if len(rows) == 1:
+                return {rows[0].shard: refused}
+            # One of them may be why.
+            failures: dict[ShardId, LogError] = {}
+            for row in rows:
+                failures |= self._submitted([row])
+            return failures
+        except OutcomeUnknown as unknown:
+            return dict.fromkeys([row.shard for row in rows], unknown)
+        return {row.shard: failure for row in rows if (failure := _failure(row, found[row.shard])) is not None}
+
+    def _resolve(self, row: Row, shard: Shard) -> LogError | None:
+        if shard.epoch == (row.epoch[0], row.epoch[1] + 1):
+            self._resolved[row.shard] = shard.epoch[1]
+            if shard.end == row.at:
+                return Unavailable("it was not written, and will not be")
+            return None if shard.end == row.end else Diverged(f"{row.shard} ends at {shard.end}, not at {row.at} or {row.end}")
+        return Fenced(f"{row.shard} has the epoch {shard.epoch}")
+
+    def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
+        return (batch for batch in list(self._batches(shard)) if read_header(batch).next_offset > from_offset)
+
+    def compacted_to(self, shard: ShardId, /) -> int:
+        return 0
+
+    def checkpoint(self, shard: ShardId, /) -> None:
+        """Return None: nothing was compacted."""
+
+    def end_offset(self, shard: ShardId, /) -> int:
+        return self._database.shards[shard].end if shard in self._database.shards else 0
+
+    def durable_bytes(self, shard: ShardId, /) -> int:
+        return sum(map(len, self._batches(shard)))
+
+    def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
+        data, end = b"", wanted.from_offset
+        for batch in self.read(shard, wanted.from_offset):
+            next_offset = read_header(batch).next_offset
+            is_needed = not data and wanted.must_have_one
+            if next_offset > wanted.upto or (len(data) + len(batch) > wanted.max_bytes and not is_needed):
+                break
+            data, end = data + batch, next_offset
+        return Batches(data, end)
+
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Check, /) -> TimedOffset | None:
+        return next((each for each in self._times(shard, check) if each.timestamp_ms >= timestamp_ms), None)
+
+    def latest_time(self, shard: ShardId, check: Check, /) -> TimedOffset | None:
+        return max(self._times(shard, check), key=lambda each: (each.timestamp_ms, -each.offset), default=None)
+
+    def seal(self, done: OnSealed, /) -> None:
+        """Rows never change: there is nothing to do."""
+        self.write_out(done)
+
+    def write_out(self, done: OnSealed, /) -> None:
+        ends = {each: shard.end for each, shard in self._database.shards.items()}
+        self._post(lambda: done(_CLOSED if self._is_closed else ends))
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def _batches(self, shard: ShardId) -> Sequence[bytes]:
+        return self._database.shards[shard].batches if shard in self._database.shards else ()
+
+    def _times(self, shard: ShardId, check: Check) -> Iterator[TimedOffset]:
+        for batch in self._batches(shard):
+            check()
+            for record in iter_records(batch, 0, read_header(batch)):
+                yield TimedOffset(record.offset, record.timestamp)
+
+
+_CLOSED = Unavailable("the log is closed")
+
+
+def _failure(row: Row, shard: Shard) -> LogError | None:
+    """Why a row is not in a shard: another epoch, or an end that is neither the row's nor the one before it."""
+    if shard.epoch != row.epoch:
+        return Fenced(f"{row.shard} has the epoch {shard.epoch}, not {row.epoch}")
+    return None if shard.end == row.end else Diverged(f"{row.shard} ends at {shard.end}, not at {row.at}")
