@@ -155,7 +155,8 @@ async def _evict(cluster: Cluster, options: argparse.Namespace) -> Answer:
     chosen = [each for each in group.members if options.all or _is_chosen(each, options)]
     if not chosen and group.members:
         raise Refused(
-            f"no member of group {options.group} is meant; its members are: " + ", ".join(map(_short, group.members[:MOST_SHOWN]))
+            f"no member of group {options.group} is chosen: --member, --instance, --client-id or --all does; its members are: "
+            + ", ".join(map(_short, group.members[:MOST_SHOWN]))
         )
     rows: list[Row] = []
     progress = Progress("members", len(chosen))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import Backoff, Environment
@@ -27,6 +27,8 @@ from protocol.messages.metadata import MetadataRequest, MetadataResponse
 R = TypeVar("R", bound=Message)
 
 _log = logging.getLogger(__name__)
+
+_UNREACHABLE: Final = (ConnectionFailed, TimedOut)
 
 _BATCHED_FIND_COORDINATOR = 4
 
@@ -132,10 +134,13 @@ class GroupLink:
                 try:
                     self._main = await self._network.find_coordinator(self._group_id)
                 except RetriableError as error:
+                    is_news = isinstance(error, _UNREACHABLE) and not isinstance(self.last_error, _UNREACHABLE)
                     self.last_error = error
-                    _log.debug("group %s: coordinator not found: %s", self._group_id, error)
+                    level = logging.WARNING if is_news else logging.DEBUG
+                    _log.log(level, "group %s: coordinator not found, trying again: %s", self._group_id, error)
                     await asyncio.sleep(self._backoff.next_s())
                 else:
+                    self.last_error = None
                     _log.info("group %s: coordinator found at %s", self._group_id, self._main.address)
             return self._main
 

@@ -189,6 +189,7 @@ def test_members_of_every_type_are_evicted(ask: Command, server: Coordinator, cl
 
     assert [(each["member"], each["outcome"]) for each in one] == [(first, "evicted")]
     assert (nobody.code, "m1 of tests" in nobody.err) == (1, True)
+    assert "--member, --instance, --client-id or --all" in nobody.err
     assert left == {"out-classic": 1, "out-consumer": 0, "out-share": 0}
 
 

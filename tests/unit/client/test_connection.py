@@ -296,3 +296,28 @@ def test_a_server_that_cannot_be_reached_is_a_reason_without_numbers(failure: OS
         run_virtual(open_connection(ADDRESS, SETTINGS, environment))
 
     assert str(error.value) == f"{ADDRESS} could not be reached: {says}"
+
+
+def test_no_server_is_one_warning_until_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
+    """A program with a wrong address would say nothing otherwise: ``run`` goes on for ever."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        network = Network(SETTINGS, server.environment)
+        link = GroupLink(network, "g")
+        for _ in range(2):
+            server.is_down = True
+            for _ in range(2):
+                with pytest.raises(Unavailable):
+                    await link.ready_within(7)
+            server.is_down = False
+            await link.ready_within(7)
+            link.forget("the test says so")
+        network.close()
+
+    run_virtual(play())
+
+    warned = [each.getMessage() for each in caplog.records if each.levelname == "WARNING"]
+    assert len(warned) == 2
+    for each in warned:
+        assert each.startswith("group g: coordinator not found, trying again: no server could be reached: coordinator:9092 ")
