@@ -3,7 +3,8 @@ its processor time, its system calls' share of it, and how often it syncs.
 
     python -m bench.cost [--loops 2] [--only 'commit 1'] [--shape 200x1]
     python -m bench.cost --against ../other          this tree and another one (or the python of another environment) in turns
-    python -m bench.cost --kafka                     and a Kafka broker: on a busy machine the ratio of these figures is the fairest one
+    python -m bench.cost --kafka                     and a Kafka broker: on a busy machine the ratio of these figures is the
+                                                     fairest one
 
 Figures are of the server's processes alone, from /proc, so that what else the machine does matters less than it does for requests
 per second; the round with the least of it is printed, which is the one that noise spoiled least. ``us`` is user and system time

@@ -1,6 +1,7 @@
 """What members cost that have nothing to do but to say that they are there, beside a Kafka broker with --kafka.
 
-    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--interval 5] [--seconds 20] [--kafka] [--ours 'WORDS']
+    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--interval 5] [--seconds 20]
+                                 [--kafka] [--ours 'WORDS']
 
 Every member has a connection of its own and sends a heartbeat each --interval seconds, which is the default of the consumer
 protocol; classic members are usually set to 3. The groups settle first. The heartbeats that are measured come from the load

@@ -7,7 +7,8 @@ while a loop is killed and a group is stuck.
     start     `serve --config server.toml` with two loops and `metrics.listener`
     load      the groups; --beating of them have a member with a connection of its own and a heartbeat each --interval seconds
     calm      --seconds; /metrics is scraped each second and parsed, /readyz asked 20 times a second, `top` is open on a terminal
-    kill      kill -9 of loop 1; then of each process that the supervisor starts in its place, until that waits for 4 s: `doctor` is run
+    kill      kill -9 of loop 1; then of each process that the supervisor starts in its place, until that waits for 4 s: `doctor`
+              is run
     stuck     a member does not give up its partitions: `doctor`, and the command that it names, have to find and explain it
     stop      SIGTERM, with all connections open
 

@@ -1,9 +1,11 @@
 """Records per second of the jobs on a log: compaction warm and as a whole process, history,
 and a plain Spark DataFrame beside them.
 
-    python -m bench.pipeline [--records 5000000] [--keys 200000] [--value-bytes 380] [--shards 50] [--rounds 3] [--without dataframe]
+    python -m bench.pipeline [--records 5000000] [--keys 200000] [--value-bytes 380] [--shards 50] [--rounds 3]
+                             [--without dataframe]
     python -m bench.pipeline --keys 5000000                           # every record of another key
-    python -m bench.pipeline --records 1000000 --keys 1000000 --shards 1 --task-bytes 100000000    # a shard that is too large for one task
+    python -m bench.pipeline --records 1000000 --keys 1000000 --shards 1 --task-bytes 100000000
+                                                                      # a shard that is too large for one task
 
 The log is made from a seed in a scratch directory: commits of ten partitions by groups of unequal size, each with metadata so
 that a record has about VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history)

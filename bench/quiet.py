@@ -47,7 +47,8 @@ def _measure(what: str, server: Daemon, seconds: float) -> None:
     after = _spent(server.pid)
     used, switches = after.processor_s - before.processor_s, after.switches - before.switches
     print(
-        f"{what:>16}: {used * 1000:5.0f} ms of processor time in {seconds:.0f} s ({used / seconds:.2%}), {switches / seconds:.1f} turns/s"
+        f"{what:>16}: {used * 1000:5.0f} ms of processor time in {seconds:.0f} s ({used / seconds:.2%}), {switches / seconds:.1f} "
+        "turns/s"
     )
 
 

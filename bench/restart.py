@@ -102,7 +102,8 @@ def main() -> None:
             said = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
             kept = sum(file.stat().st_size for file in server.data_dir.glob("*/layer-*/*"))
             print(
-                f"{said.stdout.strip()}, with checkpoints {kept / 1e6:,.0f} MB ({time.monotonic() - started:.1f} s with everything)",
+                f"{said.stdout.strip()}, with checkpoints {kept / 1e6:,.0f} MB ({time.monotonic() - started:.1f} s with "
+                "everything)",
                 flush=True,
             )
         print("listening  500 groups  all groups  processor of first and last   RSS   peak", flush=True)

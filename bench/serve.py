@@ -1,6 +1,7 @@
 """Requests per second of this server beside a server that does nothing, and beside Kafka brokers with --kafka and --kafka-fsync.
 
-    python -m bench.serve [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--rounds 5] [--seconds 2] [--only heartbeat --only 'commit 1'] [--json FILE]
+    python -m bench.serve [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--rounds 5] [--seconds 2]
+                          [--only heartbeat --only 'commit 1'] [--json FILE]
 
 The servers run side by side and take turns: round by round each gets the same load for the same time, and the medians are
 printed. Figures are for comparing within one run on one machine; nothing here asserts on them.
@@ -78,7 +79,8 @@ def main() -> None:
     options = _options()
     compiled()
     print(
-        f"{os.cpu_count()} cores, Python {platform.python_version()}, fdatasync {_sync_ms():.2f} ms (median), medians of {options.rounds} rounds of {options.seconds} s"
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, fdatasync {_sync_ms():.2f} ms (median), medians of "
+        f"{options.rounds} rounds of {options.seconds} s"
     )
     rows = []
     with contextlib.ExitStack() as stack:

@@ -5,7 +5,8 @@ Those of plain commits are encoded in ``commit_row_records``.
 It writes the same bytes as ``KeyedSerde`` and ``BatchBuilder.append`` for single records; a test compares both. Only for commits
 without an expiry time.
 
-    record   size varint | attributes, timestamp delta 0 | offset delta varint | key size varint | key | value size varint | value | headers 0
+    record   size varint | attributes, timestamp delta 0 | offset delta varint | key size varint | key | value size varint
+             | value | headers 0
     key      type 1 int16 | group | topic | partition int32
     value    version 4 int16 | offset int64 | epoch int32 | metadata, usually empty | timestamp int64 | topic id, optional
 """

@@ -1,6 +1,6 @@
 """OffsetFetch answers made of rows: the offsets of partitions without metadata, encoded without an object per partition.
 
-    partition int32 | offset int64 | epoch int32, from version 5 on | no metadata and no error: four bytes that depend on the version
+    partition int32 | offset int64 | epoch int32, from version 5 on | no metadata and no error: four bytes, by version
 
 The beginning of a row is that of a commit's row (``commit_rows``). A property test compares the answers with those of the general
 encoder.

@@ -85,7 +85,10 @@ class FrameSplitter:
 
 def _out_of_bounds(size: int, max_frame_bytes: int) -> str:
     if size >> 16 in _TLS_LENGTHS:
-        return "the bytes are TLS: does one side use TLS, and the other not? Look at security.protocol of the client and at the listener"
+        return (
+            "the bytes are TLS: does one side use TLS, and the other not? Look at security.protocol of the client and at the "
+            "listener"
+        )
     return f"a frame of {size} bytes, 0 to {max_frame_bytes} are allowed"
 
 

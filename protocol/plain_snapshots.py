@@ -4,7 +4,8 @@ A compacted log has hardly anything else, and maybe a million of them. Only *pla
 share partitions that are not known yet, with a group id in ASCII. All others are left to the decoders, and the result is always the
 same as theirs.
 
-    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
+    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value,
+             headers
 
 ``share_state_records.py`` has the layouts of key and value. Neighbours of equal size and layout are a *run*,
 which is read as columns.

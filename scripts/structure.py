@@ -1,6 +1,7 @@
 """Print the rooms of a package, from the top floor down: files, lines, and which rooms each imports. ``make structure`` runs it.
 
-scripts/structure.py                              the packages of coordinator_server, then the rooms of server, group, pipeline and log
+scripts/structure.py                              the packages of coordinator_server, then the rooms of server, group, pipeline
+                                                  and log
 scripts/structure.py coordinator_server/server    the rooms of one package
 
 A room is a sub-package; a module that lies flat is a room of its own. A room is one floor above the highest room that it imports.

@@ -47,7 +47,8 @@ def table(files: dict[str, Any]) -> str:
     for name in [*sorted(set(sums) - {"all"}), "all"]:
         lines, missed, branches, missed_branches = sums[name]
         rows.append(
-            f"{name:12} {lines:7} {missed:7} {_share(lines, missed)} {branches:9} {missed_branches:7} {_share(branches, missed_branches)}"
+            f"{name:12} {lines:7} {missed:7} {_share(lines, missed)} {branches:9} {missed_branches:7} "
+            f"{_share(branches, missed_branches)}"
         )
     return "\n".join(rows) + "\n"
 

@@ -43,7 +43,8 @@ def quota_filter(request: DescribeClientQuotasRequest) -> QuotaFilter:
     kinds = found.names.keys() | found.types
     if IP in kinds and len(kinds) > 1:
         raise _invalid(
-            "Invalid entity filter component combination. IP filter component should not be used with user or clientId filter component."
+            "Invalid entity filter component combination. IP filter component should not be used with user or clientId filter "
+            "component."
         )
     return found
 

@@ -25,9 +25,9 @@ EPILOG = """\
 examples:
   coordinator-server export --data-dir ./data --to /var/lib/kafka/data
 
-before: start the broker with offsets.topic.num.partitions as in DIR/meta.properties. Let any consumer commit an offset, which creates
-the topic, and stop the broker. Keep a copy of its directory. Ordinary topics are not exported: create them on the broker, with the
-names that the groups use.
+before: start the broker with offsets.topic.num.partitions as in DIR/meta.properties. Let any consumer commit an offset, which
+creates the topic, and stop the broker. Keep a copy of its directory. Ordinary topics are not exported: create them on the broker,
+with the names that the groups use.
 
 exit codes: 0 done; 1 server or broker runs, or the log is damaged; 2 a directory is not usable
 """

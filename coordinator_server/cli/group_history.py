@@ -1,4 +1,6 @@
-"""The actions of ``groups`` on a data directory: why, at and restore read the log of the group's shard, expiring asks the server."""
+"""The actions of ``groups`` on a data directory: why, at and restore read the log of the group's shard,
+expiring asks the server.
+"""
 
 from __future__ import annotations
 

@@ -31,14 +31,15 @@ examples:
   coordinator-server import --from broker-1/data --from broker-2/data --data-dir ./data      # if no broker has all partitions
   coordinator-server import --from /var/lib/kafka/data --data-dir ./data -o json | jq .groups
 
-before: stop the consumers, so that groups are empty, then the broker, cleanly. --from is the broker's log.dirs; repeat it for several
-log.dirs or brokers. Of several replicas, the one with the highest end offset is read.
+before: stop the consumers, so that groups are empty, then the broker, cleanly. --from is the broker's log.dirs; repeat it for
+several log.dirs or brokers. Of several replicas, the one with the highest end offset is read.
 
 transactions: transactional ids are imported if --from has __transaction_state. The server writes the markers of a decided
 transaction. An open one is aborted, and its producer fenced. With "keep" it stays open until its producer ends it, or its timeout.
 
 after: the command prints how to start the server. Members of consumer groups, of the classic protocol or the new one, and of share
-groups go on. Streams groups stay in the log and are listed, but not served yet. A classic member may join an empty one, as in Kafka.
+groups go on. Streams groups stay in the log and are listed, but not served yet. A classic member may join an empty one, as in
+Kafka.
 
 exit codes: 0 done, or done before; 1 the broker runs, or its log is damaged; 2 a directory is not usable
 """

@@ -25,7 +25,8 @@ examples:
   coordinator-server kafka-consumer-groups --bootstrap-server 127.0.0.1:9092 --list
   coordinator-server kafka-consumer-groups --bootstrap-server 127.0.0.1:9092 --describe --group billing
   coordinator-server kafka-consumer-groups --bootstrap-server 127.0.0.1:9092 --describe --all-groups --members --verbose
-  coordinator-server kafka-consumer-groups --bootstrap-server 127.0.0.1:9092 --reset-offsets --group billing --all-topics --shift-by -10 --execute
+  coordinator-server kafka-consumer-groups --bootstrap-server 127.0.0.1:9092 --reset-offsets --group billing --all-topics \\
+    --shift-by -10 --execute
 """
 
 TIMEOUT_MS: Final = 5000

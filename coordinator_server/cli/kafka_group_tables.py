@@ -1,4 +1,6 @@
-"""The tables of Kafka's ``kafka-consumer-groups.sh``: the same columns and widths, so that scripts which read one read the other."""
+"""The tables of Kafka's ``kafka-consumer-groups.sh``: the same columns and widths,
+so that scripts which read one read the other.
+"""
 
 from __future__ import annotations
 

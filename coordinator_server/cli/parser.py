@@ -9,7 +9,9 @@ from typing import Any
 
 
 class CommandParser(argparse.ArgumentParser):
-    """As argparse's, but an unknown option ends at the command that does not have it, and a wrong word names the nearest right one."""
+    """As argparse's, but an unknown option ends at the command that does not have it,
+    and a wrong word names the nearest right one.
+    """
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the options. Unknown ones are an error here, and not at the outermost parser, whose usage says nothing of them."""

@@ -74,7 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data-dir",
         type=local_dir,
         metavar="DIR",
-        help="directory of the log; created if it does not exist. Required without --ephemeral, unless the property log.dirs names it",
+        help="directory of the log; created if it does not exist. Required without --ephemeral, unless the property log.dirs "
+        "names it",
     )
     parser.add_argument("--ephemeral", action="store_true", help="be a server for tests: end with the parent, and leave nothing")
     parser.add_argument(

@@ -20,8 +20,8 @@ class AccessConfig(Part, frozen=True, kw_only=True):
     authorizer_class_name: Annotated[
         str,
         FromKafka(
-            "Who checks what clients may do: this server has Kafka's standard authorizer, with the ACLs of the catalog (kafka-acls.sh, "
-            "coordinator-server acls). Without an authorizer everybody may do everything.",
+            "Who checks what clients may do: this server has Kafka's standard authorizer, with the ACLs of the catalog "
+            "(kafka-acls.sh, coordinator-server acls). Without an authorizer everybody may do everything.",
             form="org.apache.kafka.metadata.authorizer.StandardAuthorizer, or nothing",
         ),
     ] = ""

@@ -36,8 +36,8 @@ class Config(Part, frozen=True, kw_only=True):
         FromKafka(
             "The addresses to listen on, each with a name. A name is a security protocol, or has one in "
             "listener.security.protocol.map. An address without a host is every address of the machine, port 0 a free port. With "
-            "several loops these are the addresses of loop 0; the others use the next ports. A property of ssl.* or sasl.* that is given "
-            "as listener.name.NAME.ssl.* or listener.name.NAME.MECHANISM.sasl.* is that of one listener.",
+            "several loops these are the addresses of loop 0; the others use the next ports. A property of ssl.* or sasl.* that "
+            "is given as listener.name.NAME.ssl.* or listener.name.NAME.MECHANISM.sasl.* is that of one listener.",
             form="NAME://HOST:PORT, separated by commas, such as PLAINTEXT://127.0.0.1:9092,SSL://:9193",
             kafka_default="PLAINTEXT://:9092",
         ),
@@ -64,8 +64,8 @@ class Config(Part, frozen=True, kw_only=True):
     loops: Annotated[
         Annotated[int, Meta(ge=1, le=MAX_LOOPS)] | Literal["auto"],
         Ours(
-            "The number of processes. Each has its own event loop, its part of the groups, and the next node id and port. auto is one "
-            "per core."
+            "The number of processes. Each has its own event loop, its part of the groups, and the next node id and port. auto is "
+            "one per core."
         ),
     ] = 1
     loops_hung_after_ms: Annotated[
@@ -81,16 +81,17 @@ class Config(Part, frozen=True, kw_only=True):
     metrics_listener: Annotated[
         str,
         Ours(
-            "The address that answers HTTP requests for /metrics (Prometheus), /livez and /readyz, in a process of its own. Without one "
-            "there is none. Everybody who reaches it can read it.",
+            "The address that answers HTTP requests for /metrics (Prometheus), /livez and /readyz, in a process of its own. "
+            "Without one there is none. Everybody who reaches it can read it.",
             form="HOST:PORT, such as 127.0.0.1:9404",
         ),
     ] = ""
     metrics_allowed_hosts: Annotated[
         str,
         Ours(
-            "The names that HTTP requests to metrics.listener may give the server (the header Host). On a loopback address, names and "
-            "addresses of this machine are allowed besides, and no others; on other addresses all are, unless there are some here.",
+            "The names that HTTP requests to metrics.listener may give the server (the header Host). On a loopback address, names "
+            "and addresses of this machine are allowed besides, and no others; on other addresses all are, unless there are some "
+            "here.",
             form="names of hosts, separated by commas",
         ),
     ] = ""
@@ -138,8 +139,8 @@ class Config(Part, frozen=True, kw_only=True):
     socket_request_max_bytes: Annotated[
         Positive,
         FromKafka(
-            "The maximum size of a request. The largest useful one is far smaller here than in Kafka, and a valid array may take nine "
-            "times its bytes in memory.",
+            "The maximum size of a request. The largest useful one is far smaller here than in Kafka, and a valid array may take "
+            "nine times its bytes in memory.",
             kafka_default=100 << 20,
         ),
     ] = 16 << 20
@@ -160,9 +161,9 @@ class Config(Part, frozen=True, kw_only=True):
         Meta(ge=-1),
         FromKafka(
             "The bytes of requests of all connections that are received in part, or wait in large pieces; at least "
-            "socket.request.max.bytes counts. Beyond them the connections with the most bytes are closed, where Kafka stops reading: first "
-            "those that are not authenticated yet, which have an eighth of the bytes; none that is authenticated and waits for the "
-            "server. -1: no limit.",
+            "socket.request.max.bytes counts. Beyond them the connections with the most bytes are closed, where Kafka stops "
+            "reading: first those that are not authenticated yet, which have an eighth of the bytes; none that is authenticated "
+            "and waits for the server. -1: no limit.",
             kafka_default=-1,
         ),
     ] = 64 << 20

@@ -54,9 +54,9 @@ class ConsumerConfig(Part, frozen=True, kw_only=True):
     group_consumer_assignment_inline_max_size: Annotated[
         Count,
         Ours(
-            "Up to this size, a group's target assignment is computed at once; that of a larger group is computed by a child process, "
-            "and until then heartbeats are answered with the old one. The size is the number of members and partitions, and of "
-            "subscriptions if they differ.",
+            "Up to this size, a group's target assignment is computed at once; that of a larger group is computed by a child "
+            "process, and until then heartbeats are answered with the old one. The size is the number of members and partitions, "
+            "and of subscriptions if they differ.",
             unit="partitions",
         ),
     ] = 4000
@@ -71,7 +71,7 @@ class ConsumerConfig(Part, frozen=True, kw_only=True):
         int,
         Meta(ge=10_000, le=UNLIMITED),
         FromKafka(
-            "The time after which the topics that match the regular expressions of a consumer group are found anew, also if none was "
-            "created."
+            "The time after which the topics that match the regular expressions of a consumer group are found anew, also if none "
+            "was created."
         ),
     ] = 600_000

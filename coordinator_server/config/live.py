@@ -23,16 +23,16 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int,
         Meta(ge=500),
         Ours(
-            "The time within which the server ends after SIGTERM. It first answers the requests whose records are durable. A log that "
-            "is not closed by then is recovered at the next start.",
+            "The time within which the server ends after SIGTERM. It first answers the requests whose records are durable. A log "
+            "that is not closed by then is recovered at the next start.",
             follows="loops.hung.after.ms",
         ),
     ] = 5000
     metrics_commit_age_groups_max: Annotated[
         Count,
         Ours(
-            "The number of groups for which metrics have the time since the last commit: of each loop, those with members whose last "
-            "commits are the oldest. 0: none.",
+            "The number of groups for which metrics have the time since the last commit: of each loop, those with members whose "
+            "last commits are the oldest. 0: none.",
             unit="groups",
             follows="metrics.allowed.hosts",
         ),
@@ -91,8 +91,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int,
         Meta(ge=1 << 16),
         Ours(
-            "The memory that the members of a group may take, with the ids of those that are about to join. A group whose record fits "
-            "into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols.",
+            "The memory that the members of a group may take, with the ids of those that are about to join. A group whose record "
+            "fits into message.max.bytes needs a few times that, because a member sends metadata for each of its protocols.",
         ),
     ] = 16 << 20
     members_max_bytes: Annotated[int, Meta(ge=1 << 16), Ours("The memory that the members of all groups of a loop may take.")] = (
@@ -106,7 +106,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
     offsets_retention_minutes: Annotated[
         Positive,
         FromKafka(
-            "How long offsets stay of an empty group, of a simple group, and of topics that a group does not subscribe to any more.",
+            "How long offsets stay of an empty group, of a simple group, and of topics that a group does not subscribe to any "
+            "more.",
             follows="offset.metadata.max.bytes",
         ),
     ] = 10_080
@@ -116,16 +117,16 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int,
         Meta(ge=-1),
         FromKafka(
-            "A connection is closed after this time without a byte in either direction; -1: never. After a change, the time of every "
-            "connection begins anew.",
+            "A connection is closed after this time without a byte in either direction; -1: never. After a change, the time of "
+            "every connection begins anew.",
             follows="socket.request.stalled.after.ms",
         ),
     ] = 600_000
     max_connections: Annotated[
         Positive,
         FromKafka(
-            "The maximum number of connections of a loop; more are closed at once. The limit of open files, less the files of the log, "
-            "limits connections, too. listener.name.NAME.max.connections is that of one listener.",
+            "The maximum number of connections of a loop; more are closed at once. The limit of open files, less the files of the "
+            "log, limits connections, too. listener.name.NAME.max.connections is that of one listener.",
         ),
     ] = UNLIMITED
     max_connections_per_ip: Annotated[
@@ -174,16 +175,16 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
     connections_max_reauth_ms: Annotated[
         Count,
         FromKafka(
-            "The time after which a client must authenticate again (KIP-368). A client that has not done so is closed with its next "
-            "request. 0 never asks for it.",
+            "The time after which a client must authenticate again (KIP-368). A client that has not done so is closed with its "
+            "next request. 0 never asks for it.",
             follows="sasl.login.timeout.ms",
         ),
     ] = 0
     scram_unknown_user_iterations: Annotated[
         str,
         Ours(
-            "The iterations that users who do not exist appear to have, so that nobody learns from them which users exist. Name those "
-            "that your users have; a number that stands twice is twice as frequent.",
+            "The iterations that users who do not exist appear to have, so that nobody learns from them which users exist. Name "
+            "those that your users have; a number that stands twice is twice as frequent.",
             form="numbers from 4096 to 16384, separated by commas",
             follows="connection.failed.authentication.delay.ms",
         ),
@@ -194,7 +195,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int,
         Meta(ge=-1),
         Ours(
-            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always stays.",
+            "Records that a compacted layer replaces are removed at this age; -1: age removes none. What a start needs always "
+            "stays.",
             follows="log.flush",
         ),
     ] = 30 * 24 * 3_600_000
@@ -202,8 +204,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int,
         Meta(ge=-1),
         Ours(
-            "The oldest records that a compacted layer replaces are removed, whatever their age, while the log of their shard is larger "
-            "than this; -1: size removes none.",
+            "The oldest records that a compacted layer replaces are removed, whatever their age, while the log of their shard is "
+            "larger than this; -1: size removes none.",
         ),
     ] = -1
     log_cleaner_enable: Annotated[
@@ -231,8 +233,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         Literal["plain", "spark", "auto"],
         Ours(
             "What compacts in that process. plain: Python alone. spark: a Spark session of its own, with one task at a time "
-            "(pip install 'coordinator-server[spark]'). auto: plain, and spark for the shards that need more memory than the limit, "
-            "if it is installed.",
+            "(pip install 'coordinator-server[spark]'). auto: plain, and spark for the shards that need more memory than the "
+            "limit, if it is installed.",
         ),
     ] = "auto"
     log_cleaner_delete_retention_ms: Annotated[

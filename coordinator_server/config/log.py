@@ -49,8 +49,8 @@ class LogConfig(Part, frozen=True, kw_only=True):
     offsets_commit_timeout_ms: Annotated[
         Positive,
         FromKafka(
-            "How long a request may wait for the log. Then the client gets COORDINATOR_NOT_AVAILABLE, or what its API says instead, "
-            "and tries again. The change may still be made."
+            "How long a request may wait for the log. Then the client gets COORDINATOR_NOT_AVAILABLE, or what its API says "
+            "instead, and tries again. The change may still be made."
         ),
     ] = 5000
     offsets_commit_coalesce: Annotated[
@@ -63,8 +63,8 @@ class LogConfig(Part, frozen=True, kw_only=True):
     log_flush: Annotated[
         Literal["always", "os"],
         Ours(
-            "When a change is acknowledged. always: when it is synced to disk with fdatasync. os: when it is written to the operating "
-            "system; then a power loss may lose it, and a crash or kill -9 of the server does not."
+            "When a change is acknowledged. always: when it is synced to disk with fdatasync. os: when it is written to the "
+            "operating system; then a power loss may lose it, and a crash or kill -9 of the server does not."
         ),
     ] = "always"
     log_retention_check_interval_ms: Annotated[
@@ -79,7 +79,7 @@ class LogConfig(Part, frozen=True, kw_only=True):
     log_rebalances: Annotated[
         bool,
         Ours(
-            "Whether the server's log messages have a line for each rebalance and each expired session, at most ten a minute for each "
-            "group."
+            "Whether the server's log messages have a line for each rebalance and each expired session, at most ten a minute for "
+            "each group."
         ),
     ] = True

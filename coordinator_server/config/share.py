@@ -75,8 +75,8 @@ class ShareConfig(Part, frozen=True, kw_only=True):
         Count,
         Ours(
             "Up to this size, a share group's target assignment is computed at once; that of a larger group is computed by a child "
-            "process, and until then heartbeats are answered with the old one. The size is the number of members and partitions, and "
-            "of subscriptions if they differ.",
+            "process, and until then heartbeats are answered with the old one. The size is the number of members and partitions, "
+            "and of subscriptions if they differ.",
             unit="partitions",
         ),
     ] = 2000

@@ -68,8 +68,8 @@ class TlsConfig(Part, frozen=True, kw_only=True):
     ssl_principal_mapping_rules: Annotated[
         str,
         FromKafka(
-            "The principals of clients with a certificate: the first rule that matches the distinguished name of its subject counts. "
-            "Patterns are RE2's.",
+            "The principals of clients with a certificate: the first rule that matches the distinguished name of its subject "
+            "counts. Patterns are RE2's.",
             form="DEFAULT or RULE:pattern/replacement/[LU], separated by commas, such as RULE:^CN=([^,]+).*$/$1/L,DEFAULT",
         ),
     ] = "DEFAULT"

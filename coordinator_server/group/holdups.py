@@ -2,7 +2,7 @@
 
 | type | phase | who holds it up | is put out at the end of |
 |---|---|---|---|
-| classic | PreparingRebalance | members and ids that have not joined | the join phase, or the session; static members: the session |
+| classic | PreparingRebalance | members and ids still to join | the join phase, or the session; static members: the session |
 | classic | CompletingRebalance | the leader, until it sends the assignments | the sync phase, or the session |
 | consumer | Reconciling | members that have partitions to give up | their rebalance timeout, or the session |
 | consumer, share | | members that have not asked since the new target | the session |

@@ -3,9 +3,11 @@
 A log may have millions of OffsetCommit records, which all must be replayed at a start. *Plain* records are read here. All others
 are left to the decoders and ``OffsetStore.replay``, and the result is always the same as theirs.
 
-    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value, headers
+    record   size varint, attributes, timestamp delta varint, offset delta varint, key size varint, key, value size varint, value,
+             headers
     key      0 1, group, topic, partition int32: the bytes before the partition are decoded once and cached
-    value    version int16, offset int64, leader epoch int32 (from version 3), metadata, commit timestamp int64, tags (from version 4)
+    value    version int16, offset int64, leader epoch int32 (from version 3), metadata, commit timestamp int64, tags (from
+             version 4)
 
 The partitions of one commit are consecutive records that differ only in offset delta, partition, offset and leader epoch. Such a
 *run* has records of equal size. It is read as columns, and each constant column is compared with the first record.

@@ -5,7 +5,8 @@ Little-endian. Rows are ordered by topic, topic id and partition, so equal offse
     rows uint32 | topics uint32 | texts uint32
     per topic and topic id: rows uint32, size of the name uint16, topic id 16 bytes, name
     per text of metadata, in the order of first use: size uint32, text
-    columns: partition int32, offset int64, leader epoch int32, commit timestamp int64, record offset int64, expire timestamp int64, text uint32
+    columns: partition int32, offset int64, leader epoch int32, commit timestamp int64, record offset int64,
+             expire timestamp int64, text uint32
 
 A column starts with one byte: 0 if one value for all rows follows, 1 if one value per row follows. The block has no checksum; the
 checkpoint stores one for it.

@@ -2,10 +2,11 @@
 
 Hard state is one Transaction per transactional id. Soft state:
 
-    pending        the durable state of ids whose last transition is not durable: requests see it, and may get CONCURRENT_TRANSACTIONS
+    pending        the durable state of ids whose last transition is not durable: requests see it, and may get
+                   CONCURRENT_TRANSACTIONS
     last epochs    for repeated requests; a load forgets them, as in Kafka
-    open since     when each open transaction began on the monotonic clock, or when the shard was loaded: the time that a server does
-                   not run, and a wall clock that jumps, let no transaction time out
+    open since     when each open transaction began on the monotonic clock, or when the shard was loaded: the time that a server
+                   does not run, and a wall clock that jumps, let no transaction time out
     unmarked       the partitions whose markers are not durable, by id
 
 The end of a transaction: PREPARE is durable, the client is answered, a marker is written to each partition of

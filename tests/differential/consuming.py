@@ -1,6 +1,7 @@
 """What members of consumer groups (KIP-848) ask: verbs of scripts.
 
-> A beat g topics=t                      ConsumerGroupHeartbeat: the first one joins with epoch 0, the later ones have the epoch of the last answer
+> A beat g topics=t                      ConsumerGroupHeartbeat: the first one joins with epoch 0, the later ones have the epoch
+                                         of the last answer
 > A beat g topics=t+u regex=o.* assignor=range rack=r instance=i rebalance=60000 owned=t:0+t:1 epoch=3 member=B v=0
 > A owns g                               … with what it was given last, as a client that has let go of the rest
 > A repeats g                            … with everything that it has said before and owns, as after a lost answer

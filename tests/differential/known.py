@@ -245,19 +245,23 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_has_only_aborted_offsets,
     ),
     50: Known(
-        "a partition refuses the coordinator's own marker: it has seen a newer epoch of the producer, as after a marker that an administrator wrote",
+        "a partition refuses the coordinator's own marker: it has seen a newer epoch of the producer, as after a marker that an "
+        "administrator wrote",
         is_told_apart=_has_a_newer_marker,
     ),
     58: Known(
-        "a static member of a consumer group joins again under a different instance id, and a new member joins with the one that it had",
+        "a static member of a consumer group joins again under a different instance id, and a new member joins with the one that "
+        "it had",
         is_told_apart=_takes_another_instance,
     ),
     63: Known(
-        "a member subscribes with a regular expression of more than 1,000 characters, of more than 1,000 repetitions within each other, or that compiles to more than 1 MiB",
+        "a member subscribes with a regular expression of more than 1,000 characters, of more than 1,000 repetitions within each "
+        "other, or that compiles to more than 1 MiB",
         is_told_apart=_bounds_an_expression,
     ),
     64: Known(
-        "a member subscribes with a regular expression with `\\C`, with one name for two groups, with a repeated brace (`{*`), or with an escaped letter beyond ASCII",
+        "a member subscribes with a regular expression with `\\C`, with one name for two groups, with a repeated brace "
+        "(`{*`), or with an escaped letter beyond ASCII",
         is_told_apart=_reads_more_expressions,
     ),
     65: Known(
@@ -265,11 +269,13 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_forgets_an_empty_group,
     ),
     66: Known(
-        "a static member comes back as a classic one, the rest of its consumer group is classic, and one of the others has not reached its target",
+        "a static member comes back as a classic one, the rest of its consumer group is classic, and one of the others has not "
+        "reached its target",
         is_told_apart=_lets_all_join_again,
     ),
     67: Known(
-        "a classic group rebalances, and a member of the consumer protocol joins it that changes no subscription, because it takes the place of a static one",
+        "a classic group rebalances, and a member of the consumer protocol joins it that changes no subscription, because it "
+        "takes the place of a static one",
         is_told_apart=_takes_part_in_no_rebalance,
     ),
     68: Known(

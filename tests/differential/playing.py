@@ -1,4 +1,6 @@
-"""Plays scripts on one life of the servers, with the broker's answers from transcripts where these are fresh, and keeps new ones."""
+"""Plays scripts on one life of the servers, with the broker's answers from transcripts where these are fresh,
+and keeps new ones.
+"""
 
 from __future__ import annotations
 

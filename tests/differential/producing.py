@@ -1,8 +1,10 @@
 """What producers ask of the transaction coordinator: verbs of scripts, whose first word is a transactional id.
 
-> init P timeout=1 own=P:2 v=5       InitProducerId; own=…: the producer's own id, or that of another, and epoch; P may be '' or null
+> init P timeout=1 own=P:2 v=5       InitProducerId; own=…: the producer's own id, or that of another, and epoch; P may be '' or
+                                     null
 > add P t:0 t:1 u: v=3 check=1       AddPartitionsToTxn, from version 4 on in the form of brokers; u: is a topic without partitions
-> add P t:0 Q u:0 check=Q v=5        … of several transactions, some of which are only checked; of:g is the partition of a group's offsets
+> add P t:0 Q u:0 check=Q v=5        … of several transactions, some of which are only checked; of:g is the partition of a group's
+                                     offsets
 > offsets P g                        AddOffsetsToTxn
 > txncommit P g t:0:5/meta member=A:1 instance=i leader=3   TxnOffsetCommit, of a member and its generation, with a leader epoch
 > end P commit                       EndTxn, or abort
@@ -10,7 +12,8 @@
 > described P Q                      DescribeTransactions
 > producers of:g t:0                 DescribeProducers
 > transactions states=Ongoing of=P longer=0 pattern=.*    ListTransactions
-> until transaction:P CompleteCommit   or rest: no markers are being written; over: no transaction is open, either; gone: there is no such id
+> until transaction:P CompleteCommit   or rest: no markers are being written; over: no transaction is open, either; gone: there is
+                                       no such id
 
 A producer has the id and the epoch that it got last. id=Q and epoch=7 (or epoch=+1) stand for others,
 and Q@-1 for an older epoch of one of several.

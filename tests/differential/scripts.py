@@ -5,7 +5,8 @@ the other server says that.
 differs 2                            the listed differences that it shows, all of them and no others
 > A join g protocols=range:x v=5     a client's request
 > A beat g topics=t                 that of a member of a consumer group (consuming.py has these, producing.py those of producers)
-> describe g h                       a request of nobody: describe, list, find (coordinators), topics, create, grow, remove (topics), configs, alter, resources, quotas, quota
+> describe g h                       a request of nobody: describe, list, find (coordinators), topics, create, grow, remove
+                                     (topics), configs, alter, resources, quotas, quota
 > until A                            time passes until none of A's requests is parked
 > until g Empty                      … until the group is in that state
 > pause 1500                         … for 1500 ms: only to show that nothing happens

@@ -2,7 +2,8 @@
 
 > initialize g t:0 t:1:5 state=1         InitializeShareGroupState; a position may have a start offset, which is 0 otherwise
 > read g t:0 leader=3                    ReadShareGroupState
-> write g t:0:10 10..19:2:1 t:1 leader=3 state=1 complete=4 v=0     WriteShareGroupState; batches (first..last:state:count) belong to the position before them
+> write g t:0:10 10..19:2:1 t:1 leader=3 state=1 complete=4 v=0     WriteShareGroupState; batches (first..last:state:count) belong
+                                                                    to the position before them
 > erase g t:0                            DeleteShareGroupState
 > summary g t:0 leader=3 v=0             ReadShareGroupStateSummary
 > flood g t:0 500                        that many writes, one after the other, of one batch each

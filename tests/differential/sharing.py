@@ -1,14 +1,18 @@
 """What members of share groups (KIP-932) ask, and what administrators ask of such groups: verbs of scripts.
 
-> A shares g topics=t+u rack=r epoch=3 member=B     ShareGroupHeartbeat: the first one joins with epoch 0, the later ones have the epoch of the last answer
+> A shares g topics=t+u rack=r epoch=3 member=B     ShareGroupHeartbeat: the first one joins with epoch 0, the later ones have the
+                                                    epoch of the last answer
 > A unshares g                                      … with epoch -1
-> A acquires g t:0 0..4:1 u:0 forget=t:1 epoch=0    ShareFetch, with acknowledgements (first..last:types) of the partition before them
+> A acquires g t:0 0..4:1 u:0 forget=t:1 epoch=0    ShareFetch, with acknowledgements (first..last:types) of the partition before
+                                                    them
 > A acknowledges g t:0 0..4:1+2 epoch=1             ShareAcknowledge
 > sharers g h                                       ShareGroupDescribe; ``sharers g ops`` with authorized operations
-> starts g t:0 t:1                                  DescribeShareGroupOffsets; of all topics without positions; ``also=h`` asks the same of more groups
+> starts g t:0 t:1                                  DescribeShareGroupOffsets; of all topics without positions; ``also=h`` asks
+                                                    the same of more groups
 > move g t:0:5                                      AlterShareGroupOffsets
 > drop g t u                                        DeleteShareGroupOffsets
-> until g shared=3                                  until the group has so many initialized share partitions, and none that is being initialized
+> until g shared=3                                  until the group has so many initialized share partitions, and none that is
+                                                    being initialized
 
 A member's id is the client's name. "-" stands for null, and nothing for an empty list or string. What a heartbeat does not name
 is null, so "as before". The session epoch of a ShareFetch or ShareAcknowledge is that which follows the last answer; ``wait``,

@@ -1,6 +1,7 @@
 """What a real broker answered to each script, in files that people read: tests/data/differential, a file per file of scripts.
 
-== static: fenced at every API, in a stable group [5b1d0c9e]   a script, and a checksum of its lines and of what the servers are told
+== static: fenced at every API, in a stable group [5b1d0c9e]   a script, and a checksum of its lines and of what the servers are
+                                                               told
 > A join g instance=i [1f0a93c2]                               a line, and a checksum of the request that it sends
 0 {"errorCode":79,…}                                           an answer that came with it, and the request that it answers
 = {"groups":[…]}                                               what DescribeGroups said then, if it says anything

@@ -52,7 +52,9 @@ def test_it_works_where_a_sandbox_denies_it_a_priority(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("loops", [1, 2])
 def test_all_its_files_are_private(tmp_path: Path, loops: int) -> None:
-    """Whatever the umask is: directories for the own user alone, and files, too; but for sockets, which nobody else reaches then."""
+    """Whatever the umask is: directories for the own user alone, and files, too; but for sockets,
+    which nobody else reaches then.
+    """
     server = Server(tmp_path, EAGER, loops=loops)
     server.run_by = ["sh", "-c", 'umask 0; exec "$@"', "sh"]
     with server:

@@ -1,4 +1,6 @@
-"""``coordinator-server groups`` that changes a group of a running server: one server for the file, and groups of each test's own."""
+"""``coordinator-server groups`` that changes a group of a running server: one server for the file,
+and groups of each test's own.
+"""
 
 from __future__ import annotations
 

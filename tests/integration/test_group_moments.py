@@ -150,9 +150,9 @@ def test_replay_beside_a_server_says_what_it_does_not_see(server: Server) -> Non
     shard = ("--shard", f"__consumer_offsets-{partition_for(GROUP, 50)}")
     told = command("replay", "--no-seal", *shard, "--data-dir", server.data_dir)
 
-    assert (
-        told.stderr.splitlines()[0]
-        == "coordinator-server: nothing in the sealed segments, and the server runs: without --no-seal its open segments are read, too"
+    assert told.stderr.splitlines()[0] == (
+        "coordinator-server: nothing in the sealed segments, and the server runs: "
+        "without --no-seal its open segments are read, too"
     )
     assert GROUP in command("replay", "--data-dir", server.data_dir).stdout
 

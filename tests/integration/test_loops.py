@@ -447,7 +447,9 @@ def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
 
 
 def test_without_loop_0_the_others_go_on_with_what_they_know(pair: Server) -> None:
-    """Commits are taken; what cannot be known is not denied, and changes are refused at once, all with errors that clients retry."""
+    """Commits are taken; what cannot be known is not denied, and changes are refused at once,
+    all with errors that clients retry.
+    """
     group, pid = group_at(1, 2), pair.loop_pids()[0]
     with Client(pair.addresses[1]) as client:
         # Nobody starts it again until the supervisor goes on.

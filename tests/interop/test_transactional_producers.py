@@ -59,7 +59,9 @@ def begun(server: Server, make: Callable[[str], Transactional], name: str) -> Tr
 
 
 def commits(producer: Transactional) -> bool:
-    """Whether a commit is one: it may be refused, and become an abort where a library's member was fenced out of its group first."""
+    """Whether a commit is one: it may be refused, and become an abort where a library's member was
+    fenced out of its group first.
+    """
     try:
         return producer.call("commit") is not False
     except Refused:

@@ -181,7 +181,10 @@ def _lines_by_test(root: Path, recording: Path) -> dict[str, dict[str, dict[str,
 def _read(path: Path) -> Iterator[tuple[str, str, int]]:
     """Source, context and lines. Coverage's own reader makes lists of numbers, which takes minutes for a whole run."""
     with closing(sqlite3.connect(path)) as data:
-        query = "select file.path, context.context, numbits from line_bits join file on file.id = file_id join context on context.id = context_id"
+        query = (
+            "select file.path, context.context, numbits from line_bits"
+            " join file on file.id = file_id join context on context.id = context_id"
+        )
         try:
             rows: list[Any] = data.execute(query).fetchall()
         except sqlite3.DatabaseError:  # its process was killed while it wrote

@@ -25,8 +25,8 @@ META = b"version=2\ncluster.id=x\nnode.id=1\n"
 SHARD = "__consumer_offsets-0"
 LAYER = f"{SHARD}/layer-{7:020d}"
 PIECES = st.sampled_from(
-    ["..", ".", "", "etc", "cron.d", "x", SHARD, f"layer-{7:020d}", f"{0:020d}.log", "meta.properties", "\0", "a\\..\\b", "backup.json",
-     "__toy-0", "-0", "login.key", ".lock", "\u202e", "%2e%2e", "groups.data", "~", "a" * 300]
+    ["..", ".", "", "etc", "cron.d", "x", SHARD, f"layer-{7:020d}", f"{0:020d}.log", "meta.properties", "\0", "a\\..\\b",
+     "backup.json", "__toy-0", "-0", "login.key", ".lock", "\u202e", "%2e%2e", "groups.data", "~", "a" * 300]
 )  # fmt: skip
 NAMES = st.one_of(
     st.lists(PIECES, min_size=1, max_size=5).map("/".join),

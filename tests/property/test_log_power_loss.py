@@ -218,7 +218,9 @@ def test_acknowledged_batches_survive_a_power_loss(first: int) -> None:
 
 
 def test_without_syncs_a_power_loss_leaves_a_prefix() -> None:
-    """``log.flush = os``: the last moments may be gone, what is there is in order, sealed segments are whole, and the log starts."""
+    """``log.flush = os``: the last moments may be gone, what is there is in order, sealed segments are whole,
+    and the log starts.
+    """
     for seed in range(IMAGES // 10):
         try:
             lose_power(seed, Sync.NEVER)

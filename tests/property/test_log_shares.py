@@ -131,7 +131,9 @@ def resolve(disk: SimulatedDisk, history: History, unsettled: list[History]) -> 
 
 @pytest.mark.parametrize("first", range(0, IMAGES // 8, PER_TEST))
 def test_acknowledged_batches_survive_in_any_number_of_loops(first: int) -> None:
-    """One loop's death, the power's, and another number of loops at the next start: all that was acknowledged is there, in order."""
+    """One loop's death, the power's, and another number of loops at the next start:
+    all that was acknowledged is there, in order.
+    """
     for seed in range(first, first + PER_TEST):
         try:
             lose_power(seed)

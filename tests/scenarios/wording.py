@@ -35,7 +35,10 @@ def text_of_join(response: JoinGroupResponse) -> str:
 def text_of_sync(response: SyncGroupResponse) -> str:
     if response.error_code != ErrorCode.NONE:
         return text_of_error(response)
-    return f"NONE {response.protocol_type}/{response.protocol_name} assignment={response.assignment.decode(errors='backslashreplace')}"
+    return (
+        f"NONE {response.protocol_type}/{response.protocol_name} "
+        f"assignment={response.assignment.decode(errors='backslashreplace')}"
+    )
 
 
 def text_of_leave(response: LeaveGroupResponse) -> str:

@@ -3,10 +3,12 @@
 python -m tests.simulation 4711 --history            what was wrong with seed 4711, and what happened
 python -m tests.simulation --seeds 100000            so many seeds, on all cores; ends with the first that fails unless --go-on
 python -m tests.simulation --effects --seeds 10000   the same of several loops whose shards have effects on each other (purses.py)
-python -m tests.simulation --transactions --seeds 10000   the same of several loops and producers with transactions (transactions.py)
+python -m tests.simulation --transactions --seeds 10000   the same of several loops and producers with transactions
+                                                          (transactions.py)
 python -m tests.simulation --clients --seeds 10000   the same of programs that use the client library (clients.py)
 python -m tests.simulation --consumers --seeds 10000  the same of members of consumer groups, of both protocols (consumers.py)
-python -m tests.simulation --shares --seeds 10000     the same of members of share groups, and leaders of share partitions (shares.py)
+python -m tests.simulation --shares --seeds 10000     the same of members of share groups, and leaders of share partitions
+                                                      (shares.py)
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Several loops in one thread and from one integer: what a play with more than one loop shares.
 
-    a storm    somebody uses the server; loops are killed, stopped, and started again by what stands for their supervisor; links are slow
+    a storm    somebody uses the server; loops are killed, stopped, and started again by what stands for their supervisor; links
+               are slow
     a calm     nothing befalls anybody: all that was begun comes to its end
 
 Each loop is a whole server process with a disk of its own, which has its journal and its shards.

@@ -63,7 +63,8 @@ def _has_jars(directory: Path) -> bool:
 def _bring(directory: Path) -> None:
     if shutil.which("mvn") is None:
         raise NoKafkaJars(
-            f"no mvn on the PATH to bring Kafka's jars: install Maven, or set KAFKA_JARS to a directory with those of Kafka {VERSION}"
+            "no mvn on the PATH to bring Kafka's jars: install Maven, or set KAFKA_JARS to a directory with those of Kafka "
+            f"{VERSION}"
         )
     part = directory.with_suffix(".part")
     shutil.rmtree(part, ignore_errors=True)

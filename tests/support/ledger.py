@@ -1,9 +1,10 @@
 """What may be read of what producers moved in transactions: all of a transaction's groups have moved, or none has.
 
-never           an offset of a transaction that was said to be aborted, or that nobody has asked to commit; an offset that goes back; a producer id for two transactional ids,
-                or one epoch for two producers; a transaction of a producer that was fenced before it began
-in the end      the offsets of a transaction that was said to be committed, or later ones, in every group of it; those of any other in
-                all of its groups or in none
+never           an offset of a transaction that was said to be aborted, or that nobody has asked to commit; an offset that goes
+                back; a producer id for two transactional ids, or one epoch for two producers; a transaction of a producer that
+                was fenced before it began
+in the end      the offsets of a transaction that was said to be committed, or later ones, in every group of it; those of any
+                other in all of its groups or in none
 """
 
 from __future__ import annotations

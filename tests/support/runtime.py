@@ -1,4 +1,6 @@
-"""The runtime without a loop or a disk: a toy state machine, a log in memory whose flushes the test finishes, a queue for "soon"."""
+"""The runtime without a loop or a disk: a toy state machine, a log in memory whose flushes the test finishes,
+a queue for "soon".
+"""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
     Fate        what becomes of one statement on its way there and back
     SharedLog   the log of one node (AppendingLog, LoadingLog, FetchedLog, and what of MaintainedLog it can do)
 
-An append is accepted only at the epoch and the end that its shard has. An epoch is that of the owner, and a number that each resolution
-raises: so a statement that arrives after its outcome was resolved writes nothing. A statement is durable when the standby has it and the
-answer came without a warning; anything else is unknown, but for errors that say that nothing was written.
+An append is accepted only at the epoch and the end that its shard has. An epoch is that of the owner, and a number that each
+resolution raises: so a statement that arrives after its outcome was resolved writes nothing. A statement is durable when the
+standby has it and the answer came without a warning; anything else is unknown, but for errors that say that nothing was written.
 """
 
 from __future__ import annotations

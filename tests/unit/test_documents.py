@@ -63,7 +63,9 @@ def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
 
 
 def test_the_map_of_the_tests_has_every_package_and_only_what_is_there() -> None:
-    """A package, or a room of ``server`` and ``group``, has a row of its own; a test file or directory that the map names exists."""
+    """A package, or a room of ``server`` and ``group``, has a row of its own;
+    a test file or directory that the map names exists.
+    """
     text = (ROOT / "tests/README.md").read_text()
     rows = {row.split("|")[1].strip(" `"): row for row in text.splitlines() if row.startswith("| `")}
     packages = {

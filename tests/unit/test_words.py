@@ -10,7 +10,8 @@ import pytest
 SOURCES = Path(__file__).parents[2] / "coordinator_server"
 BELOW_ANY_KIND = ("machine", "runtime", "log")
 OF_GROUPS = (
-    "group", "member", "instance id", "generation", "assignment", "assignor", "consumer", "subscription", "oldest commit", "least expire"
+    "group", "member", "instance id", "generation", "assignment", "assignor", "consumer", "subscription", "oldest commit",
+    "least expire",
 )  # fmt: skip
 # A line that has one of these is not looked at for the words that it stands for.
 UNAVOIDABLE = {

@@ -163,7 +163,10 @@ def explain(group: Description, held: Sequence[Holdup] = ()) -> tuple[str, str]:
             return f"group {group.group_id} does not settle: {'; '.join(holding[:MOST_MEMBERS])}", evict
         behind = [_who(each) for each in group.members if each.epoch != group.epoch]
         return (
-            f"group {group.group_id} does not settle: {', '.join(behind[:MOST_MEMBERS]) or 'a member'} has not confirmed epoch {group.epoch}",
+            (
+                f"group {group.group_id} does not settle: {', '.join(behind[:MOST_MEMBERS]) or 'a member'} "
+                f"has not confirmed epoch {group.epoch}"
+            ),
             why,
         )
     if group.state == "Assigning":

@@ -1,1 +1,3 @@
-"""What an administrator asks of a cluster: topics, groups, offsets, settings and transactions, of any server of Kafka's protocol."""
+"""What an administrator asks of a cluster: topics, groups, offsets, settings and transactions,
+of any server of Kafka's protocol.
+"""

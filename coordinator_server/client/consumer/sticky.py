@@ -41,7 +41,9 @@ class CooperativeStickyAssignor:
 def divide(
     partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]
 ) -> tuple[Assignment, list[tuple[TopicPartition, str]]]:
-    """Return a balanced assignment in which members keep what they have, and which partitions of it others have to give up first."""
+    """Return a balanced assignment in which members keep what they have,
+    and which partitions of it others have to give up first.
+    """
     topics = wanted_topics(partitions, subscriptions)
     claims = _Claims({topic: partitions[topic] for topic in topics}, subscriptions)
     if len({frozenset(each.topics) for each in subscriptions.values()}) == 1:

@@ -73,7 +73,8 @@ def _unassigned(group: GroupSpec, topic_ids: list[bytes]) -> Free:
         count = group.partition_counts.get(topic_id)
         if count is None:
             raise CannotAssign(
-                f"Members are subscribed to topic {urlsafe_b64encode(topic_id)[:-2].decode()} which doesn't exist in the topic metadata."
+                f"Members are subscribed to topic {urlsafe_b64encode(topic_id)[:-2].decode()} which doesn't exist in the topic "
+                "metadata."
             )
         if not taken:
             free.append((topic_id, list(range(count))))

@@ -260,7 +260,8 @@ def _assignable(group: GroupSpec, topic_id: bytes) -> list[int]:
     count = group.partition_counts.get(topic_id)
     if count is None:
         raise CannotAssign(
-            f"Members are subscribed to topic {urlsafe_b64encode(topic_id)[:-2].decode()} which doesn't exist in the topic metadata."
+            f"Members are subscribed to topic {urlsafe_b64encode(topic_id)[:-2].decode()} which doesn't exist in the topic "
+            "metadata."
         )
     if group.assignable is None:
         return list(range(count))

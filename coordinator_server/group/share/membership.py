@@ -57,7 +57,8 @@ def _check_epoch(member: ShareGroupMember, epoch: int) -> None:
         relation, more = "smaller", f", and it does not match the previous member epoch ({previous})"
     raise CoordinatorError(
         ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The share group member has a {relation} member epoch ({epoch}) than the one known by the group coordinator ({own}){more}. "
+        f"The share group member has a {relation} member epoch ({epoch}) than the one known by the group coordinator "
+        f"({own}){more}. "
         "The member must abandon all its partitions and rejoin.",
     )
 

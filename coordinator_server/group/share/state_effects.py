@@ -4,9 +4,11 @@ A message is about share partitions of one group that one shard of ``__share_gro
 the destination of ``Outbox.send``. An answer has one item for each partition of the message, in its order. An error of one
 partition does not affect the others.
 
-    initialize-states   a state without batches, which replaces an older one. Errors: FENCED_STATE_EPOCH, UNKNOWN_TOPIC_OR_PARTITION,
-                        INVALID_REQUEST. A message that repeats one, before anybody has read or written the state, changes nothing.
-    delete-states       no state. A state that does not exist is deleted. A topic that does not exist has no states any more: NONE, too.
+    initialize-states   a state without batches, which replaces an older one. Errors: FENCED_STATE_EPOCH,
+                        UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST. A message that repeats one, before anybody has read or
+                        written the state, changes nothing.
+    delete-states       no state. A state that does not exist is deleted. A topic that does not exist has no states any more:
+                        NONE, too.
     summarize-states    where each share partition starts. Changes nothing.
 
 So all three may be sent again, as ``machine/outbox.py`` demands. ``__share_group_state`` comes into use with the first message.

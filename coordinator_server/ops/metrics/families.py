@@ -65,8 +65,8 @@ OF_LOOPS: Final = (
     Family(
         "request_duration_seconds",
         Kind.HISTOGRAM,
-        "Time from a request's arrival to its answer, waiting for others and for the disk included. Of heartbeats, commits, fetches "
-        "and the like one in 64 is measured, of other APIs all; heartbeats that are answered as the last one was are not.",
+        "Time from a request's arrival to its answer, waiting for others and for the disk included. Of heartbeats, commits, "
+        "fetches and the like one in 64 is measured, of other APIs all; heartbeats that are answered as the last one was are not.",
         ("api",),
         f"{_REQUESTS},name=TotalTimeMs,request=*",
         REQUEST_BOUNDS_S,
@@ -167,7 +167,8 @@ OF_LOOPS: Final = (
     Family(
         "refused_commits",
         Kind.COUNTER,
-        "Commits that groups have refused, by error: the client is out of its group, or late. 'groups why' has the last ones of a group.",
+        "Commits that groups have refused, by error: the client is out of its group, or late. 'groups why' has the last ones of a "
+        "group.",
         ("error",),
     ),
     Family("sessions_expired", Kind.COUNTER, "Members that were removed because they sent no heartbeat in time."),

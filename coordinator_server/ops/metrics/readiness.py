@@ -37,7 +37,10 @@ def _problem(loop: Mapping[str, Any]) -> str | None:
         case "loading":
             shards = loop.get("shards", {})
             whole = sum(shards.values())
-            return f"loading: {shards.get('active', 0)} of {whole} shards are there, {loop.get('records_loaded', 0)} records were read"
+            return (
+                f"loading: {shards.get('active', 0)} of {whole} shards are there, {loop.get('records_loaded', 0)} records were "
+                "read"
+            )
         case "no-answer":
             return "does not answer"
         case "gone":

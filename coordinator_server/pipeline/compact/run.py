@@ -5,7 +5,8 @@ Steps, and what a kill after each leaves behind:
 1. take the compaction lock, remove the attempts of writers that died    nothing
 2. seal, plan                                                            sealed segments
 3. compact every shard into an attempt directory                         attempts, which the next run removes
-4. publish each attempt with one rename                                  some shards with a whole new layer; the next run does the rest
+4. publish each attempt with one rename                                  some shards with a whole new layer; the next run does the
+                                                                         rest
 
 A shard that fails stops the run before step 4. The server deletes the layers and segments that are no longer needed.
 """

@@ -39,7 +39,8 @@ def errors_at(path: str, position: int) -> Iterator[None]:
     except Unsupported as why:
         file = Path(path)
         raise CannotCompact(
-            f"{file.parent.name}/{file.name} at byte {position}: {why} are not compacted by this version; the shard is left as it is"
+            f"{file.parent.name}/{file.name} at byte {position}: {why} are not compacted by this version; the shard is left as it "
+            "is"
         ) from why
     except DecodeError as error:
         raise DamagedLog(path, position if error.position is None else error.position, error.reason) from error

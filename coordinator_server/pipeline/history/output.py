@@ -2,7 +2,8 @@
 
     OUT/commits/shard_group=0/day=2026-11-21/000003-0-0.parquet      run 3, task 0, file 0
     OUT/_runs/000003.json                                            the files that run 3 added, and how far it has read each shard
-    OUT/_attempt-…/                                                  files of a run that is active or died: a part for each try at a task
+    OUT/_attempt-…/                                                  files of a run that is active or died: a part for each try at
+                                                                     a task
 
 A run writes its files into an attempt of its own, and then its run file, with one rename: from then on its files belong to the
 tables. Afterwards it renames them to their final paths. If it dies before that, the next run does it.

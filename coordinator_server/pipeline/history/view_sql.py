@@ -108,7 +108,8 @@ lacking as (
 pieces as (  -- a wait, as long as neither of the two members has a new step
     select w.shard, w.group_id, w.member_id, w.member_epoch, w.p.topic as topic, w.p.partition as partition,
         w.p.topic_id as topic_id, g.member_id as holder,
-        greatest(w.log_offset, g.log_offset) as log_offset, case when w.log_offset > g.log_offset then w.time else g.time end as time,
+        greatest(w.log_offset, g.log_offset) as log_offset,
+        case when w.log_offset > g.log_offset then w.time else g.time end as time,
         w.next_offset is null and g.next_offset is null as is_open,
         case when w.next_offset is null then g.next_time when g.next_offset is null then w.next_time
             when w.next_offset < g.next_offset then w.next_time else g.next_time end as until
@@ -117,7 +118,8 @@ pieces as (  -- a wait, as long as neither of the two members has a new step
     where g.member_id <> w.member_id
     and (w.next_offset is null or g.log_offset < w.next_offset) and (g.next_offset is null or w.log_offset < g.next_offset)
 )
-select shard, min(log_offset) as log_offset, min_by(time, log_offset) as since, case when max(cast(is_open as int)) = 0 then max(until) end as until,
+select shard, min(log_offset) as log_offset, min_by(time, log_offset) as since,
+    case when max(cast(is_open as int)) = 0 then max(until) end as until,
     group_id, member_id, member_epoch, topic, partition, topic_id, holder
 from pieces group by shard, group_id, member_id, member_epoch, topic, partition, topic_id, holder
 order by group_id, log_offset, member_id, topic_id, partition, holder"""

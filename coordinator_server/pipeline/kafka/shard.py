@@ -96,7 +96,8 @@ def write_layer(shard: KafkaShard, directory: Path, storage: Storage = LOCAL) ->
             found.merge(_digest(storage, attempt.path / entry.name))
         if found != expected:
             raise GateClosed(
-                f"{directory.name}: {expected.count} records with digest {expected} became {found.count} with {found}. Please report this"
+                f"{directory.name}: {expected.count} records with digest {expected} became {found.count} with {found}. Please "
+                "report this"
             )
         make_checkpoint = rule_of(directory.name).checkpoint
         if make_checkpoint is not None:

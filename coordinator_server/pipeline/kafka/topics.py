@@ -77,8 +77,10 @@ class TopicsOfOffsets:
         total = sum(topic.partitions for topic in found)
         if largest is not None and (largest.partitions > MAX_PARTITIONS or total > Config().live.topics_max_partitions):
             raise CannotRun(
-                f"a committed offset names partition {largest.partitions - 1} of topic {largest.name}, which cannot be right: delete it "
-                "(kafka-consumer-groups.sh --delete-offsets), or import from a directory with __cluster_metadata-0, which has the topics"
+                f"a committed offset names partition {largest.partitions - 1} of topic {largest.name}, which cannot be right: "
+                "delete it "
+                "(kafka-consumer-groups.sh --delete-offsets), or import from a directory with __cluster_metadata-0, which has the "
+                "topics"
             )
         return found
 
@@ -132,7 +134,10 @@ def _replay(catalog: CatalogShard, batches: Iterable[bytes], path: Path, from_of
                 if decoded is not None and record.offset >= from_offset:
                     catalog.replay(record.offset, decoded)
     except (DecodeError, KeyError) as error:
-        why = f"topics cannot be read from it ({error}); import from a copy without this directory: topics are then named by the offsets"
+        why = (
+            f"topics cannot be read from it ({error}); import from a copy without this directory: topics are then named by the "
+            "offsets"
+        )
         raise DamagedLog(str(path), 0, why) from error
 
 

@@ -270,7 +270,8 @@ class ShareLog:
             what = topic if partition is None else f"{topic}-{partition}"
             raise PipelineError(f"group {group_id} has no share partition {what}{when}")
         raise PipelineError(
-            f"the log of {SHARE_STATE.topic} has no share partition of group {group_id}{when}: either no share group of this id was "
+            f"the log of {SHARE_STATE.topic} has no share partition of group {group_id}{when}: either no share group of this id "
+            "was "
             "served here, or none of its topics is initialized ('coordinator-server groups at' shows what the group is)"
         )
 

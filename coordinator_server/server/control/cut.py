@@ -1,7 +1,8 @@
 """The operation ``cut`` of ``control.sock``: an offset of each shard, so that all together were the state at one moment.
 
     {"op": "cut", "hold_ms": 500}
-    {"ok": true, "cut": [{"loop": 0, "pid": 4711, "hold": 3, "in_flight": 0, "catalog": 210, "shards": {"__consumer_offsets-7": 1234, …}}]}
+    {"ok": true, "cut": [{"loop": 0, "pid": 4711, "hold": 3, "in_flight": 0, "catalog": 210,
+     "shards": {"__consumer_offsets-7": 1234, …}}]}
 
 The high watermarks of one loop, read in one turn, are a prefix of its journal: whatever a record in it follows from is in it, too.
 Between loops that is not so: a marker may be in the offsets of one loop, and the transaction's end not in those of the other. So

@@ -1,7 +1,8 @@
 """The entry of a loop in the operation ``loops`` of ``control.sock``: its process, its stage, and where it listens.
 
 {"op": "loops"}
-{"ok": true, "loops": [{"loop": 0, "pid": 4711, "node_id": 1, "port": 9092, "ports": {"PLAINTEXT": 9092}, "listeners": […], "stage": "serving", "starts": 1}]}
+{"ok": true, "loops": [{"loop": 0, "pid": 4711, "node_id": 1, "port": 9092, "ports": {"PLAINTEXT": 9092},
+ "listeners": […], "stage": "serving", "starts": 1}]}
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The ``digest`` operation of control.sock: digests of the shards' durable state, for comparison with a replay of the log.
 
     {"op": "digest", "shards": ["__consumer_offsets-7"], "parts": true}     both are optional: the default is all shards, no parts
-    {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…", "parts": {"readers-1": "07aa…"}}}}
+    {"ok": true, "format": 2, "shards": {"__consumer_offsets-7": {"offset": 1234, "digest": "6413…",
+     "parts": {"readers-1": "07aa…"}}}}
 
 Each digest is of one shard at one high watermark; different shards are read at different times. Long computations are split
 into steps, between other work of the loop.

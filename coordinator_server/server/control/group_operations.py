@@ -1,6 +1,7 @@
 """Operations of ``control.sock`` on one group. The request names the group's shard, so the loop that owns it gets the request.
 
-{"op": "restore", "shards": ["__consumer_offsets-7"], "group": {"group_id": "readers", "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
+{"op": "restore", "shards": ["__consumer_offsets-7"], "group": {"group_id": "readers",
+ "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
 
 {"op": "holdups", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all

@@ -1,4 +1,6 @@
-"""The messages from share groups to the shards that keep the states of their share partitions (``group/share/state_effects.py``)."""
+"""The messages from share groups to the shards that keep the states of their share partitions
+(``group/share/state_effects.py``).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The operation ``health`` of ``control.sock``: whether each loop serves, and why not.
 
 {"op": "health"}
-{"ok": true, "health": [{"loop": 0, "node_id": 1, "pid": 4711, "stage": "serving", "shards": {"active": 51}, "records_loaded": 9, "refuses": null}]}
+{"ok": true, "health": [{"loop": 0, "node_id": 1, "pid": 4711, "stage": "serving",
+ "shards": {"active": 51}, "records_loaded": 9, "refuses": null}]}
 
 It costs a loop next to nothing. With several loops, the supervisor answers for one that is being
 started or does not answer in time.

@@ -7,7 +7,8 @@
     supervisor ◄── Serving ── loop            all its shards are loaded
     supervisor ── Reload ──► loop             SIGHUP, at any time after Prepared
     supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Prepared on, to detect a hanging loop
-    supervisor ── RunOperation ──► loop, ◄── AnswerPiece …, OperationDone ──   an operation of control.sock, at any time after Prepared
+    supervisor ── RunOperation ──► loop, ◄── AnswerPiece …, OperationDone ──   an operation of control.sock, at any time after
+                                                                               Prepared
 
 A closed socket means that the other process has died.
 """

@@ -28,7 +28,10 @@ def check_leaders(reading: Reading) -> Iterator[str]:
             is_same_life = reading.life_of(earlier) == reading.life_of(later) is not None
             may_begin_again = first_sync > later.answered_us and reading.is_refused_between(earlier.sent_us, later.answered_us)
             if (is_same_life and not may_begin_again) or (earlier.sent_us > first_sync and later.sent_us > first_sync):
-                yield f"generation {generation} of {group_id} is not one: #{earlier.number} and #{later.number} were told differently"
+                yield (
+                    f"generation {generation} of {group_id} is not one: #{earlier.number} and #{later.number} were told "
+                    "differently"
+                )
 
 
 def check_rising(reading: Reading) -> Iterator[str]:

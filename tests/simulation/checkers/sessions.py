@@ -74,7 +74,10 @@ def check_dead(reading: Reading) -> Iterator[str]:
                 own = [op for op in spoken.get((group.group_id, member.member_id), ()) if op.sent_us < look.answered_us]
                 until = _kept_until(reading, own, look, known, longest_us)
                 if until is not None and look.sent_us > until:
-                    yield f"{member.member_id} of {group.group_id} is still there at #{look.number}, {(look.sent_us - until) // MS} ms too long"
+                    yield (
+                        f"{member.member_id} of {group.group_id} is still there at #{look.number}, {(look.sent_us - until) // MS} "
+                        "ms too long"
+                    )
 
 
 def _timeouts(reading: Reading) -> dict[tuple[str, str], tuple[int, int]]:

@@ -117,8 +117,9 @@ def test_a_validation_changes_nothing(catalog: Catalog) -> None:
             "share.auto.offset.reset",
             "by_duration:P",
             (
-                "Invalid value by_duration:P for configuration share.auto.offset.reset: Invalid value `by_duration:P` for configuration "
-                "share.auto.offset.reset. The value must be either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'."
+                "Invalid value by_duration:P for configuration share.auto.offset.reset: Invalid value `by_duration:P` for "
+                "configuration share.auto.offset.reset. The value must be either 'earliest', 'latest' or of the format "
+                "'by_duration:<PnDTnHnMn.nS>'."
             ),
         ),
         (
@@ -177,8 +178,9 @@ def test_durations_that_java_does_not_read(catalog: Catalog, value: str) -> None
         (
             [("leader.replication.throttled.replicas", SET, "x")],
             (
-                "Invalid value [x] for configuration leader.replication.throttled.replicas: leader.replication.throttled.replicas must be the "
-                "literal '*' or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+                "Invalid value [x] for configuration leader.replication.throttled.replicas: leader.replication.throttled.replicas "
+                "must be the literal '*' or a list of replicas in the following format: "
+                "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
             ),
         ),
         (

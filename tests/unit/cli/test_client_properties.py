@@ -149,6 +149,7 @@ def test_a_name_that_is_nearly_right_is_told(tmp_path: Path, capsys: pytest.Capt
     """Others are of clients that do more."""
     read(tmp_path, "ssl.trustore.location=x", "max.poll.records=5")
 
-    assert capsys.readouterr().err.splitlines() == [
-        f"coordinator-server: {tmp_path}/client.properties:1: ssl.trustore.location has no effect: did you mean ssl.truststore.location?"
-    ]
+    assert capsys.readouterr().err == (
+        f"coordinator-server: {tmp_path}/client.properties:1: ssl.trustore.location has no effect: "
+        "did you mean ssl.truststore.location?\n"
+    )

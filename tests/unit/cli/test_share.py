@@ -100,7 +100,10 @@ def test_why_tells_every_change(data: Path, capsys: pytest.CaptureFixture[str]) 
     """And who made it. A snapshot that repeats what is known is no change."""
     assert shown(data, capsys, "why", "workers") == [
         f"{AT[0]}  jobs-0: initialized; starts at offset 10; state epoch 1; leader epoch 0 ({INITIALIZE})",
-        f"{AT[1]}  jobs-0: 10-11 acknowledged after delivery 1; 12-14 came back after delivery 1; 15 rejected after delivery 1 ({WRITE})",
+        (
+            f"{AT[1]}  jobs-0: 10-11 acknowledged after delivery 1; 12-14 came back after delivery 1; "
+            f"15 rejected after delivery 1 ({WRITE})"
+        ),
         f"{AT[2]}  jobs-0: starts at offset 12; leader epoch 5; 12-13 came back after delivery 2 ({WRITE})",
         f"{AT[3]}  jobs-0: 12-13 came back after delivery 3 ({WRITE})",
     ]

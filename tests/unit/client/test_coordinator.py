@@ -423,7 +423,8 @@ async def test_a_server_that_refuses_for_ever_is_not_asked_all_the_time(
 
 @pytest.mark.parametrize(
     "code",
-    [ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.INVALID_GROUP_ID],
+    [ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.GROUP_MAX_SIZE_REACHED,
+     ErrorCode.INVALID_GROUP_ID],
 )  # fmt: skip
 def test_what_no_retry_cures_reaches_the_caller(code: ErrorCode) -> None:
     @in_virtual_time()

@@ -13,9 +13,8 @@ from coordinator_server.config.properties import property_named, property_names
 from tests.support.oracle import facts
 
 UNITS = {
-    "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds", "minutes", "partitions", "protocols",
-    "requests", "share sessions", "topics",
-    "quotas", "records", "seconds", "windows",
+    "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds",
+    "minutes", "partitions", "protocols", "quotas", "records", "requests", "seconds", "share sessions", "topics", "windows",
 }  # fmt: skip
 KAFKA_DEFAULTS: dict[str, str | None] = {fact["name"]: fact["default"] for fact in facts("configs.jsonl")}
 # Kafka has no default in milliseconds; the property in hours has one.

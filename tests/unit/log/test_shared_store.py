@@ -1,4 +1,6 @@
-"""The rules of log/store.py for a store that several nodes share: statements go wrong, a standby takes over, other nodes take shards."""
+"""The rules of log/store.py for a store that several nodes share: statements go wrong, a standby takes over,
+other nodes take shards.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""BulkReplay: which records it reads itself. tests/property/test_bulk_replay.py compares what it reads with the regular decoders."""
+"""BulkReplay: which records it reads itself.
+tests/property/test_bulk_replay.py compares what it reads with the regular decoders.
+"""
 
 from __future__ import annotations
 

@@ -150,7 +150,10 @@ def test_replay_tells_who_and_why(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert out.splitlines() == [
         "__consumer_offsets-7, before offset 5",
         "  group billing: generation 4, consumer/range, members 1",
-        '    since 2025-11-24T16:00:00.000Z: SyncGroup v5 of app at 10.0.0.7 as app-1, because of member-left app-3 "bye", session-timeout app-4',
+        (
+            "    since 2025-11-24T16:00:00.000Z: SyncGroup v5 of app at 10.0.0.7 as app-1, "
+            'because of member-left app-3 "bye", session-timeout app-4'
+        ),
         "    member app-1 (leader) at /127.0.0.1: orders 0",
         "    topic   partition  offset  metadata  changed",
         "    orders  0          17                2025-11-24T16:00:00.000Z OffsetCommit v9 by User:alice of app",

@@ -75,7 +75,10 @@ def test_a_share_group_has_the_same_rows(tmp_path: Path) -> None:
         out, "select member_id, client_id, client_host, topics, rack_id, session_timeout_ms from 'members/**/*.parquet'"
     )
     assert joined == [(name, f"client of {name}", "/10.0.0.7", ["orders"], "rack-1", None) for name in "ab"]
-    query = "select member_id, what, state, member_epoch, len(partitions), len(revoking) from 'reconciliations/**/*.parquet' order by log_offset"
+    query = (
+        "select member_id, what, state, member_epoch, len(partitions), len(revoking)"
+        " from 'reconciliations/**/*.parquet' order by log_offset"
+    )
     assert rows(out, query) == [
         ("a", "target", None, None, 2, 0),
         ("a", "assigned", "Stable", 1, 2, 0),
@@ -110,7 +113,8 @@ def test_steps_of_members_name_topics_that_the_catalog_ever_had(tmp_path: Path) 
 
     found = rows(
         out,
-        "select member_id, what, state, member_epoch, [p.topic || '-' || p.partition || '@' || coalesce(p.epoch, 0) for p in partitions],"
+        "select member_id, what, state, member_epoch,"
+        " [p.topic || '-' || p.partition || '@' || coalesce(p.epoch, 0) for p in partitions],"
         " [p.partition for p in revoking] from 'reconciliations/**/*.parquet' order by log_offset",
     )
 

@@ -14,7 +14,10 @@ from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Pa
 from tests.support.kafka_partition import plain, segment, write_partition
 
 KEY = (b"\0\1key", b"value")
-LOCK = "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX); print('held', flush=True); sys.stdin.read()"
+LOCK = (
+    "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.lockf(file, fcntl.LOCK_EX); print('held', flush=True); "
+    "sys.stdin.read()"
+)
 
 
 def offsets(partition: Partition) -> list[int]:

@@ -209,7 +209,8 @@ def test_a_jvm_that_gives_no_session_is_told(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_reason_of_a_python_worker_is_in_the_line() -> None:
     """Not only that there was one."""
     said = (
-        "Job aborted due to stage failure: Lost task 0.3 (10.0.0.2 executor 1): PythonException: Traceback (most recent call last):\n"
+        "Job aborted due to stage failure: Lost task 0.3 (10.0.0.2 executor 1): PythonException: Traceback (most recent call "
+        "last):\n"
         '  File "worker.py", line 1\n'
         "ModuleNotFoundError: No module named 'coordinator_server'\n\n"
         "\tat org.apache.spark.api.python.BasePythonRunner\n"

@@ -129,7 +129,8 @@ def test_a_user_who_is_removed_meanwhile_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "token",
-    [b"", b"n,,", b"\xff", b"n,,n=alice", b"p=tls-unique,,n=alice,r=x", b"n,a=bob,n=alice,r=x", b"n,,n=a=b,r=x", b"n,,m=1,n=a,r=x", b"n,,n=alice,r="],
+    [b"", b"n,,", b"\xff", b"n,,n=alice", b"p=tls-unique,,n=alice,r=x", b"n,a=bob,n=alice,r=x", b"n,,n=a=b,r=x", b"n,,m=1,n=a,r=x",
+     b"n,,n=alice,r="],
 )  # fmt: skip
 def test_a_first_message_that_is_none_is_refused(token: bytes) -> None:
     with pytest.raises(Refused):

@@ -3,7 +3,7 @@ CoordinatorOperationExceptionHelper.
 
 | error | group operations | OffsetFetch | CreateTopics and its siblings |
 |---|---|---|---|
-| of the table `machine/errors.py` | as it says | but NOT_COORDINATOR for what would be COORDINATOR_NOT_AVAILABLE | NOT_CONTROLLER, to be asked again |
+| of `machine/errors.py` | as it says | but NOT_COORDINATOR for COORDINATOR_NOT_AVAILABLE | NOT_CONTROLLER, to be asked again |
 """
 
 from __future__ import annotations
