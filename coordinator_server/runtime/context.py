@@ -1,7 +1,9 @@
 """The runtime's record of one shard: its state machine, its position in the log, and the responses that wait for durability.
 
     INITIAL ──load──► LOADING ──loaded──► ACTIVE ──unload──► CLOSED
-                         └────failed────► FAILED             (a later epoch starts from a fresh context)
+                         └────failed────► FAILED
+
+A later epoch starts from a fresh context, unless the store says that nobody else owned the shard since this one's epoch.
 
 Offsets of an ACTIVE shard:
 
@@ -119,6 +121,12 @@ class ShardContext(Generic[S]):
     def start_at(self, offset: int) -> None:
         """Set all offsets to ``offset``, up to which the log has been replayed."""
         self.high_watermark = self.flushing_to = self.next_offset = offset
+
+    def report_load(self) -> None:
+        """Tell those who wait for the load what came of it."""
+        callbacks, self.when_loaded = self.when_loaded, []
+        for callback in callbacks:
+            callback(ErrorCode.NONE if self.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
 
     def append(
         self,

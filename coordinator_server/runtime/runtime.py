@@ -343,24 +343,35 @@ class CoordinatorRuntime(Generic[S]):
 
     # Life of a shard
 
-    def load(self, partition: int, epoch: int, when_loaded: Callable[[ErrorCode], None] | None = None) -> None:
+    def load(
+        self,
+        partition: int,
+        epoch: int,
+        when_loaded: Callable[[ErrorCode], None] | None = None,
+        *,
+        ours_since: int | None = None,
+    ) -> None:
         """Become the owner of a partition at ``epoch``, and queue the load of its log.
 
-        The call is ignored if ``epoch`` is not newer than the known one. A shard that is LOADING or ACTIVE only takes the newer
-        epoch, without another load. A FAILED shard is loaded again. ``when_loaded`` is called with the outcome of the load,
-        unless the shard is unloaded before.
+        The call is ignored if ``epoch`` is not newer than the known one. Otherwise the shard is unloaded, if it is known, and
+        loaded again: another owner may have written to its log. ``ours_since`` is the store's word that from that epoch on
+        nobody else has owned the shard: one that is LOADING or ACTIVE since then only takes the newer epoch. ``when_loaded`` is
+        called with the outcome of the load, or of the one that replaces it, unless the shard is unloaded before.
         """
         known = self._contexts.get(partition)
         if self._is_closed or (known is not None and epoch <= known.epoch):
             return
-        if known is not None and known.state is not ShardState.FAILED:
+        waiting = [when_loaded] if when_loaded is not None else []
+        if known is not None and known.state is not ShardState.FAILED and ours_since is not None and known.epoch >= ours_since:
             known.epoch = epoch
-            if when_loaded is not None:
-                if known.state is ShardState.ACTIVE:
-                    when_loaded(ErrorCode.NONE)
-                else:
-                    known.when_loaded.append(when_loaded)
+            known.when_loaded += waiting
+            if known.state is ShardState.ACTIVE:
+                known.report_load()
             return
+        if known is not None:
+            log.info("shard-reloads", shard=str(known.id), epoch=epoch, known_epoch=known.epoch)
+            waiting = known.when_loaded + waiting
+            self.unload(partition)
         shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde, coalesces=self._coalesces)
         services = self._services
         shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
@@ -368,8 +379,7 @@ class CoordinatorRuntime(Generic[S]):
         shard.shard = self._build(partition=partition, registry=shard.registry, services=given)
         shard.on_fenced = partial(self._fenced, shard)
         self._contexts[partition] = shard
-        if when_loaded is not None:
-            shard.when_loaded.append(when_loaded)
+        shard.when_loaded = waiting
         shard.state = ShardState.LOADING
         loader = ShardLoader(services.store, shard)
         # A previous context of this partition may have a submit in progress. Its outcome must be known before the log is read.
@@ -430,9 +440,7 @@ class CoordinatorRuntime(Generic[S]):
             log.debug(
                 "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
             )
-        callbacks, shard.when_loaded = shard.when_loaded, []
-        for callback in callbacks:
-            callback(ErrorCode.NONE if shard.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+        shard.report_load()
         return True
 
     def _fenced(self, shard: ShardContext[S]) -> None:

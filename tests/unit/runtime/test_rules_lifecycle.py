@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.errors import DamagedLog, Fenced
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult
@@ -27,6 +27,15 @@ def written(count: int, per_batch: int = 100) -> MemoryStore:
         toy.put_all([f"{number}-{n}" for n in range(per_batch)])
         toy.flush()
     return toy.store
+
+
+def write_as_another_owner(store: MemoryStore, name: str) -> None:
+    """Another process loads partition 0 at epoch 2, and writes a record."""
+    other = ToyRuntime(store=store)
+    other.load(epoch=2)
+    other.put(name)
+    other.flush()
+    other.runtime.close()
 
 
 def damaged(toy: ToyRuntime) -> ToyRuntime:
@@ -86,11 +95,11 @@ def test_load_reports_progress() -> None:
     assert (seen[0], toy.runtime.records_loaded) == (0, 5000)
 
 
-def test_load_during_load_is_one_load(new: ToyRuntime) -> None:
+def test_load_during_load_is_one_load_if_nobody_owned_the_shard_between(new: ToyRuntime) -> None:
     told: list[ErrorCode] = []
     new.runtime.load(0, 1, told.append)
     new.runtime.load(0, 1, told.append)
-    new.runtime.load(0, 2, told.append)
+    new.runtime.load(0, 2, told.append, ours_since=1)
     new.turn()
 
     assert len(new.shards) == 1
@@ -98,18 +107,37 @@ def test_load_during_load_is_one_load(new: ToyRuntime) -> None:
     assert told == [ErrorCode.NONE] * 2
 
 
-def test_a_newer_epoch_during_a_load_counts_from_then_on(new: ToyRuntime) -> None:
+@pytest.mark.parametrize("ours_since", [None, 1])
+def test_a_newer_epoch_during_a_load_counts_from_then_on(new: ToyRuntime, ours_since: int | None) -> None:
     new.runtime.load(0, 1)
-    new.runtime.load(0, 3)
-    new.turn()
+    new.runtime.load(0, 3, ours_since=ours_since)
+    for _turn in range(2):
+        new.turn()
     new.runtime.unload(0, 2)
 
     assert new.state() is ShardState.ACTIVE
 
 
+def test_a_newer_epoch_during_a_load_begins_it_again() -> None:
+    """What was read may be older than the other owner's last records. Who waits for the first load hears of the second."""
+    toy = ToyRuntime(store=written(50))
+    told: list[ErrorCode] = []
+    toy.runtime.load(0, 1, told.append)
+    toy.turn()
+    write_as_another_owner(toy.store, "late")
+    toy.runtime.load(0, 3, told.append)
+    while toy.state() is ShardState.LOADING:
+        assert not told
+        toy.turn()
+
+    assert (toy.shards[0].life, toy.shards[1].life, told) == ([], ["loaded"], [ErrorCode.NONE] * 2)
+    assert (toy.number("late"), len(toy.shards[1].numbers)) == (1, 5001)
+
+
+@pytest.mark.parametrize("ours_since", [None, 0])
 @pytest.mark.parametrize("epoch", [0, 1])
-def test_a_load_at_an_older_or_equal_epoch_is_ignored(toy: ToyRuntime, epoch: int) -> None:
-    toy.runtime.load(0, epoch)
+def test_a_load_at_an_older_or_equal_epoch_is_ignored(toy: ToyRuntime, epoch: int, ours_since: int | None) -> None:
+    toy.runtime.load(0, epoch, ours_since=ours_since)
     toy.turn()
 
     assert len(toy.shards) == 1
@@ -131,10 +159,54 @@ def test_an_unload_at_a_newer_epoch_or_at_none_counts(toy: ToyRuntime, epoch: in
     assert toy.put("a").error == ErrorCode.NOT_COORDINATOR
 
 
-def test_an_active_shard_takes_a_newer_epoch_over_and_goes_on(toy: ToyRuntime) -> None:
+def test_an_active_shard_loads_again_at_a_newer_epoch(toy: ToyRuntime) -> None:
+    """Another owner may have written between: what this one knows is old, and what it parked is not written."""
+    told: list[ErrorCode] = []
+    toy.put("a")
+    toy.flush()
+    write_as_another_owner(toy.store, "b")
+    parked = toy.put("lost")
+    toy.runtime.load(0, 3, told.append)
+    refused = (parked.error, toy.put("c").error)
+    toy.turn()
+
+    assert refused == (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    assert (toy.shards[0].life, toy.shards[1].life, told) == (["loaded", "unloaded"], ["loaded"], [ErrorCode.NONE])
+    assert (toy.number("a"), toy.number("b"), toy.number("lost")) == (1, 1, None)
+    toy.put("d")
+    toy.turn()
+    assert toy.store.open is not None
+    assert [(append.epoch, append.expected_offset) for append in toy.store.open[0]] == [(3, 2)]
+
+
+def test_a_reload_waits_for_what_the_shard_has_submitted(toy: ToyRuntime) -> None:
+    """Whether it is in the log is not known before. The store's word to the old epoch does not concern the new one."""
+    outcome = toy.put("a")
+    toy.turn()
+    toy.runtime.load(0, 2)
+    toy.turn()
+    assert (outcome.error, toy.state()) == (ErrorCode.NOT_COORDINATOR, ShardState.LOADING)
+
+    toy.store.finish({ShardId(TOPIC, 0): Fenced("epoch 2")})
+    toy.turn()
+    assert (toy.state(), toy.number("a")) == (ShardState.ACTIVE, None)
+
+
+@pytest.mark.parametrize(("ours_since", "shards"), [(4, 1), (3, 1), (5, 2)])
+def test_a_shard_goes_on_at_a_newer_epoch_if_it_is_no_older_than_the_stores_word(ours_since: int, shards: int) -> None:
+    """``ours_since`` 5: somebody owned the shard between its own epoch 4 and 5."""
+    toy = ToyRuntime()
+    toy.load(epoch=4)
+    toy.runtime.load(0, 6, ours_since=ours_since)
+    toy.turn()
+
+    assert (toy.state(), len(toy.shards)) == (ShardState.ACTIVE, shards)
+
+
+def test_an_active_shard_takes_a_newer_epoch_over_and_goes_on_if_nobody_owned_it_between(toy: ToyRuntime) -> None:
     told: list[ErrorCode] = []
     outcome = toy.put("a")
-    toy.runtime.load(0, 5, told.append)
+    toy.runtime.load(0, 5, told.append, ours_since=1)
     toy.turn()
     assert toy.store.open is not None
     assert [append.epoch for append in toy.store.open[0]] == [5]
@@ -268,7 +340,9 @@ def test_after_a_failed_load_a_later_epoch_starts_from_a_fresh_context(new: ToyR
     damaged(new).load()
     assert len(new.shards[0].numbers) == 2
     new.store.damage = None
-    shard = new.load(epoch=2)
+    new.runtime.load(0, 2, ours_since=1)
+    new.turn()
+    shard = new.shards[-1]
 
     assert shard is new.shards[1]
     assert len(shard.numbers) == 2
