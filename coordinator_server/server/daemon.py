@@ -273,7 +273,7 @@ class Daemon:
         outcome: asyncio.Future[R] = asyncio.get_running_loop().create_future()
 
         def refused(error: ErrorCode, message: str | None) -> None:
-            outcome.set_exception(StartError(f"{operation.name}: the topics could not be made: {message or error.name}"))
+            outcome.set_exception(start_refusal(operation.name, error, message))
 
         node = self.parts.node
         node.catalog.write(operation, node.ourselves, request, CallbackReply(outcome.set_result, refused))
@@ -285,3 +285,10 @@ def _check_declared(results: Iterable[tuple[str, int, str | None]]) -> None:
     for name, error, message in results:
         if error != ErrorCode.NONE:
             raise WrongProperties(f"topics: {name}: {message}")
+
+
+def start_refusal(operation: str, error: ErrorCode, message: str | None) -> StartError:
+    """Return the error of a start whose write to the catalog is refused, with what to do if the log refuses it."""
+    if error is ErrorCode.KAFKA_STORAGE_ERROR:
+        message = f"the log takes no records, for the reason in the line log-refuses ({error.name}): mend that, then start again"
+    return StartError(f"{operation}: the topics could not be made: {message or error.name}")
