@@ -15,8 +15,6 @@ from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitReader, PlainCommit
 
-# The first version of OffsetCommit that has topic ids instead of names.
-
 
 class ServedShape(LoggedShape):
     """A shape of commits with cached lookups, valid while its topics do not change."""
@@ -27,7 +25,7 @@ class ServedShape(LoggedShape):
         super().__init__(version)
         # The partition of the group's shard.
         self.partition = -1
-        # For whom all of it was allowed, if an authorizer is configured (``offset_access.py``).
+        # For whom all of it was allowed, if an authorizer is configured (``offset_commit.py``).
         self.allowed_to: object = None
         # The topics of the last successful lookup, or None.
         self._topics_found: list[Topic] | None = None

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from coordinator_server.catalog.alter_configs import ResourceType as Configured
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.guard.access import ApiAccess, Asked, Both, Each, cluster, denial
+from coordinator_server.server.guard.access import ApiAccess, Asked, cluster, denial
+from coordinator_server.server.guard.parts import Both, Each
 from coordinator_server.server.hosting.node import Node
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
-from coordinator_server.server.guard.access import NO_MESSAGES, ApiAccess, Asked, Both, Each, Filtered, Need, Visible, divided
+from coordinator_server.server.guard.access import ApiAccess, Asked, Need
 from coordinator_server.server.guard.authorized_operations import OF_GROUPS
+from coordinator_server.server.guard.parts import NO_MESSAGES, Both, Each, Filtered, Visible, divided
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
@@ -15,13 +15,16 @@ from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.commit_shapes import ServedShape, commit_reader
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
-from coordinator_server.server.apis.offset_access import OFFSET_COMMIT
 from coordinator_server.server.exchange.api_row import ApiRow, ShortWay, Unread
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import ApiAccess, Asked
+from coordinator_server.server.guard.needs import READ_GROUP
+from coordinator_server.server.guard.parts import Each
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import UNITS_PER_US
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
@@ -41,7 +44,6 @@ COMMIT = WriteOperation("commit-offset", GroupShard.commit_offsets)
 COMMIT_PLAIN = WriteOperation("commit-offset", GroupShard.commit_plain)
 US_PER_REFUSED_TOPIC = 10
 TOPICS_PER_STEP = 2_000
-# The first version with topic ids instead of names.
 
 
 def offset_commit(
@@ -113,6 +115,48 @@ def refuse_offset_commit(
     return OffsetCommitResponse(topics=[refused_topic(topic, code) for topic in request.topics])
 
 
+def _topic_name(asked: Asked, topic: OffsetCommitRequestTopic) -> str | None:
+    """Return the name of a topic of a request; None if no topic has its id."""
+    return asked.topic_name(topic.topic_id) if asked.context.api_version >= OFFSETS_BY_TOPIC_ID else topic.name
+
+
+_TOPICS: Final = Each("topics", Operation.READ, ResourceType.TOPIC, _topic_name, "topics")
+
+
+class _Committed:
+    """The topics of an OffsetCommit, whose usual form is a shape that a client repeats."""
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return whether all topics are allowed."""
+        if not isinstance(request, PlainCommit):
+            return _TOPICS.allows_all(asked, request)
+        # An Access is of one principal, and of the entries that hold: a change of them makes new ones.
+        if request.shape.allowed_to is asked.access:
+            return True
+        verdicts, node = asked.access.verdicts(Operation.READ, ResourceType.TOPIC), asked.node
+        by_id = asked.context.api_version >= OFFSETS_BY_TOPIC_ID
+        are_known = True
+        for name, topic_id, _ in request.shape.topics:
+            if by_id:
+                topic = node.topic_by_id(topic_id)
+                if topic is None:
+                    are_known = False
+                    continue
+                name = topic.name
+            if not verdicts[name]:
+                return False
+        # A topic that is not known here yet is refused by the handler, and is asked about again.
+        if are_known:
+            request.shape.allowed_to = asked.access
+        return True
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Take the denied topics out of a request."""
+        if isinstance(request, PlainCommit):
+            request = reply.request = request.spelled_out()
+        return (yield from _TOPICS.divide(asked, request, reply))
+
+
 def unread_commit(request: type[Message]) -> Unread[Any]:
     """Return how a large OffsetCommit or TxnOffsetCommit is denied before its topics are read."""
     return Unread(partial(read_names, request), partial(refuse_unread, request))
@@ -127,7 +171,7 @@ OFFSET_COMMIT_API: ApiRow[OffsetCommitRequest | PlainCommit[ServedShape], Offset
     ShortWay(commit_reader, lambda encode: commit_response_encoder(refusal_encoder(encode))),
     units_per_byte=2,
     unread=unread_commit(OffsetCommitRequest),
-    access=OFFSET_COMMIT,
+    access=ApiAccess((READ_GROUP,), _Committed()),
 )
 
 

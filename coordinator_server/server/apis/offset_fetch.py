@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
 from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.group.shard import GroupShard
@@ -14,12 +16,15 @@ from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.lists import portions_in_steps
-from coordinator_server.server.apis.offset_access import OFFSET_FETCH
 from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.guard.access import ApiAccess, Asked
+from coordinator_server.server.guard.parts import Each
+from coordinator_server.server.guard.topics_of_groups import TopicsOfGroups
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fetch_rows import FetchedOffsets, fetch_response_encoder
 from protocol.fields import ZERO_UUID
@@ -27,6 +32,7 @@ from protocol.first_versions import OFFSETS_BY_TOPIC_ID, SEVERAL_GROUPS
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
@@ -83,6 +89,65 @@ def refuse_fetch_offsets(
     return at_once(_response_in_steps([_failed(group, error, version) for group in _groups_asked(request, version)], version))
 
 
+def _topic_name(asked: Asked, topic: Any) -> str | None:
+    """Return the name of a topic of a request; None if no topic has its id."""
+    name: str = topic.name
+    return asked.topic_name(topic.topic_id) if asked.context.api_version >= OFFSETS_BY_TOPIC_ID else name
+
+
+def _denied(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
+    return _failed_topic(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+
+
+def _denied_of_single(topic: OffsetFetchRequestTopic) -> OffsetFetchResponseTopic:
+    denied = _denied(OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes))
+    return OffsetFetchResponseTopic(topic.name, _of_single(denied.partitions))
+
+
+_GROUPS: Final = Each("groups", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group: group.group_id, "groups")
+_TOPICS: Final = TopicsOfGroups(_topic_name, _denied, attrgetter("name"))
+_TOPICS_OF_SINGLE: Final = TopicsOfGroups(_topic_name, _denied_of_single, attrgetter("name"))
+
+
+class _Fetched:
+    """The groups of an OffsetFetch, and the topics of each: those that it names, or all."""
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return whether everything is named and allowed."""
+        groups = request.groups if asked.context.api_version >= SEVERAL_GROUPS else (request,)
+        group_verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.GROUP)
+        verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
+        for group in groups:
+            if group.topics is None or not group_verdicts[group.group_id]:
+                return False
+            for topic in group.topics:
+                name = _topic_name(asked, topic)
+                if name is not None and not verdicts[name]:
+                    return False
+        return True
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Take denied groups and topics out of the request."""
+        if asked.context.api_version >= SEVERAL_GROUPS:
+            request = yield from _GROUPS.divide(asked, request, reply)
+            if request is None:
+                return None
+            rest = yield from _TOPICS.divide(asked, request, reply)
+        elif asked.allows(Operation.DESCRIBE, ResourceType.GROUP, request.group_id):
+            rest = yield from _TOPICS_OF_SINGLE.divide_group(asked, request, reply)
+        else:
+            reply.fail(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+            return None
+        # The last amendment is applied first.
+        reply.amend(partial(_decoded, asked.context.api_version))
+        return rest
+
+
+def _decoded(version: int, response: OffsetFetchResponse | FetchedOffsets) -> OffsetFetchResponse:
+    """Return an answer with its parts, if it is encoded already."""
+    return response.decoded(version) if isinstance(response, FetchedOffsets) else response
+
+
 OFFSET_FETCH_API: ApiRow[OffsetFetchRequest, OffsetFetchResponse | FetchedOffsets] = ApiRow(
     OffsetFetchRequest,
     OffsetFetchResponse,
@@ -91,7 +156,7 @@ OFFSET_FETCH_API: ApiRow[OffsetFetchRequest, OffsetFetchResponse | FetchedOffset
     Order.READ,
     ShortWay(None, fetch_response_encoder),
     can_read_behind_writes=True,
-    access=OFFSET_FETCH,
+    access=ApiAccess(parts=_Fetched()),
 )
 
 

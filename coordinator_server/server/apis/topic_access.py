@@ -10,23 +10,19 @@ from msgspec.structs import replace
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, in_portions
-from coordinator_server.server.guard.access import (
+from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked, Need, on_cluster
+from coordinator_server.server.guard.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
+from coordinator_server.server.guard.parts import (
     CHECKED_PER_STEP,
     EMPTY_MESSAGES,
-    MESSAGES,
     NO_MESSAGES,
-    ApiAccess,
-    Asked,
     Both,
     Each,
     Filtered,
-    Need,
     Visible,
     divided,
-    on_cluster,
     put_back,
 )
-from coordinator_server.server.guard.authorized_operations import NOT_REQUESTED, OF_CLUSTER, OF_TOPICS
 from coordinator_server.server.hosting.node import Node
 from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode

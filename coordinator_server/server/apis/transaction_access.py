@@ -11,18 +11,8 @@ from msgspec.structs import replace
 from coordinator_server.server.apis.group_access import READ_GROUP
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
-from coordinator_server.server.guard.access import (
-    MESSAGES,
-    NO_MESSAGES,
-    ApiAccess,
-    Asked,
-    Both,
-    Each,
-    Filtered,
-    Need,
-    Visible,
-    on_cluster,
-)
+from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked, Need, on_cluster
+from coordinator_server.server.guard.parts import NO_MESSAGES, Both, Each, Filtered, Visible
 from coordinator_server.topic_names import name_problem
 from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode

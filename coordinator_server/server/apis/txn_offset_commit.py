@@ -23,14 +23,17 @@ from coordinator_server.runtime.producers import Claim
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.lists import portions_in_steps
 from coordinator_server.server.apis.merged import merged
-from coordinator_server.server.apis.offset_access import TXN_OFFSET_COMMIT
 from coordinator_server.server.apis.offset_commit import TOPICS_PER_STEP, refuse_unknown, refused_topic, unread_commit
 from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import ApiAccess
+from coordinator_server.server.guard.needs import READ_GROUP, WRITE_TRANSACTION
+from coordinator_server.server.guard.parts import Each
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_GROUP, FIND_GROUP, GroupInTransaction
 from coordinator_server.server.wire.order import Order
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -193,7 +196,10 @@ TXN_OFFSET_COMMIT_API = ApiRow(
     ShortWay(None, refusal_encoder),
     unread=unread_commit(TxnOffsetCommitRequest),
     touches=lambda request: frozenset((request.transactional_id, request.producer_id, request.group_id)),
-    access=TXN_OFFSET_COMMIT,
+    access=ApiAccess(
+        (WRITE_TRANSACTION, READ_GROUP),
+        Each("topics", Operation.READ, ResourceType.TOPIC, lambda _, topic: topic.name, "topics"),
+    ),
 )
 
 

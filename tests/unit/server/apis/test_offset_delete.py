@@ -11,7 +11,7 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
+from coordinator_server.server.apis.offset_delete import OFFSET_DELETE_API
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_delete import (
     OffsetDeleteRequest,

@@ -15,8 +15,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.apis.deletion import OFFSET_DELETE_API
 from coordinator_server.server.apis.groups import LIST_GROUPS_API
+from coordinator_server.server.apis.offset_delete import OFFSET_DELETE_API
 from coordinator_server.server.exchange.api_row import serve_row
 from coordinator_server.server.exchange.dispatch import Dispatcher
 from coordinator_server.server.exchange.exchange import Exchange
@@ -151,7 +151,7 @@ def test_a_thread_is_in_the_innermost_function_of_ours() -> None:
     is_over.set()
     thread.join()
 
-    assert seen == Seen("OffsetDelete", "coordinator_server.server.apis.deletion._take_unknown")
+    assert seen == Seen("OffsetDelete", "coordinator_server.server.apis.offset_delete._take_unknown")
 
 
 def test_a_thread_that_has_ended_is_in_no_function() -> None:

@@ -1,7 +1,7 @@
-"""DescribeShareGroupOffsets (90), AlterShareGroupOffsets (91), DeleteShareGroupOffsets (92).
+"""DescribeShareGroupOffsets (90).
 
 Where a share group is in its topics is kept by the shards of ``__share_group_state``, a share partition here, the next one there: a
-description asks all of them. An alteration or a deletion is the group's (``group/share/offsets.py``).
+description asks all of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.state_effects import SUMMARIZE_STATES, StatesOfGroup, StateSummary
@@ -18,40 +19,34 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis import offset_access
 from coordinator_server.server.apis.acknowledgements import Pace
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
-from coordinator_server.server.apis.refusals import each_refused, error_only
+from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
+from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked
+from coordinator_server.server.guard.parts import NO_MESSAGES, Each
+from coordinator_server.server.guard.topics_of_groups import TopicsOfGroups
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
-from protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse
-from protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse
 from protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
     DescribeShareGroupOffsetsResponse,
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
 
-ALTER_OFFSETS: Final = WriteOperation("alter-share-group-offsets", GroupShard.alter_share_group_offsets)
-DELETE_OFFSETS: Final = WriteOperation("delete-share-group-offsets", GroupShard.delete_share_group_offsets)
-
-MAX_PARTITIONS: Final = 10_000
-"""The maximum number of partitions or topics that a request alters or deletes: the group's record has all of them."""
-TOO_MANY: Final = f"a request may name up to {MAX_PARTITIONS} partitions"
 PARTITIONS_PER_MESSAGE: Final = 1_000
 MESSAGES_IN_FLIGHT: Final = 16
 NO_OFFSET: Final = -1
 UNEXPECTED: Final = "The server experienced an unexpected error when processing the request."
-INVALID_ID: Final = "The group id is invalid."
 _LOG_END: Final = 0
 """The end offset of every partition of a virtual topic."""
 
@@ -274,6 +269,31 @@ def _describe(
     description.count()
 
 
+def _denied(topic: DescribeShareGroupOffsetsRequestTopic) -> DescribeShareGroupOffsetsResponseTopic:
+    error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    partitions = [
+        DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET, error_code=error, error_message=MESSAGES[error])
+        for index in topic.partitions
+    ]
+    return DescribeShareGroupOffsetsResponseTopic(topic.topic_name, partitions=partitions)
+
+
+class _Access:
+    """The groups of a request, and the topics of each: those that it names, or all."""
+
+    _groups = Each("groups", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group: group.group_id, "groups", NO_MESSAGES)
+    _topics = TopicsOfGroups(lambda _, topic: topic.topic_name, _denied, attrgetter("topic_name"))
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return False: these requests are rare."""
+        return False
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Take denied groups and topics out of the request."""
+        request = yield from self._groups.divide(asked, request, reply)
+        return None if request is None else (yield from self._topics.divide(asked, request, reply))
+
+
 DESCRIBE_SHARE_GROUP_OFFSETS_API = ApiRow(
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsResponse,
@@ -287,53 +307,5 @@ DESCRIBE_SHARE_GROUP_OFFSETS_API = ApiRow(
         errors=OPERATION_ERRORS,
     ),
     Order.ALONE,
-    access=offset_access.DESCRIBE_SHARE_OFFSETS,
-)
-
-
-def alter_share_group_offsets(
-    node: Node,
-    context: RequestContext,
-    request: AlterShareGroupOffsetsRequest,
-    reply: Exchange[AlterShareGroupOffsetsResponse],
-) -> None:
-    """Set start offsets: an operation of the group's shard."""
-    if not request.group_id:
-        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID, INVALID_ID)
-    if sum([len(topic.partitions) for topic in request.topics]) + len(request.topics) > MAX_PARTITIONS:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, TOO_MANY)
-    node.groups.write(node.partition_of(request.group_id), ALTER_OFFSETS, context, request, reply)
-
-
-ALTER_SHARE_GROUP_OFFSETS_API = ApiRow(
-    AlterShareGroupOffsetsRequest,
-    AlterShareGroupOffsetsResponse,
-    alter_share_group_offsets,
-    error_only(AlterShareGroupOffsetsResponse, OPERATION_ERRORS),
-    Order.ALONE,
-    access=offset_access.ALTER_SHARE_OFFSETS,
-)
-
-
-def delete_share_group_offsets(
-    node: Node,
-    context: RequestContext,
-    request: DeleteShareGroupOffsetsRequest,
-    reply: Exchange[DeleteShareGroupOffsetsResponse],
-) -> None:
-    """Delete the offsets of topics: an operation of the group's shard."""
-    if not request.group_id:
-        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID, INVALID_ID)
-    if len(request.topics) > MAX_PARTITIONS:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, TOO_MANY)
-    node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, reply)
-
-
-DELETE_SHARE_GROUP_OFFSETS_API = ApiRow(
-    DeleteShareGroupOffsetsRequest,
-    DeleteShareGroupOffsetsResponse,
-    delete_share_group_offsets,
-    error_only(DeleteShareGroupOffsetsResponse, OPERATION_ERRORS),
-    Order.ALONE,
-    access=offset_access.DELETE_SHARE_OFFSETS,
+    access=ApiAccess(parts=_Access()),
 )
