@@ -58,8 +58,10 @@ def run(options: argparse.Namespace) -> int:
         taken = take_backup(data_dir, target, meta, moment, with_history=not options.state_only)
     except CannotRun as error:
         return complain(error, 2)
-    except (PipelineError, OSError) as error:
+    except PipelineError as error:
         return complain(error, 1)
+    except OSError as error:
+        return complain(PipelineError(f"the backup to {target} is not complete: {error}; run it again"), 1)
     if options.json:
         say_json(taken)
     else:

@@ -59,7 +59,7 @@ def _why(options: argparse.Namespace) -> None:
     all_events = merge(events(shard, ledger, end), refused, key=attrgetter("at_ms"))
     found = (each for each in all_events if is_chosen(options, each.at_ms))
     shown_events = newest(options, found if options.each else in_runs(found))
-    if not ledger.has_events and not refused and not options.follow and options.output == "text":
+    if not ledger.has_events and not refused and not options.follow:
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
     if options.follow and options.output == "json":
         options.output = "jsonl"
@@ -73,7 +73,7 @@ def _why(options: argparse.Namespace) -> None:
 
 def _at(options: argparse.Namespace) -> None:
     [then] = _groups_at(options, options.time)
-    if then.group is None and not options.json:
+    if then.group is None:
         raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}")
     if then.lost_to:
         note(f"records of {then.shard} before offset {then.lost_to} were not salvaged: what they changed is not in this answer")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
@@ -19,13 +19,25 @@ from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
 def show_owners(options: argparse.Namespace, shard: JobShard, names: TopicNames, end: int) -> None:
     """Print who had which partition in a period. Raises PipelineError."""
     until_ms = round(time.time() * 1000) if options.until is None else options.until
-    found = list(_with_gaps(_wanted(owners_of(shard, options.group, names, end), options.topic), options, until_ms))
+    owned = owners_of(shard, options.group, names, end)
+    _check_topics(options, {each.topic for each in owned})
+    found = list(_with_gaps(_wanted(owned, options.topic), options, until_ms))
     if not found:
         raise PipelineError(f"no partition of group {options.group} had an owner then: --topic orders:3 names one all the same")
     print_answer(
         options.output,
         Answer([{"group": options.group, **_row(each, until_ms)} for each in found], notes=list(_without_owner(found, until_ms))),
     )
+
+
+def _check_topics(options: argparse.Namespace, owned: Collection[str]) -> None:
+    """Raise PipelineError for a named topic of which the group never had a partition: its name may be mistaken."""
+    others = sorted({one.topic for one in options.topic} - {*owned})
+    if others and owned:
+        had = ", ".join(sorted(owned))
+        raise PipelineError(
+            f"no partition of {', '.join(others)} ever had an owner in group {options.group}: it had those of {had}"
+        )
 
 
 def _wanted(found: Iterable[Ownership], topics: Sequence[Topics]) -> Iterator[Ownership]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from coordinator_server.cli.output import counted, note, say, say_json
@@ -54,8 +54,11 @@ def newest(options: argparse.Namespace, events: Iterable[T]) -> list[T]:
     return list(kept)
 
 
-def print_events(options: argparse.Namespace, events: Iterable[T], line_of: Callable[[T], str]) -> None:
+def print_events(options: argparse.Namespace, events: Sequence[T], line_of: Callable[[T], str]) -> None:
     """Print events in the chosen form."""
+    is_limited = options.since is not None or options.until is not None
+    if not events and is_limited and not getattr(options, "follow", False):
+        note("nothing in the log happened in this period")
     if options.output == "json":
         say_json(list(events))
     elif options.output == "jsonl":

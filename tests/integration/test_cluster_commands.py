@@ -258,10 +258,11 @@ def test_lines_of_json_are_one_row_each(ask: Command, client: Client) -> None:
 
 
 def test_a_server_that_is_not_there_is_exit_code_1_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["groups", "list", "--bootstrap", f"127.0.0.1:{free_port()}"]) == 1
+    address = f"127.0.0.1:{free_port()}"
+    assert main(["groups", "list", "--bootstrap", address]) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert "could not be reached" in err
+    assert f"{address} could not be reached: Connection refused; is a server running there?\n" in err
 
 
 @pytest.mark.parametrize("words", [["--bootstrap", "nowhere:port"], ["--command-config", "/does/not/exist.properties"]])

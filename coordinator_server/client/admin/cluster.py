@@ -122,7 +122,8 @@ class Cluster:
             for answer in answers:
                 for code in codes_of(answer):
                     if code in _MOVED:
-                        raise refusal("the request to the coordinator", known_code(code))
+                        failed = refusal("the request to the coordinator", known_code(code))
+                        raise type(failed)(f"{failed}: it loads, moves, or cannot write to its log", failed.code)
             return [(node_id, answer) for (node_id, _), answer in zip(asked, answers, strict=True)]
 
         answers = []

@@ -105,6 +105,8 @@ def test_groups_why_shows_the_events_of_a_time_range(data: Path, capsys: pytest.
     assert shown(data, capsys, "why", "g", "--until", BETWEEN, "--limit", "0")[-1] == f"{BEGUN}  committed orders-1 none → 6"
     assert shown(data, capsys, "why", "g", "--since", BETWEEN)[0] == f"{ENDED}  committed orders-0 5 → 50"
     assert shown(data, capsys, "why", "g", "--since", "2029-01-01") == []
+    main(["groups", "why", "g", "--since", "2029-01-01", "--data-dir", str(data)])
+    assert capsys.readouterr().err == "coordinator-server: nothing in the log happened in this period\n"
     assert main(["groups", "why", "g", "--limit", "2", "--data-dir", str(data)]) == 0
     printed = capsys.readouterr()
     assert printed.out.count("\n") == 2
@@ -151,9 +153,10 @@ def test_a_group_at_a_moment(data: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_groups_at_says_that_a_group_did_not_exist(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON has a null for it."""
-    assert "group g did not exist at 2001-01-01T00:00:00.000Z" in refused(data, capsys, "at", "g", "2001-01-01")
-    assert json.loads("".join(shown(data, capsys, "at", "g", "2001-01-01", "--json")))["group"] is None
+    """The form of the answer does not change the exit code."""
+    for form in ((), ("--json",), ("-o", "jsonl")):
+        told = refused(data, capsys, "at", "g", "2001-01-01", *form)
+        assert "group g did not exist at 2001-01-01T00:00:00.000Z" in told
     problem = refused(data, capsys, "restore", "g", "--at", "2001-01-01")
     assert "group g did not exist at 2001-01-01T00:00:00.000Z: nothing to restore" in problem
 
@@ -388,4 +391,6 @@ def test_who_owned_a_partition_and_for_how_long_nobody_did(tmp_path: Path, capsy
     ]
     assert "orders-7 never had an owner" in refused(tmp_path, capsys, "owners", "g", "--topic", "orders:7")
     assert "does not mention group nobody" in refused(tmp_path, capsys, "owners", "nobody")
-    assert refused(tmp_path, capsys, "owners", "g", "--topic", "other")
+    for mistaken in ("other", "other:1"):
+        told = refused(tmp_path, capsys, "owners", "g", "--topic", mistaken, *period)
+        assert "no partition of other ever had an owner in group g: it had those of orders" in told

@@ -18,6 +18,7 @@ from coordinator_server.client import (
     TimedOut,
     Unavailable,
 )
+from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import Environment
 from coordinator_server.client.network import GroupLink, Network
@@ -261,6 +262,24 @@ def test_a_coordinator_that_is_forgotten_is_asked_nothing() -> None:
 
         assert len(server.asked(HeartbeatRequest)) == 1
         assert not server.connections
+
+    run_virtual(play())
+
+
+def test_a_coordinator_that_does_not_serve_is_said_with_its_causes() -> None:
+    """As on a full disk: the error's name alone does not say what to look at."""
+
+    async def play() -> None:
+        server = ScriptedCoordinator()
+        settings = ConnectionSettings("coordinator:9092", api_timeout_s=0.5)
+        refused = HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+        server.script[HeartbeatRequest] += [refused] * 50
+        async with Cluster(settings, server.environment) as cluster:
+            with pytest.raises(
+                Unavailable, match="failed: NOT_COORDINATOR: it loads, moves, or cannot write to its log"
+            ) as failed:
+                await cluster.ask_coordinator("g", HeartbeatRequest("g"), HeartbeatResponse, lambda answer: [answer.error_code])
+        assert failed.value.code is ErrorCode.NOT_COORDINATOR
 
     run_virtual(play())
 

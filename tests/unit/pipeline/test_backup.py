@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.cli import main
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.storage import LOCAL, LocalStorage
@@ -142,6 +144,22 @@ def test_the_last_backup_is_valid_until_the_next_is(data_dir: Path, tmp_path: Pa
             break
     assert kills > 1
     assert check_backup(target).taken_ms == 2
+
+
+def test_a_disk_without_room_is_named(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The system's words alone do not say which disk."""
+
+    def full(*_arguments: object, **_options: object) -> Taken:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write(data_dir, SHARD, 1)
+    monkeypatch.setattr("coordinator_server.cli.backup.take_backup", full)
+
+    assert main(["backup", "--data-dir", str(data_dir), "--to", str(tmp_path / "backup")]) == 1
+    told = f"the backup to {tmp_path}/backup is not complete: [Errno 28] No space left on device; run it again"
+    assert capsys.readouterr().err == f"coordinator-server: {told}\n"
 
 
 @pytest.mark.parametrize("kills", range(4))
