@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
-from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS
+from coordinator_server.server.apis.described_groups import DESCRIBES_MEMBERS, GroupDescription, describing, refusing
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.wire.order import Order
 from protocol.messages.consumer_group_describe import (
@@ -23,5 +22,5 @@ CONSUMER_GROUP_DESCRIBE_API = ApiRow(
     describing(_DESCRIPTION),
     refusing(_DESCRIPTION),
     Order.READ,
-    access=DESCRIBE_MEMBERS,
+    access=DESCRIBES_MEMBERS,
 )

@@ -7,10 +7,12 @@ from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.group_access import HEARTBEAT
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import ApiAccess
+from coordinator_server.server.guard.needs import READ_GROUP
+from coordinator_server.server.guard.subscribed_topics import SubscribedTopics
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import HEARTBEAT_UNITS
@@ -37,5 +39,5 @@ CONSUMER_GROUP_HEARTBEAT_API = ApiRow(
     consumer_group_heartbeat,
     error_only(ConsumerGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
-    access=HEARTBEAT,
+    access=ApiAccess((READ_GROUP,), SubscribedTopics(), has_message=False),
 )

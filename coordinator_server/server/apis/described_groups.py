@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from coordinator_server.group.common.described import UNITS_PER_MEMBER
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
@@ -12,12 +14,16 @@ from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.exchange.api_row import Handler, Refusal
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
-from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.guard.access import ApiAccess, Asked
+from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS, with_group_operations
+from coordinator_server.server.guard.parts import NO_MESSAGES, Both, Each, Filtered
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.quantum import QUANTUM
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 UNITS_PER_GROUP: Final = 4
+_HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
 
 
 class Undescribed(Protocol):
@@ -113,3 +119,32 @@ def _undescribed(description: GroupDescription, group_id: str, error: ErrorCode,
     """Return the refusal of a group. Only of an unknown group the answer has a message, as in Kafka."""
     said = message if error == ErrorCode.GROUP_ID_NOT_FOUND else None
     return description.described_group(operation_error(error), said, group_id)
+
+
+def _with_hidden(asked: Asked, request: Any, response: Any) -> Any:
+    """Refuse groups with topics that the principal may not describe."""
+    verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
+
+    def shown(group: Any) -> Any:
+        if all(verdicts[name] for name in _topics_of(group)):
+            return group
+        return type(group)(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, group.group_id)
+
+    return replace(response, groups=[shown(group) for group in with_group_operations(asked, request, response).groups])
+
+
+def _topics_of(group: Any) -> Iterator[str]:
+    for member in group.members:
+        for assignment in (member.assignment, getattr(member, "target_assignment", None)):
+            if assignment is not None:
+                for topic in assignment.topic_partitions:
+                    yield topic.topic_name
+
+
+DESCRIBES_MEMBERS: Final[ApiAccess[Any]] = ApiAccess(
+    parts=Both(
+        Each("group_ids", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group_id: group_id, "groups", NO_MESSAGES),
+        Filtered(_with_hidden),
+    )
+)
+"""The topics that the members of a described group have must be visible, too."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 from coordinator_server.group.describe import GroupFilter
@@ -11,16 +12,19 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.gather import Refused
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.group_access import DESCRIBE_GROUPS, LIST_GROUPS, READS_GROUP
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, in_portions
-from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS
+from coordinator_server.server.guard.access import ApiAccess
+from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS, with_group_operations
+from coordinator_server.server.guard.needs import READ_GROUP
+from coordinator_server.server.guard.parts import NO_MESSAGES, Both, Each, Filtered, Visible
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import UNITS_PER_US
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -56,7 +60,9 @@ def refuse_join_group(
     return JoinGroupResponse(error_code=operation_error(error), generation_id=UNKNOWN_GENERATION, protocol_name=protocol_name)
 
 
-JOIN_GROUP_API = ApiRow(JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE, access=READS_GROUP)
+JOIN_GROUP_API = ApiRow(
+    JoinGroupRequest, JoinGroupResponse, join_group, refuse_join_group, Order.ALONE, access=ApiAccess((READ_GROUP,))
+)
 
 
 def sync_group(node: Node, context: RequestContext, request: SyncGroupRequest, reply: Exchange[SyncGroupResponse]) -> None:
@@ -69,7 +75,7 @@ SYNC_GROUP_API = ApiRow(
     sync_group,
     error_only(SyncGroupResponse, OPERATION_ERRORS),
     Order.ALONE,
-    access=READS_GROUP,
+    access=ApiAccess((READ_GROUP,)),
 )
 
 
@@ -88,7 +94,9 @@ def refuse_heartbeat(
     return HeartbeatResponse(error_code=operation_error(error))
 
 
-HEARTBEAT_API = ApiRow(HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE, access=READS_GROUP)
+HEARTBEAT_API = ApiRow(
+    HeartbeatRequest, HeartbeatResponse, heartbeat, refuse_heartbeat, Order.WRITE, access=ApiAccess((READ_GROUP,))
+)
 
 
 def leave_group(node: Node, context: RequestContext, request: LeaveGroupRequest, reply: Exchange[LeaveGroupResponse]) -> None:
@@ -103,7 +111,7 @@ LEAVE_GROUP_API = ApiRow(
     Order.WRITE,
     # Kafka would let it wait for its own JoinGroup, and keep the member until its session ends.
     overtakes=frozenset({"JoinGroup", "SyncGroup"}),
-    access=READS_GROUP,
+    access=ApiAccess((READ_GROUP,)),
 )
 
 
@@ -134,7 +142,12 @@ DESCRIBE_GROUPS_API = ApiRow(
     describe_groups,
     refuse_describe_groups,
     Order.READ,
-    access=DESCRIBE_GROUPS,
+    access=ApiAccess(
+        parts=Both(
+            Each("groups", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group_id: group_id, "groups", NO_MESSAGES),
+            Filtered(with_group_operations),
+        )
+    ),
 )
 
 
@@ -172,7 +185,7 @@ LIST_GROUPS_API = ApiRow(
     list_groups,
     error_only(ListGroupsResponse, OPERATION_ERRORS),
     Order.READ,
-    access=LIST_GROUPS,
+    access=ApiAccess(parts=Visible("groups", ResourceType.GROUP, attrgetter("group_id"), unless=Operation.DESCRIBE)),
 )
 
 

@@ -15,15 +15,17 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer, RequestContext, TransactionResult
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.producers import EndOfTransaction
-from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.guard.access import ApiAccess, Asked, on_cluster
+from coordinator_server.server.guard.parts import Conditional, Each
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import UNITS_PER_US
 from coordinator_server.topic_names import name_problem
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -113,13 +115,21 @@ def refuse_write_txn_markers(
     return _response(found)
 
 
+def _marker_denial(asked: Asked, request: WriteTxnMarkersRequest) -> ErrorCode | None:
+    """Administrators end transactions that hang; brokers send markers."""
+    if asked.access.allows(Operation.ALTER, ResourceType.CLUSTER):
+        return None
+    need = on_cluster(Operation.CLUSTER_ACTION)
+    return None if need.is_met(asked, request) else need.error
+
+
 WRITE_TXN_MARKERS_API = ApiRow(
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
     write_txn_markers,
     refuse_write_txn_markers,
     Order.ALONE,
-    access=transaction_access.WRITE_MARKERS,
+    access=ApiAccess(parts=Conditional(_marker_denial)),
 )
 
 
@@ -207,13 +217,17 @@ def refuse_describe_producers(
     return DescribeProducersResponse(topics=[_refused(topic, error, message) for topic in request.topics])
 
 
+def _valid_name(_: Asked, topic: TopicRequest) -> str | None:
+    return None if name_problem(topic.name) else topic.name
+
+
 DESCRIBE_PRODUCERS_API = ApiRow(
     DescribeProducersRequest,
     DescribeProducersResponse,
     describe_producers,
     refuse_describe_producers,
     Order.READ,
-    access=transaction_access.DESCRIBE_PRODUCERS,
+    access=ApiAccess(parts=Each("topics", Operation.READ, ResourceType.TOPIC, _valid_name, "topics")),
 )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
-from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
-from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.guard.access import ApiAccess, verdicts_for
+from coordinator_server.server.guard.needs import READ_GROUP
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.share_sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey, ShareSession
 from coordinator_server.server.wire.order import Order
@@ -86,5 +86,5 @@ SHARE_ACKNOWLEDGE_API = ApiRow(
     refuse_share_acknowledge,
     Order.ALONE,
     touches=_touches,
-    access=SHARES,
+    access=ApiAccess((READ_GROUP,), in_handler=((Operation.READ, ResourceType.TOPIC),)),
 )

@@ -22,12 +22,12 @@ from coordinator_server.server.apis.acknowledgements import (
     acknowledge,
     have_acknowledgements,
 )
-from coordinator_server.server.apis.group_access import SHARES
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
-from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.guard.access import ApiAccess, verdicts_for
+from coordinator_server.server.guard.needs import READ_GROUP
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.share_sessions import (
     FINAL_EPOCH,
@@ -293,5 +293,11 @@ def _touches(request: ShareFetchRequest) -> Touched:
 
 
 SHARE_FETCH_API = ApiRow(
-    ShareFetchRequest, ShareFetchResponse, share_fetch, refuse_share_fetch, Order.ALONE, touches=_touches, access=SHARES
+    ShareFetchRequest,
+    ShareFetchResponse,
+    share_fetch,
+    refuse_share_fetch,
+    Order.ALONE,
+    touches=_touches,
+    access=ApiAccess((READ_GROUP,), in_handler=((Operation.READ, ResourceType.TOPIC),)),
 )

@@ -9,11 +9,13 @@ from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis.described_groups import GroupDescription, describing, refusing
-from coordinator_server.server.apis.group_access import DESCRIBE_MEMBERS, HEARTBEAT
+from coordinator_server.server.apis.described_groups import DESCRIBES_MEMBERS, GroupDescription, describing, refusing
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import ApiAccess
+from coordinator_server.server.guard.needs import READ_GROUP
+from coordinator_server.server.guard.subscribed_topics import SubscribedTopics
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import HEARTBEAT_UNITS
@@ -42,7 +44,7 @@ SHARE_GROUP_HEARTBEAT_API = ApiRow(
     share_group_heartbeat,
     error_only(ShareGroupHeartbeatResponse, OPERATION_ERRORS),
     Order.WRITE,
-    access=HEARTBEAT,
+    access=ApiAccess((READ_GROUP,), SubscribedTopics(), has_message=False),
 )
 SHARE_GROUP_DESCRIBE_API = ApiRow(
     ShareGroupDescribeRequest,
@@ -50,5 +52,5 @@ SHARE_GROUP_DESCRIBE_API = ApiRow(
     describing(_DESCRIPTION),
     refusing(_DESCRIPTION),
     Order.READ,
-    access=DESCRIBE_MEMBERS,
+    access=DESCRIBES_MEMBERS,
 )

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Final
 
 from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
-from coordinator_server.server.guard.access import verdicts_for
+from coordinator_server.server.guard.access import ApiAccess, Asked, Need, on_cluster, verdicts_for
+from coordinator_server.server.guard.parts import Conditional
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_PARTITIONS, MISSING_PARTITIONS
 from coordinator_server.server.wire.order import Order
@@ -219,6 +220,15 @@ def refuse_add_partitions_to_txn(
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_all(request.v3_and_below_topics, code))
 
 
+def _denial(asked: Asked, request: AddPartitionsToTxnRequest) -> ErrorCode | None:
+    """Brokers have a form of their own. The handler checks the topics of a client's request: one that is denied refuses all."""
+    if asked.context.api_version >= PARTITIONS_OF_BROKERS:
+        need = on_cluster(Operation.CLUSTER_ACTION)
+    else:
+        need = Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, attrgetter("v3_and_below_transactional_id"))
+    return None if need.is_met(asked, request) else need.error
+
+
 ADD_PARTITIONS_TO_TXN_API = ApiRow(
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -226,5 +236,5 @@ ADD_PARTITIONS_TO_TXN_API = ApiRow(
     refuse_add_partitions_to_txn,
     Order.ALONE,
     touches=_touched,
-    access=transaction_access.ADD_PARTITIONS,
+    access=ApiAccess(parts=Conditional(_denial), in_handler=((Operation.WRITE, ResourceType.TOPIC),)),
 )

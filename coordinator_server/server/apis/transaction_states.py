@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final
+
+from msgspec.structs import replace
 
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.expressions import Expression, ExpressionError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.apis.transactions import shard_of
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Beside, Exchange
 from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.guard.access import ApiAccess, Asked
+from coordinator_server.server.guard.parts import NO_MESSAGES, Both, Each, Filtered, Visible
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.transaction.describe import TransactionFilter, described
 from coordinator_server.transaction.shard import TransactionShard
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
 from protocol.messages.describe_transactions import TransactionState as DescribedTransaction
@@ -59,13 +64,38 @@ def refuse_describe_transactions(
     return DescribeTransactionsResponse(transaction_states=[_undescribed(each, error) for each in request.transactional_ids])
 
 
+def _with_visible_topics(
+    asked: Asked, request: DescribeTransactionsRequest, response: DescribeTransactionsResponse
+) -> DescribeTransactionsResponse:
+    verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
+    return replace(
+        response,
+        transaction_states=[
+            replace(state, topics=[topic for topic in state.topics if verdicts[topic.topic]])
+            for state in response.transaction_states
+        ],
+    )
+
+
 DESCRIBE_TRANSACTIONS_API = ApiRow(
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
     describe_transactions,
     refuse_describe_transactions,
     Order.READ,
-    access=transaction_access.DESCRIBE_TRANSACTIONS,
+    access=ApiAccess(
+        parts=Both(
+            Each(
+                "transactional_ids",
+                Operation.DESCRIBE,
+                ResourceType.TRANSACTIONAL_ID,
+                lambda _, transactional_id: transactional_id,
+                "transaction_states",
+                NO_MESSAGES,
+            ),
+            Filtered(_with_visible_topics),
+        )
+    ),
 )
 
 
@@ -95,7 +125,7 @@ LIST_TRANSACTIONS_API = ApiRow(
     list_transactions,
     error_only(ListTransactionsResponse, OPERATION_ERRORS),
     Order.READ,
-    access=transaction_access.LIST_TRANSACTIONS,
+    access=ApiAccess(parts=Visible("transaction_states", ResourceType.TRANSACTIONAL_ID, attrgetter("transactional_id"))),
 )
 
 

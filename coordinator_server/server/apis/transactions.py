@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from coordinator_server.kinds import GROUPS
@@ -10,13 +11,16 @@ from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis import transaction_access
 from coordinator_server.server.exchange.api_row import ApiRow, Refusal, Touched
 from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.guard.access import ApiAccess, Asked, Need
+from coordinator_server.server.guard.needs import READ_GROUP, WRITE_TRANSACTION
+from coordinator_server.server.guard.parts import Conditional
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.transaction_messages import ADD_PARTITIONS
 from coordinator_server.server.wire.order import Order
 from coordinator_server.transaction.shard import PartitionsRequest, TransactionShard
+from protocol.acl_codes import CLUSTER_NAME, Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
@@ -26,6 +30,8 @@ R = TypeVar("R")
 
 INIT_PRODUCER_ID: Final = WriteOperation("init-producer-id", TransactionShard.init_producer_id)
 END_TRANSACTION: Final = WriteOperation("end-transaction", TransactionShard.end_transaction)
+
+_TWO_PHASE_COMMIT: Final = Need(Operation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, attrgetter("transactional_id"))
 
 NONE: Final = -1
 """In place of a producer id or an epoch."""
@@ -100,6 +106,20 @@ def _init(node: Node, context: RequestContext, request: InitProducerIdRequest, r
         reply.complete(InitProducerIdResponse(producer_id=taken, producer_epoch=0))
 
 
+def _new_producer_denial(asked: Asked, request: InitProducerIdRequest) -> ErrorCode | None:
+    """A transactional id needs rights of its own; an idempotent producer needs the right to write at all."""
+    if request.transactional_id is not None:
+        needs = (WRITE_TRANSACTION, _TWO_PHASE_COMMIT) if request.enable2_pc else (WRITE_TRANSACTION,)
+        return next((need.error for need in needs if not need.is_met(asked, request)), None)
+    access = asked.access
+    if access.allows(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER):
+        return None
+    if access.allows_any(Operation.WRITE, ResourceType.TOPIC):
+        return None
+    asked.report(asked.context, Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, (CLUSTER_NAME,))
+    return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
 INIT_PRODUCER_ID_API = ApiRow(
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -107,7 +127,7 @@ INIT_PRODUCER_ID_API = ApiRow(
     _refusal(InitProducerIdResponse, INIT_FIRST_FENCED, producer_id=NONE, producer_epoch=NONE),
     Order.ALONE,
     touches=_touched_by_init,
-    access=transaction_access.INIT_PRODUCER_ID,
+    access=ApiAccess(parts=Conditional(_new_producer_denial)),
 )
 
 
@@ -131,7 +151,7 @@ ADD_OFFSETS_TO_TXN_API = ApiRow(
     _refusal(AddOffsetsToTxnResponse, FIRST_FENCED),
     Order.ALONE,
     touches=touched,
-    access=transaction_access.ADD_OFFSETS,
+    access=ApiAccess((WRITE_TRANSACTION, READ_GROUP)),
 )
 
 
@@ -146,5 +166,5 @@ END_TXN_API = ApiRow(
     _refusal(EndTxnResponse, FIRST_FENCED),
     Order.ALONE,
     touches=touched,
-    access=transaction_access.WRITES_TRANSACTION,
+    access=ApiAccess((WRITE_TRANSACTION,)),
 )

@@ -1,14 +1,15 @@
 """The operations that resources have, as bit fields (Kafka's ``AclEntry.supportedOperations``).
 
 Handlers put all of them into responses with authorized operations. Where an authorizer is configured,
-``access.py`` leaves those that the principal may do.
+the functions here leave those that the principal may do.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from protocol.acl_codes import Operation
+from coordinator_server.server.guard.access import Asked
+from protocol.acl_codes import Operation, ResourceType
 
 OF_TOPICS: Final = (
     Operation.READ,
@@ -47,3 +48,11 @@ def _bits(operations: tuple[Operation, ...]) -> int:
 TOPIC_OPERATIONS: Final = _bits(OF_TOPICS)
 GROUP_OPERATIONS: Final = _bits(OF_GROUPS)
 CLUSTER_OPERATIONS: Final = _bits(OF_CLUSTER)
+
+
+def with_group_operations(asked: Asked, request: Any, response: Any) -> Any:
+    """Set the operations that the principal may do on each described group."""
+    for group in response.groups:
+        if group.authorized_operations >= 0:
+            group.authorized_operations = asked.access.allowed_bits(OF_GROUPS, ResourceType.GROUP, group.group_id)
+    return response

@@ -1,0 +1,33 @@
+"""The topics of heartbeats of the newer protocols: ConsumerGroupHeartbeat and ShareGroupHeartbeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import Asked
+from coordinator_server.server.guard.parts import divided
+from protocol.acl_codes import Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+
+class SubscribedTopics:
+    """The topics to which a member of a newer protocol subscribes: it must be allowed to describe each."""
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return whether all names are allowed. Nearly every heartbeat has none."""
+        names = request.subscribed_topic_names
+        if not names:
+            return True
+        verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
+        return all(verdicts[name] for name in names)
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Refuse the request for any denied topic."""
+        names = request.subscribed_topic_names or ()
+        _, denied = yield from divided(asked, names, Operation.DESCRIBE, ResourceType.TOPIC, lambda name: name)
+        if not denied:
+            return request
+        reply.fail(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        return None
