@@ -25,9 +25,9 @@ from protocol.messages.consumer_group_heartbeat import (
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from tests.support.asking import coordinator, make_topic
 from tests.support.client import Client, M, framed, request_header
 from tests.support.members import subscription
+from tests.support.simple_requests import coordinator, make_topic
 
 RETRY_AFTER_S: Final = 0.05
 CONNECTS_AT_ONCE: Final = 100

@@ -21,9 +21,9 @@ import uvloop
 from bench.crowd import LIVES, begin, connect, heartbeat, make_crowd_topic
 from bench.load import Measured, Requests, blast, compiled, plan_of
 from bench.targets import Address, kafka_process, this_server
-from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.processes import cpu_s, descendants
+from tests.support.simple_requests import coordinator
 
 SETTLES_WITHIN_S: Final = 300
 # Until all connections are open, and before the processor time is read a second time.

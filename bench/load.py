@@ -26,11 +26,11 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitReq
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
 from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
-from tests.support.asking import coordinator, make_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import Member, join_all
 from tests.support.server import ROOT
+from tests.support.simple_requests import coordinator, make_topic, topic_of
 
 TOPIC = "load"
 PARTITIONS = 100

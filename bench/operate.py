@@ -41,12 +41,12 @@ from bench.targets import BUILD, Address
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
-from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.cluster_commands import join_consumer
 from tests.support.control import ask_control
 from tests.support.eventually import eventually
 from tests.support.server import READY, ROOT
+from tests.support.simple_requests import coordinator
 
 TOPIC: Final = "orders"
 PARTITIONS: Final = 6

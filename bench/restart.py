@@ -42,10 +42,10 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
-from tests.support.asking import make_topic
 from tests.support.client import Client, framed, request_header
 from tests.support.processes import cpu_s, kilobytes, status
 from tests.support.server import ROOT, Server
+from tests.support.simple_requests import make_topic
 
 TOPIC = "orders"
 COMMIT_VERSION, FETCH_VERSION = 8, 8

@@ -32,10 +32,10 @@ from protocol.messages.read_share_group_state import (
     ReadShareGroupStateResponse,
     ReadStateData,
 )
-from tests.support.asking import topic_of
 from tests.support.client import Client
 from tests.support.processes import cpu_s, kilobytes, status
 from tests.support.server import ROOT, Server
+from tests.support.simple_requests import topic_of
 
 TOPIC = "load"
 SAMPLE = 500

@@ -22,10 +22,10 @@ from protocol.fields import Message
 from protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from tests.support.asking import OF_TRANSACTIONS, coordinator
 from tests.support.client import Client
 from tests.support.processes import cpu_s
 from tests.support.server import Server
+from tests.support.simple_requests import OF_TRANSACTIONS, coordinator
 
 WINDOW = 100
 IDS_PER_REQUEST = 1000

@@ -25,9 +25,9 @@ from bench.rebalance import settle
 from bench.targets import Address, Daemon, this_server
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
-from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.processes import descendants, kilobytes, status
+from tests.support.simple_requests import coordinator
 
 CONNECTIONS = 200
 TURN_S = 10

@@ -30,10 +30,10 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from tests.support.asking import coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
+from tests.support.simple_requests import coordinator, make_topic
 
 SHAPES: Final = {"1x1": (1, 1), "200x1": (200, 1), "16x20": (16, 20)}
 # Times Kafka's transactions per second without its fsync: what this project sets out to reach with its own on.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from coordinator_server.catalog.alter_configs import ResourceType, config_records
-from coordinator_server.catalog.describe_configs import Source, described, of_new_topic
+from coordinator_server.catalog.describe_configs import ConfigSource, described, of_new_topic
 from coordinator_server.catalog.setting_tables import TOPIC_SETTINGS, check_topic_settings
 from coordinator_server.config import Config
 from coordinator_server.kinds import KINDS
@@ -54,7 +54,7 @@ def plan(
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
     """Return the answer for each topic, and the records of the valid ones. Raises CoordinatorError for the whole request."""
     default_partitions, broker = config.live.num_partitions, topic_synonyms(config)
-    plain = of_new_topic(described(TOPIC_SETTINGS, {}, Source.TOPIC, broker))
+    plain = of_new_topic(described(TOPIC_SETTINGS, {}, ConfigSource.TOPIC, broker))
     asked = Counter(topic.name for topic in request.topics)
     if sum(_partitions(topic, default_partitions) for topic in request.topics) > MAX_PARTITIONS_PER_REQUEST:
         raise CoordinatorError(
@@ -72,7 +72,7 @@ def plan(
             continue
         room = room.without(1, partitions)
         topic_id = new_topic_id()
-        configs = of_new_topic(described(TOPIC_SETTINGS, own, Source.TOPIC, broker)) if own else plain
+        configs = of_new_topic(described(TOPIC_SETTINGS, own, ConfigSource.TOPIC, broker)) if own else plain
         results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, configs))
         records.extend(topic_records(topic.name, topic_id, partitions, config.node_id))
         records.extend(config_records((ResourceType.TOPIC, topic.name), own))

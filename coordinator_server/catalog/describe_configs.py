@@ -11,7 +11,7 @@ from protocol.messages.create_topics import CreatableTopicConfigs
 from protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 
 
-class Source(IntEnum):
+class ConfigSource(IntEnum):
     """Kafka's ``ConfigSource``."""
 
     TOPIC = 1
@@ -26,7 +26,7 @@ _OF_THE_CLUSTER: Final = "min.insync.replicas"
 
 
 def described(
-    settings: Settings, own: Mapping[str, str], own_source: Source, broker: Mapping[str, str]
+    settings: Settings, own: Mapping[str, str], own_source: ConfigSource, broker: Mapping[str, str]
 ) -> list[DescribeConfigsResourceResult]:
     """Return all settings of a resource whose own settings are ``own``.
 
@@ -36,7 +36,7 @@ def described(
 
 
 def _described(
-    setting: Setting, own: Mapping[str, str], own_source: Source, broker: Mapping[str, str]
+    setting: Setting, own: Mapping[str, str], own_source: ConfigSource, broker: Mapping[str, str]
 ) -> DescribeConfigsResourceResult:
     synonyms = []
     if setting.name in own:
@@ -45,11 +45,11 @@ def _described(
         default = text_of(parse(setting, setting.default))
         present = broker.get(setting.synonym, default)
         if setting.name == _OF_THE_CLUSTER:
-            synonyms.append(DescribeConfigsSynonym(setting.synonym, default, Source.DYNAMIC_DEFAULT_BROKER))
+            synonyms.append(DescribeConfigsSynonym(setting.synonym, default, ConfigSource.DYNAMIC_DEFAULT_BROKER))
         elif present != default:
-            synonyms.append(DescribeConfigsSynonym(setting.synonym, present, Source.STATIC_BROKER))
-        synonyms.append(DescribeConfigsSynonym(setting.synonym, default, Source.DEFAULT))
-    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (setting.default, Source.DEFAULT)
+            synonyms.append(DescribeConfigsSynonym(setting.synonym, present, ConfigSource.STATIC_BROKER))
+        synonyms.append(DescribeConfigsSynonym(setting.synonym, default, ConfigSource.DEFAULT))
+    value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (setting.default, ConfigSource.DEFAULT)
     return DescribeConfigsResourceResult(
         setting.name, value, config_source=source, synonyms=synonyms, config_type=setting.type, documentation=None
     )

@@ -16,11 +16,11 @@ from coordinator_server.catalog.alter_configs import Limits, Own, Resource, Reso
 from coordinator_server.catalog.alter_quotas import Quotas, plan_quotas
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS, QuotaKey
 from coordinator_server.catalog.create import Room, plan, topic_records
+from coordinator_server.catalog.create_partitions import plan_growth
 from coordinator_server.catalog.delete import plan_deletion
 from coordinator_server.catalog.digest import catalog_digest
 from coordinator_server.catalog.families import FAMILIES
 from coordinator_server.catalog.family import FamilyStates, RecordFamily
-from coordinator_server.catalog.grow import plan_growth
 from coordinator_server.catalog.producer_ids import block_after
 from coordinator_server.catalog.scram_users import SCRAM_USERS, plan_credentials
 from coordinator_server.catalog.topic_changes import TopicChanges

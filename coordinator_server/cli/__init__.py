@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
 
+from coordinator_server.cli.data_dir_owner import COMMANDS_OF_OWNER, become_owner
 from coordinator_server.cli.output import ReaderGone, complain
-from coordinator_server.cli.owner import COMMANDS_OF_OWNER, become_owner
 from coordinator_server.cli.parser import CommandParser
 from coordinator_server.cli.version import version
 from coordinator_server.config import ConfigError

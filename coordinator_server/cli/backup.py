@@ -18,7 +18,7 @@ from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.cli.times import shown
-from coordinator_server.cli.unknown import tell_unknown
+from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.backup.cut import sealed_cut
 from coordinator_server.pipeline.backup.take import Moment, take_backup
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         check_data_dir(data_dir)
         _check_apart(data_dir, target)
-        tell_unknown(data_dir)
+        warn_of_unread(data_dir)
         taken_ms = time.time_ns() // 1_000_000
         moment = Moment(sealed_cut(data_dir, retries_of(options)), taken_ms, __version__)
         meta = identity_of(data_dir)

@@ -18,7 +18,7 @@ from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_arg
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import counted
-from coordinator_server.cli.unknown import tell_unknown
+from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
@@ -73,7 +73,7 @@ def job(options: argparse.Namespace) -> JobDone:
     """Compact. Raises PipelineError, LogError and OSError."""
     data_dir = local_directory(options.data_dir, "a layer is published by renaming it, and stores have no rename").absolute()
     check_data_dir(data_dir)
-    tell_unknown(data_dir)
+    warn_of_unread(data_dir)
     started_s = time.monotonic()
     with compaction_lock(data_dir):
         todo = plans(data_dir, seal(data_dir, retries_of(options)))

@@ -62,7 +62,7 @@ async def _list(cluster: Cluster, options: argparse.Namespace) -> Answer:
 
 
 async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
-    from coordinator_server.client.admin.settings import ResourceType, Source, describe_settings
+    from coordinator_server.client.admin.settings import ResourceType, SettingSource, describe_settings
 
     found = await describe_settings(cluster, ResourceType[_member(options.kind)], options.name)
     rows = [
@@ -74,7 +74,7 @@ async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:
             "is_read_only": each.is_read_only,
         }
         for each in found
-        if options.all or each.source is not Source.DEFAULT_CONFIG
+        if options.all or each.source is not SettingSource.DEFAULT_CONFIG
     ]
     return Answer(rows, empty=f"{options.kind} {options.name} has no settings of its own: --all shows the defaults")
 

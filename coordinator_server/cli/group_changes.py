@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from coordinator_server.cli.answers import Answer, Row, changes
+from coordinator_server.cli.blocking_members import MOST_SHOWN, BlockingMember, blocking_member_lines
 from coordinator_server.cli.cluster_command import ClusterAction, Progress, run_on_cluster
-from coordinator_server.cli.connected import MOST_SHOWN, Connected, connected_lines
 from coordinator_server.cli.group_views import found_groups
 from coordinator_server.cli.offset_files import read_offsets
 from coordinator_server.cli.offset_targets import Topics, named_partitions, target_offsets
@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
 
 def who_is_connected(group: Description) -> list[str]:
     """Return lines that name the members of a group, for those who have to stop them."""
-    found = [Connected(each.member_id, each.client_id, each.client_host, each.instance_id) for each in group.members]
-    return connected_lines(group.group_id, found)
+    found = [BlockingMember(each.member_id, each.client_id, each.client_host, each.instance_id) for each in group.members]
+    return blocking_member_lines(group.group_id, found)
 
 
 async def _reset(cluster: Cluster, options: argparse.Namespace) -> Answer:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from coordinator_server.cli import answers
 from coordinator_server.cli.answers import NOT_EXECUTED, Answer
-from coordinator_server.cli.connected import Connected, connected_lines
+from coordinator_server.cli.blocking_members import BlockingMember, blocking_member_lines
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_owners import show_owners
 from coordinator_server.cli.group_waiting import show_waiting
@@ -96,8 +96,9 @@ def _restore(options: argparse.Namespace) -> int:
         raise PipelineError(f"group {options.group} is a share group, which commits no offsets: nothing to restore")
     wanted = then.group.offsets
     members = before.group.members if before.group is not None else []
-    for line in connected_lines(
-        options.group, [Connected(each.member_id, each.client_id, each.client_host, each.group_instance_id) for each in members]
+    for line in blocking_member_lines(
+        options.group,
+        [BlockingMember(each.member_id, each.client_id, each.client_host, each.group_instance_id) for each in members],
     ):
         note(line)
     changes = _changes(options.group, before.group.offsets if before.group is not None else [], wanted)

@@ -21,7 +21,7 @@ from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
 from coordinator_server.cli.times import MOMENT, past_ms
-from coordinator_server.cli.unknown import tell_unknown
+from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
@@ -82,7 +82,7 @@ def job(options: argparse.Namespace) -> JobDone:
         raise CannotRun("--at is for --sql: the tables get everything that is new")
     with local_copy(options.data_dir) as data_dir:
         check_data_dir(data_dir)
-        tell_unknown(data_dir)
+        warn_of_unread(data_dir)
         return _run(options, data_dir.absolute())
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from coordinator_server.cli.answers import add_json_arguments
+from coordinator_server.cli.data_dir_owner import give_to_owner
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
-from coordinator_server.cli.owner import give_to_owner
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Finding, Progress, Report

@@ -20,7 +20,7 @@ from coordinator_server.cli.group_words import partitions_text
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import MOMENT, past_ms, shown
-from coordinator_server.cli.unknown import tell_unknown
+from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             check_data_dir(data_dir)
             if options.seal:
                 seal(data_dir, retries_of(options))
-            tell_unknown(data_dir)
+            warn_of_unread(data_dir)
             found = replay(
                 data_dir,
                 options.shard,

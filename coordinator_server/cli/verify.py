@@ -20,7 +20,7 @@ from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_log_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.output import counted
-from coordinator_server.cli.unknown import tell_unknown
+from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, seal
 from coordinator_server.pipeline.locations import local_copy
@@ -52,7 +52,7 @@ def job(options: argparse.Namespace) -> JobDone:
     started_s = time.monotonic()
     with local_copy(options.data_dir) as data_dir:
         check_data_dir(data_dir)
-        tell_unknown(data_dir)
+        warn_of_unread(data_dir)
         # The server's digests come first: the segments sealed after that reach at least as far.
         retries = retries_of(options)
         live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))

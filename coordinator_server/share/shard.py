@@ -22,7 +22,7 @@ from coordinator_server.machine.shard import (
     RequestContext,
 )
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.share import many
+from coordinator_server.share import many_partitions
 from coordinator_server.share.bulk import SnapshotReplay
 from coordinator_server.share.context import ONLY_REPLAYS, ShareContext
 from coordinator_server.share.digest import share_partition_digest
@@ -95,19 +95,19 @@ class ShareShard(CoordinatorShard):
         self, context: RequestContext, requests: Sequence[Initialization], reply: Reply[list[ErrorCode]]
     ) -> CoordinatorResult[list[ErrorCode]]:
         """Initialize share partitions, for their group. Each has its own answer; what is as requested stays."""
-        return many.initialize_new(self._context, requests)
+        return many_partitions.initialize_new(self._context, requests)
 
     def delete_states(
         self, context: RequestContext, names: Sequence[bytes], reply: Reply[list[ErrorCode]]
     ) -> CoordinatorResult[list[ErrorCode]]:
         """Remove states, for their group. Each has its own answer."""
-        return many.delete_states(self._context, names)
+        return many_partitions.delete_states(self._context, names)
 
     def summarize_states(
         self, context: RequestContext, names: Sequence[bytes], reply: Reply[list[Summary | ErrorCode]]
     ) -> CoordinatorResult[list[Summary | ErrorCode]]:
         """Return where share partitions start, for their group."""
-        return many.summarize_states(self._context, names)
+        return many_partitions.summarize_states(self._context, names)
 
     def delete_topics(
         self, context: RequestContext, topics: Sequence[DeletedTopic], reply: Reply[None]

@@ -13,7 +13,7 @@ from protocol.fields import Item, Message, Primitive
 from protocol.generate import costs
 from protocol.generate.costs import REQUEST_LIMIT, ROOM, any_arrays
 from protocol.generate.rows import Row, RowShape, row_of, shape_of
-from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, Source, join, literal, local, python_type, size_of
+from protocol.generate.source import FORMATS, PYTHON_TYPES, SIZES, Layouts, SourceText, join, literal, local, python_type, size_of
 from protocol.schema import FieldSpec, fields_of
 
 LOOK_FROM: Final = 8
@@ -30,7 +30,7 @@ class DecoderWriter:
         self._flexible = version in message.kafka.flexible
         self._is_request = message.__name__.endswith("Request")
         self._layouts = layouts
-        self._source = Source(depth=2)
+        self._source = SourceText(depth=2)
         self._run: list[tuple[str, str]] = []
 
     def body(self) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from protocol.fields import NO_VERSIONS, Item, Message, Primitive
 from protocol.generate.rows import row_of
-from protocol.generate.source import FORMATS, SIZES, Layouts, Source, join, literal, local
+from protocol.generate.source import FORMATS, SIZES, Layouts, SourceText, join, literal, local
 from protocol.schema import FieldSpec, fields_of
 
 _LONG_SIZES = (Primitive.BYTES, Primitive.RECORDS)
@@ -25,7 +25,7 @@ class EncoderWriter:
         self._version = version
         self._flexible = version in message.kafka.flexible
         self._layouts = layouts
-        self._source = Source(depth=2)
+        self._source = SourceText(depth=2)
         self._run: list[tuple[str, str]] = []
         self._out = "out"
 

@@ -10,7 +10,7 @@ from typing import Final
 from protocol.fields import Item, Message, Primitive
 from protocol.generate.decoding import LOOK_FROM
 from protocol.generate.rows import RowShape, shape_of
-from protocol.generate.source import FORMATS, SIZES, Layouts, Source
+from protocol.generate.source import FORMATS, SIZES, Layouts, SourceText
 from protocol.schema import FieldSpec, fields_of
 
 _LONG_SIZES: Final = (Primitive.BYTES, Primitive.RECORDS)
@@ -27,7 +27,7 @@ class SkipWriter:
         self._version = version
         self._flexible = is_flexible
         self._layouts = layouts
-        self._source = Source(depth=1)
+        self._source = SourceText(depth=1)
         self._ahead = 0
         self._depth = 0
         self._tells = False

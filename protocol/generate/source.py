@@ -68,7 +68,7 @@ _TEMPORARIES: Final = frozenset(
 )
 
 
-class Source:
+class SourceText:
     """The lines of a function body, indented by open blocks."""
 
     def __init__(self, depth: int = 0) -> None:

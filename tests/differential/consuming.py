@@ -31,9 +31,9 @@ from protocol.messages.consumer_group_heartbeat import (
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
 from protocol.messages.join_group import JoinGroupRequestProtocol
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from tests.differential.asking import NOBODY
 from tests.differential.producing import ASKED as ASKED_BEFORE
 from tests.differential.producing import Producing
+from tests.differential.script_requests import NOBODY
 from tests.scenarios.player import Api, Client, Words
 from tests.scenarios.wording import subscribed_to
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 from protocol.error_codes import ErrorCode
-from tests.differential.known import KNOWN, OUTLIVING, Step, Unlike
+from tests.differential.known_differences import KNOWN, OUTLIVING, Step, Unlike
 from tests.differential.recorded import RecordedSide
 from tests.differential.records import without_outliving
 from tests.differential.sharing import ASKED, OF_ONE, OF_SEVERAL

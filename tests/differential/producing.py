@@ -45,8 +45,8 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from protocol.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
-from tests.differential.asking import ASKED_BY_NOBODY, NOBODY, Asking
 from tests.differential.records import offsets_partition
+from tests.differential.script_requests import ASKED_BY_NOBODY, NOBODY, Asking
 from tests.scenarios.player import LONG_METADATA, Api, Words
 
 INIT = Api("init", 5)

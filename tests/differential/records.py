@@ -42,7 +42,7 @@ _ENDS: Final = {0: "abort", 1: "commit"}
 _OF_TYPE: Final = re.compile("(?:ConsumerGroup|ShareGroup|Share)(.*)Key")
 
 
-class Written(NamedTuple):
+class ProducerRecord(NamedTuple):
     """A record, with the producer id and epoch of the transaction that it belongs to, if any."""
 
     record: CoordinatorRecord
@@ -74,9 +74,9 @@ class Tail:
         """The server was started again."""
         self._connection = Connection(address, "tail")
 
-    def records(self, prefix: str) -> dict[str, list[Written]]:
+    def records(self, prefix: str) -> dict[str, list[ProducerRecord]]:
         """What has come since, of the groups (or transactional ids) with that prefix, by group."""
-        found: dict[str, list[Written]] = {}
+        found: dict[str, list[ProducerRecord]] = {}
         for _, header, record in self._new():
             if header.is_control:
                 continue
@@ -85,7 +85,7 @@ class Tail:
             owner = owner_of(decoded.key)
             if owner.startswith(prefix):
                 producer = (header.producer_id, header.producer_epoch) if header.is_transactional else None
-                found.setdefault(owner.removeprefix(prefix), []).append(Written(decoded, producer))
+                found.setdefault(owner.removeprefix(prefix), []).append(ProducerRecord(decoded, producer))
         return found
 
     def markers(self) -> dict[int, list[dict[str, Any]]]:
@@ -151,11 +151,11 @@ class Tail:
                     position = max(position, header.next_offset)
 
 
-def by_share_partition(names: Names, records: list[Written]) -> dict[str, list[Written]]:
+def by_share_partition(names: Names, records: list[ProducerRecord]) -> dict[str, list[ProducerRecord]]:
     """The records of one group in the log of share state, by topic and partition:
     their order among each other is that of a hash map.
     """
-    found: dict[str, list[Written]] = {}
+    found: dict[str, list[ProducerRecord]] = {}
     for written in records:
         key = written.record.key
         assert isinstance(key, ShareSnapshotKey | ShareUpdateKey)
@@ -174,7 +174,7 @@ def owner_of(key: Message) -> str:
     return owner
 
 
-def told(names: Names, records: list[Written]) -> list[Any]:
+def told(names: Names, records: list[ProducerRecord]) -> list[Any]:
     """The records of one group with names for what a server makes up. The order of deleted offsets is that of a hash map in Kafka.
 
     An offset that is deleted twice in a row is deleted: row 55 of docs/differences.md.
@@ -225,7 +225,7 @@ def _is_new_group(record: Any) -> bool:
     )
 
 
-def _plain(written: Written) -> dict[str, Any]:
+def _plain(written: ProducerRecord) -> dict[str, Any]:
     record, producer = written
     key, value = record.key, record.value
     said = None if value is None else _fields(value)

@@ -31,9 +31,9 @@ from protocol.messages.initialize_share_group_state import InitializeShareGroupS
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest
 from protocol.messages.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
 from protocol.messages.write_share_group_state import WriteShareGroupStateRequest
-from tests.differential.asking import NOBODY
 from tests.differential.consuming import ASKED as ASKED_BEFORE
 from tests.differential.consuming import Consuming
+from tests.differential.script_requests import NOBODY
 from tests.scenarios.player import Api, Words
 
 INITIALIZE = Api("initialize", 0)

@@ -39,7 +39,7 @@ from protocol.messages.share_acknowledge import ShareAcknowledgeRequest
 from protocol.messages.share_fetch import ShareFetchRequest
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from tests.differential.asking import NOBODY
+from tests.differential.script_requests import NOBODY
 from tests.differential.share_states import ASKED as ASKED_BEFORE
 from tests.differential.share_states import ShareStates
 from tests.scenarios.player import Api, Client, Words

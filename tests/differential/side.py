@@ -34,11 +34,11 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
-from tests.differential.asking import ALTER, CHANGES_TOPICS, NEWEST, QUOTA, REMOVE
 from tests.differential.consuming import BEAT
 from tests.differential.describing import described, described_shares
 from tests.differential.names import Names
 from tests.differential.records import SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS, Tail, by_share_partition, told
+from tests.differential.script_requests import ALTER, CHANGES_TOPICS, NEWEST, QUOTA, REMOVE
 from tests.differential.share_states import WRITE
 from tests.differential.sharing import ACKNOWLEDGE, ACQUIRE, ASKED, INITIALIZING, SHARE, Sharing
 from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of

@@ -18,12 +18,12 @@ from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoord
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from tests.differential.acl_cases import GROUPS, IDS, TOPICS, TRANSACTIONS, USERS, Case, cases, creations
-from tests.support.asking import commit_alone
 from tests.support.client import Client, response_type
 from tests.support.eventually import eventually
 from tests.support.guarded import AUTHORITY, DENIALS, PROPERTIES, Guarded
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.ports import free_port
+from tests.support.simple_requests import commit_alone
 from tests.support.trusting import trusting
 
 # What the rights of a user have nothing to do with: a server's own addresses, ids and positions, and the values of settings.

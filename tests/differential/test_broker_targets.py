@@ -33,10 +33,10 @@ from protocol.messages.consumer_group_records import (
 )
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.record_batch import iter_batches, iter_records
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
+from tests.support.simple_requests import make_topic
 
 PARTITIONS = {"a": 7, "b": 40, "c": 3, "d": 100, "e": 16}
 # By group: its assignor, whether its members subscribe alike, and its largest number of members.
@@ -46,7 +46,7 @@ STEPS = 250
 RETRIABLE = (14, 15, 16)
 # Records of some types, whose keys and values have the fields of their type.
 Batch = list[Any]
-Written = list[tuple[str, list[tuple[bytes, list[int]]]]]
+ProducerRecord = list[tuple[str, list[tuple[bytes, list[int]]]]]
 
 
 class Topics:
@@ -129,7 +129,7 @@ def read_log(directory: Path) -> list[Batch]:
     return log
 
 
-def expected(group: ConsumerGroup, batch: Batch, topics: Topics) -> Written:
+def expected(group: ConsumerGroup, batch: Batch, topics: Topics) -> ProducerRecord:
     """The targets that the batch should have: of a member that replaces a static one, then those that change."""
     joined = [each for each in batch if isinstance(each.key, ConsumerGroupMemberMetadataKey) and each.value is not None]
     gone = [each for each in batch if isinstance(each.key, ConsumerGroupMemberMetadataKey) and each.value is None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.differential.known import KNOWN
+from tests.differential.known_differences import KNOWN
 from tests.differential.scripts import recorded
 
 TABLE = Path(__file__).parents[2] / "docs" / "differences.md"

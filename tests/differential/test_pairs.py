@@ -32,9 +32,9 @@ from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReques
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.differential.playing import Archive, Stage
 from tests.differential.transcripts import COMMAND, DIRECTORY
-from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.simple_requests import coordinator
 from tests.support.strace import needs_strace, slowed_by
 
 SAID: Final = DIRECTORY / "pairs.json"

@@ -28,11 +28,11 @@ from protocol.messages.offset_fetch import (
 )
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.support.api_requests import request_of
-from tests.support.asking import commit_alone, must_commit, topic_of
 from tests.support.client import response_type
 from tests.support.eventually import eventually
 from tests.support.guarded import DENIALS, Guarded
-from tests.support.told import told
+from tests.support.response_fields import field_values
+from tests.support.simple_requests import commit_alone, must_commit, topic_of
 
 # Everybody may ask; the answers have nothing that one may not see.
 OPEN: Final = {"ApiVersions", "DescribeCluster", "ListGroups", "ListTransactions", "SaslAuthenticate", "SaslHandshake"}
@@ -68,7 +68,7 @@ def test_without_any_entry_nothing_is_allowed(server: Guarded) -> None:
                 if version >= FIRST_BY_ID.get(api.name, 99):
                     name_by_id(request, topic_id)
                 answer = client.ask(request, version, response_type(type(request)))
-                errors = set(told(answer))
+                errors = set(field_values(answer))
                 assert errors & DENIALS, (api.name, version, answer)
                 assert errors <= DENIALS | {0}, (api.name, version, answer)
 

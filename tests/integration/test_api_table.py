@@ -12,9 +12,9 @@ from coordinator_server.server.apis.table import ROWS
 from coordinator_server.server.wire.order import Order
 from protocol.api import APIS
 from tests.support.api_requests import request_of
-from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.simple_requests import must_commit
 
 
 @pytest.fixture

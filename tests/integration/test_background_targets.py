@@ -11,11 +11,11 @@ import pytest
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.processes import descendants
 from tests.support.server import Server
+from tests.support.simple_requests import make_topic
 
 OVERRIDES = {
     "group.consumer.assignment.interval.ms": "0",

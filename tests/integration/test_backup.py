@@ -12,12 +12,12 @@ import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed, make_topic
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, make_topic
 from tests.support.transactional_server import PARTITIONS, PROPERTIES, await_coordinators, left_open, read
 
 IDS = ["tx-0", "tx-1", "tx-2"]

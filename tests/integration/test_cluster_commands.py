@@ -18,11 +18,11 @@ from coordinator_server.cli import main
 from coordinator_server.cli.live import ENTER, HOME, LEAVE
 from coordinator_server.testing import Coordinator
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
-from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.cluster_commands import Command, join_consumer, join_share
 from tests.support.members import form_group
 from tests.support.ports import free_port
+from tests.support.simple_requests import must_commit
 
 
 @pytest.fixture(scope="module")

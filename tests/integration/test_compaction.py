@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed, must_commit
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.members import Member, form_group
 from tests.support.producer import Producer
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, must_commit
 
 GROUPS = [f"group-{number}" for number in range(20)]
 REWRITES = 10

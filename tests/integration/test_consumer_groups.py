@@ -31,10 +31,10 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.server import Server
+from tests.support.simple_requests import make_topic
 
 Address = tuple[str, int]
 GROUP_RESOURCE = 32

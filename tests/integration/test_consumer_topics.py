@@ -25,10 +25,10 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from tests.support.asking import create_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import create_topic
 
 LOOPS = 2
 GROUP = 32

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.asking import coordinator, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import coordinator, make_topic, must_commit
 
 
 @pytest.mark.parametrize("loops", [1, 2])

@@ -25,11 +25,11 @@ from protocol.messages.consumer_protocol import TopicPartition as Assigned
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from tests.support.api_requests import request_of
-from tests.support.asking import commit_alone, committed, must_commit
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.members import form_group, subscription
 from tests.support.processes import is_alive
+from tests.support.simple_requests import commit_alone, committed, must_commit
 
 DAY_S = 86_400
 ORDERS = {"orders": 3}

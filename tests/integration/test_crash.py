@@ -24,9 +24,9 @@ from protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from tests.support.asking import committed
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.simple_requests import committed
 
 CLIENTS = 4
 GROUPS_PER_CLIENT = 3

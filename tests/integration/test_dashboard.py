@@ -23,7 +23,6 @@ import yaml
 
 from coordinator_server.pipeline.report import JobRun, JobTotals, Outcome, ScheduleReport
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.control import ask_control
 from tests.support.eventually import eventually
@@ -31,6 +30,7 @@ from tests.support.members import form_group
 from tests.support.ports import free_port
 from tests.support.producer import Producer
 from tests.support.server import Server
+from tests.support.simple_requests import make_topic
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 JOBS = ("compact", "verify")

@@ -16,11 +16,11 @@ from protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from tests.support.asking import committed, make_topic, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import committed, make_topic, must_commit, topic_of
 
 
 def delete_groups(client: Client, *group_ids: str) -> dict[str, ErrorCode]:

@@ -20,11 +20,11 @@ from pathlib import Path
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, coordinator
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.ports import free_port
 from tests.support.server import ROOT, Server
+from tests.support.simple_requests import commit_alone, coordinator
 
 DEPLOY = ROOT / "deploy"
 FILTER = "SystemCallFilter="

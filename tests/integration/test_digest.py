@@ -17,12 +17,12 @@ from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, make_topic
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, make_topic
 
 Digests = dict[str, tuple[int, str, dict[str, str]]]
 CATALOG = "__cluster_metadata-0"

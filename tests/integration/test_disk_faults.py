@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed
 from tests.support.strace import failed_calls, failing, needs_strace
 
 # What a client tries again after.

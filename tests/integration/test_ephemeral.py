@@ -15,12 +15,12 @@ from typing import IO, Any
 import pytest
 
 from coordinator_server.cli import main
-from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.processes import is_alive
 from tests.support.server import ROOT
+from tests.support.simple_requests import must_commit
 
 SERVE = [sys.executable, "-m", "coordinator_server", "serve", "--ephemeral"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}

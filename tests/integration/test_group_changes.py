@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from coordinator_server.testing import Coordinator
-from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.cluster_commands import Command, join_consumer, join_share
 from tests.support.members import form_group
+from tests.support.simple_requests import must_commit
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,11 @@ from coordinator_server.cli.times import moment_ms
 from coordinator_server.cli.times import shown as shown_time
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
-from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.members import Member, form_group, join_all
 from tests.support.server import Server
+from tests.support.simple_requests import committed, make_topic, must_commit
 
 GROUP = "readers"
 

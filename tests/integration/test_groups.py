@@ -7,9 +7,9 @@ import pytest
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
-from tests.support.asking import describe_group
 from tests.support.client import Client
 from tests.support.members import Member, form_group, join_all, share_of
+from tests.support.simple_requests import describe_group
 
 JOIN_VERSIONS = range(10)
 SYNC_VERSIONS = range(6)

@@ -18,11 +18,11 @@ from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequ
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from protocol.record_batch import iter_batches, iter_records
-from tests.support.asking import commit_alone, make_topic, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, make_topic, must_commit, topic_of
 
 TOPIC = "__consumer_offsets"
 FETCH_VERSIONS = range(4, 19)

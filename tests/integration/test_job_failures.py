@@ -21,13 +21,13 @@ import pytest
 
 from coordinator_server.log.file_names import layer_offsets
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.processes import descendants, is_alive
 from tests.support.segments import append_segments, coordinator_log, write_meta, write_segments
 from tests.support.server import ROOT, Server
+from tests.support.simple_requests import commit_alone, committed
 
 BESIDE_S = float(os.environ.get("PIPELINE_BESIDE_S", "3"))
 SHARDS = 3

@@ -28,10 +28,10 @@ from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequ
 from protocol.messages.metadata import MetadataRequest, MetadataResponse, MetadataResponseTopic
 from protocol.record_batch import iter_batches, iter_records
 from tests.leases.rows import LEASES
-from tests.support.asking import create_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import create_topic, topic_of
 from tests.toy.records import AddedKey, TotalKey
 from tests.toy.rows import ENVIRONMENT, FOLDED, KEYED, PARTITIONS
 

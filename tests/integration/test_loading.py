@@ -23,11 +23,11 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from protocol.messages.sync_group import SyncGroupRequest
-from tests.support.asking import commit_alone, committed
 from tests.support.client import Client
 from tests.support.loading import SHARDS, launch_slowly, loading
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed
 from tests.support.strace import needs_strace
 
 # One of the shard that is loaded last, and one of those that are loaded first.

@@ -37,8 +37,8 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from tests.support.asking import make_topic, must_commit
 from tests.support.client import Client
+from tests.support.simple_requests import make_topic, must_commit
 
 INTERNAL = "__consumer_offsets"
 

@@ -33,7 +33,6 @@ from protocol.messages.offset_delete import (
     OffsetDeleteResponse,
 )
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
-from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client, Closed
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
@@ -41,6 +40,7 @@ from tests.support.members import form_group
 from tests.support.ports import free_port
 from tests.support.processes import is_alive
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.strace import failing, needs_strace
 
 TOPICS = {"topics": "orders:6"}

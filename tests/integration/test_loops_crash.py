@@ -19,10 +19,10 @@ import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed, create_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, create_topic, topic_of
 
 GROUPS = [f"group-{number}" for number in range(12)]
 LOOPS = (2, 3, 1)

@@ -17,11 +17,11 @@ from prometheus_client.parser import text_string_to_metric_families as plain_tex
 
 from coordinator_server.ops.metrics.families import families
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
-from tests.support.asking import coordinator, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import coordinator, make_topic, must_commit
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

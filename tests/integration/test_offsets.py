@@ -18,9 +18,9 @@ from protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from tests.support.asking import commit_alone, committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.members import form_group
+from tests.support.simple_requests import commit_alone, committed, make_topic, must_commit
 
 COMMIT_VERSIONS = range(2, 11)
 FETCH_VERSIONS = range(1, 11)

@@ -27,9 +27,9 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from tests.support.asking import OF_TRANSACTIONS, coordinator, make_topic, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.simple_requests import OF_TRANSACTIONS, coordinator, make_topic, must_commit, topic_of
 
 ROUNDS = 40
 TOPIC = "orders-in-order"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli.owner import become_owner, give_to_owner
+from coordinator_server.cli.data_dir_owner import become_owner, give_to_owner
 from coordinator_server.log.errors import WrongDirectory
 from tests.support.segments import coordinator_log, write_meta, write_segments
 from tests.support.server import ROOT

@@ -8,11 +8,11 @@ from coordinator_server.machine.provenance import Provenance, Reason, read_prove
 from coordinator_server.offsets.attribution import spoken_for
 from protocol.error_codes import ErrorCode
 from protocol.record_batch import Record, iter_batches, iter_records
-from tests.support.asking import commit_alone, describe_group, must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, describe_group, must_commit
 
 
 def records(server: Server, topic: str) -> list[Record]:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
-from tests.support.asking import topic_of
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import topic_of
 
 FILE = """\
 topics = ["orders:2"]

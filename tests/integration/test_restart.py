@@ -12,12 +12,12 @@ import pytest
 
 from coordinator_server.pipeline.input.sealing import offline_store
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import Member, form_group, join_all, share_of
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, create_topic, describe_group, must_commit, topic_of
 
 END: dict[str, Callable[[Server], object]] = {"stopped": Server.stop, "killed": Server.kill}
 

@@ -14,11 +14,11 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from tests.support.asking import commit_alone, committed, make_topic, topic_of
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, make_topic, topic_of
 
 GROUPS = [f"readers-{number}" for number in range(5)]
 

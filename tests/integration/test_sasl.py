@@ -37,12 +37,12 @@ from protocol.messages.describe_user_scram_credentials import (
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from tests.support.asking import must_commit
 from tests.support.certificates import Authority
 from tests.support.client import Client, Closed
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import must_commit
 
 AUTHORITY = Authority()
 SECRET = "bob's secret"

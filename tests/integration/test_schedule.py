@@ -8,11 +8,11 @@ from typing import IO, Any
 
 import pytest
 
-from tests.support.asking import make_topic, must_commit
 from tests.support.client import Client
 from tests.support.command_forks import fork_command
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import make_topic, must_commit
 
 JOBS = ("compact", "history", "verify")
 

@@ -10,9 +10,9 @@ from protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from protocol.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest, ShareFetchResponse
-from tests.support.asking import make_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.simple_requests import make_topic, topic_of
 
 GROUP = 32
 

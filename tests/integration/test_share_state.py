@@ -12,7 +12,6 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message, uuid_text
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse, DeleteTopicState
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from tests.support.asking import make_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
@@ -27,6 +26,7 @@ from tests.support.share_state import (
     summarizing,
     writing,
 )
+from tests.support.simple_requests import make_topic, topic_of
 
 NONE, INVALID, ELSEWHERE = ErrorCode.NONE, ErrorCode.INVALID_REQUEST, ErrorCode.NOT_COORDINATOR
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -16,11 +16,11 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import uuid_text
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
 from tests.support.share_state import errors_of, writing
+from tests.support.simple_requests import make_topic
 
 GROUP = "workers"
 

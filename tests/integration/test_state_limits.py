@@ -10,9 +10,9 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
-from tests.support.asking import create_topic
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.simple_requests import create_topic
 
 
 def join(member_id: str = "", size: int = 10) -> JoinGroupRequest:

@@ -14,9 +14,9 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from tests.support.asking import commit_alone, committed, coordinator, make_topic
 from tests.support.client import Client
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, coordinator, make_topic
 
 STOP_S = 5.0
 

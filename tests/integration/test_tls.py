@@ -15,11 +15,11 @@ import pytest
 from coordinator_server.cli import main
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResponse
-from tests.support.asking import must_commit
 from tests.support.certificates import Authority, Identity
 from tests.support.client import Client, Closed
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import must_commit
 
 AUTHORITY = Authority()
 LISTENERS = {

@@ -17,9 +17,9 @@ from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse,
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopic
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from tests.support.asking import create_topic, make_topic, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
+from tests.support.simple_requests import create_topic, make_topic, topic_of
 
 METADATA_VERSIONS = range(14)
 CREATE_TOPICS_VERSIONS = range(2, 8)

@@ -14,13 +14,13 @@ import pytest
 from coordinator_server.cli import main
 from coordinator_server.cli.diagnosis import cluster
 from protocol.error_codes import ErrorCode
-from tests.support.asking import coordinator
 from tests.support.client import Client
 from tests.support.cluster_commands import Command, join_consumer
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
 from tests.support.server import Server
+from tests.support.simple_requests import coordinator
 
 
 @pytest.fixture

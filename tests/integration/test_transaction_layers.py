@@ -22,10 +22,10 @@ from coordinator_server.pipeline.replay.verify import Check, verify_shard
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.hosting.cleaner import Clean
 from protocol.error_codes import ErrorCode
-from tests.support.asking import OF_GROUPS, must_commit
 from tests.support.client import Client
 from tests.support.producer import Producer, home_of
 from tests.support.server import Server
+from tests.support.simple_requests import OF_GROUPS, must_commit
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")
 

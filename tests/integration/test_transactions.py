@@ -24,11 +24,11 @@ from protocol.messages.describe_transactions import DescribeTransactionsRequest,
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
-from tests.support.asking import OF_TRANSACTIONS
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.producer import Answer, Producer, errors_of
 from tests.support.server import Server
+from tests.support.simple_requests import OF_TRANSACTIONS
 
 NONE, FENCED, OLD_FENCED = ErrorCode.NONE, ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH
 MAPPING, STATE, REFUSED = ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_TXN_STATE, ErrorCode.INVALID_REQUEST

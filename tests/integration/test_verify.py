@@ -7,10 +7,10 @@ from pathlib import Path
 
 from coordinator_server.log.repair.check import check
 from protocol.error_codes import ErrorCode
-from tests.support.asking import commit_alone
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone
 
 ROUNDS = 6
 

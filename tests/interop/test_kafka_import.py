@@ -30,7 +30,6 @@ from protocol.messages.offset_commit import (
 )
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from tests.support.asking import commit_alone, committed, make_topic
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
@@ -40,6 +39,7 @@ from tests.support.kafka_log import KafkaLog, kept_log, make_log
 from tests.support.members import form_group, join_all, subscription
 from tests.support.producer import Producer
 from tests.support.server import Server
+from tests.support.simple_requests import commit_alone, committed, make_topic
 
 PARTITIONS = {
     "offsets.topic.num.partitions": 5,

@@ -21,11 +21,11 @@ from protocol.error_codes import ErrorCode
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import ClientProcess, Crew
 from tests.interop.programs import java_command
-from tests.support.asking import coordinator, must_commit
 from tests.support.client import Client
 from tests.support.cluster_commands import join_consumer
 from tests.support.eventually import eventually
 from tests.support.producer import Producer
+from tests.support.simple_requests import coordinator, must_commit
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from coordinator_server.runtime.partitioner import partition_for
 from tests.interop.clients import ConfluentConsumer, MemberOptions
-from tests.support.asking import must_commit
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.loading import SHARDS, loading
 from tests.support.server import Server
+from tests.support.simple_requests import must_commit
 from tests.support.strace import needs_strace
 
 GROUP = next(f"readers-{n}" for n in range(10_000) if partition_for(f"readers-{n}", SHARDS) == SHARDS - 1)

@@ -17,12 +17,12 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message, uuid_text
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from tests.interop.test_dump_log import dump, listed
-from tests.support.asking import coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.server import ROOT, Server
 from tests.support.share_state import TopicIdPartition, deletion, initialization, reading, results_of, summarizing, writing
+from tests.support.simple_requests import coordinator, make_topic
 
 pytestmark = pytest.mark.live
 

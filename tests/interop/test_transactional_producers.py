@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, TopicPartition
 from tests.interop.clients import ConfluentAdmin
 from tests.interop.crew import Refused
 from tests.interop.transactional import LIBRARIES, Transactional
-from tests.support import asking
+from tests.support import simple_requests
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.producer import Producer, home_of
@@ -45,8 +45,10 @@ def make(request: pytest.FixtureRequest, server: Server) -> Iterator[Callable[[s
 
 def committed(server: Server, group: str, topic: str) -> dict[int, int]:
     """The stable offsets of a group."""
-    with Client(home_of(server.address, group, asking.OF_GROUPS)) as client:
-        return {partition: offset for (name, partition), offset in asking.committed(client, group).items() if name == topic}
+    with Client(home_of(server.address, group, simple_requests.OF_GROUPS)) as client:
+        return {
+            partition: offset for (name, partition), offset in simple_requests.committed(client, group).items() if name == topic
+        }
 
 
 def begun(server: Server, make: Callable[[str], Transactional], name: str) -> Transactional:

@@ -23,7 +23,7 @@ LENGTHS = (5, 40)
 PRODUCERS = (Producer(1, 0), Producer(2, 0), None)
 
 
-class Written(NamedTuple):
+class PendingRecord(NamedTuple):
     """A record of the log. A marker has a result, an offset a group and a position; a tombstone has no value."""
 
     producer: Producer | None
@@ -34,20 +34,20 @@ class Written(NamedTuple):
 
 
 OFFSETS = st.builds(
-    Written,
+    PendingRecord,
     st.sampled_from(PRODUCERS),
     st.none(),
     st.sampled_from(GROUPS),
     st.sampled_from(POSITIONS),
     st.one_of(st.integers(0, 99), st.integers(0, 99), st.none()),
 )
-MARKERS = st.builds(Written, st.sampled_from(PRODUCERS[:2]), st.sampled_from(TransactionResult))
+MARKERS = st.builds(PendingRecord, st.sampled_from(PRODUCERS[:2]), st.sampled_from(TransactionResult))
 # Mostly offsets: a sequence says little until there are several for one position.
 KINDS = [OFFSETS] * 12 + [MARKERS] * 4 + [st.just("snapshot"), st.just("revert"), st.just("durable")]
 STEPS = st.lists(st.sampled_from(KINDS).flatmap(lambda kind: kind), min_size=LENGTHS[0], max_size=LENGTHS[1])
 
 
-def offset_of(log: list[Written], group_id: str, position: tuple[str, int]) -> tuple[int | None, bool]:
+def offset_of(log: list[PendingRecord], group_id: str, position: tuple[str, int]) -> tuple[int | None, bool]:
     """What is committed there, and whether an open transaction may change it."""
     mine = [at for at, each in enumerate(log) if (each.group_id, each.position) == (group_id, position)]
     start = max((at for at in mine if log[at].value is None), default=-1)
@@ -71,10 +71,10 @@ class Shard:
         self.registry = SnapshotRegistry()
         self.store = OffsetStore(self.registry)
         self.pending = PendingOffsets(self.registry, self.store)
-        self.log: list[Written] = []
+        self.log: list[PendingRecord] = []
         self.durable = 0
 
-    def write(self, record: Written) -> None:
+    def write(self, record: PendingRecord) -> None:
         offset = len(self.log)
         self.log.append(record)
         if record.result is not None:
@@ -98,7 +98,7 @@ class Shard:
         self.registry.delete_up_to(self.durable)
         self.registry.snapshot(self.durable)
 
-    def check_at(self, epoch: int, log: list[Written]) -> None:
+    def check_at(self, epoch: int, log: list[PendingRecord]) -> None:
         for group_id in GROUPS:
             offsets = self.store.of_group_at(group_id, epoch)
             open_positions = self.pending.open_at(group_id, epoch)
@@ -110,7 +110,7 @@ class Shard:
 
 @settings(max_examples=300, deadline=None)
 @given(STEPS)
-def test_an_offset_is_that_of_the_last_record_that_counts(steps: list[Written | str]) -> None:
+def test_an_offset_is_that_of_the_last_record_that_counts(steps: list[PendingRecord | str]) -> None:
     shard = Shard()
     shard.registry.snapshot(0)
     for step in steps:
@@ -122,7 +122,7 @@ def test_an_offset_is_that_of_the_last_record_that_counts(steps: list[Written | 
                 shard.registry.snapshot(shard.durable)
             case "durable":
                 shard.commit()
-            case Written() as record:
+            case PendingRecord() as record:
                 shard.write(record)
         shard.check_at(LATEST, shard.log)
         shard.check_at(shard.durable, shard.log[: shard.durable])

@@ -33,12 +33,12 @@ from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, 
 from protocol.messages.write_share_group_state import WriteShareGroupStateResponse
 from tests.simulation.ownership import Position
 from tests.simulation.share_accounts import Account, Batch
-from tests.support.asking import coordinator, topic_of
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.killed_servers import is_killed, kill_at_every
 from tests.support.server import Server
 from tests.support.share_state import reading, results_of, summarizing, writing
+from tests.support.simple_requests import coordinator, topic_of
 from tests.support.strace import needs_strace
 
 CALLS: Final = ("pwrite64", "fdatasync", "fsync", "write", "rename", "ftruncate", "unlink", "fallocate", "mkdir")

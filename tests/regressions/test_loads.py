@@ -27,13 +27,13 @@ from protocol.messages.group_records import (
 )
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
-from tests.support.asking import committed, describe_group, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.configs import config_with
 from tests.support.group import GroupLog, Hard, hard_state
 from tests.support.members import form_group
 from tests.support.runtime import TOPIC, MemoryStore, ToyRuntime
 from tests.support.server import Server
+from tests.support.simple_requests import committed, describe_group, make_topic, must_commit
 
 HOUR_MS = 3_600_000
 

@@ -19,7 +19,7 @@ from protocol.messages.consumer_group_records import (
 )
 from protocol.messages.group_records import GroupMetadataKey
 from tests.simulation.group_member import GroupMember
-from tests.simulation.mirror import Written
+from tests.simulation.mirror import LogRecord
 from tests.simulation.native_member import NativeMember
 from tests.simulation.ownership import Position
 
@@ -111,7 +111,7 @@ def unsettled(view: GroupView, members: list[GroupMember], topics: Mapping[str, 
         yield f"owned are {sorted(owners.items())}, wanted {sorted(wanted)}"
 
 
-def check_log(written: Iterable[Written]) -> Iterator[str]:
+def check_log(written: Iterable[LogRecord]) -> Iterator[str]:
     """Epochs rise as long as a group lives, also when it changes its protocol, and members that are gone change nothing."""
     groups: dict[str, int] = {}
     assignments: dict[str, int] = {}
@@ -150,7 +150,7 @@ def check_log(written: Iterable[Written]) -> Iterator[str]:
                 pass
 
 
-def rises(epochs: dict[Any, int], key: Any, epoch: int | None, written: Written) -> Iterator[str]:
+def rises(epochs: dict[Any, int], key: Any, epoch: int | None, written: LogRecord) -> Iterator[str]:
     """Yield a fault if an epoch is lower than the last one of its key. None: what had the epoch is gone."""
     if epoch is None:
         epochs.pop(key, None)

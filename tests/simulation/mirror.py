@@ -32,7 +32,7 @@ from tests.support.group import hard_state
 EVERY_US: Final = 700 * MS
 
 
-class Written(NamedTuple):
+class LogRecord(NamedTuple):
     """A record of the log. ``provenance`` is that of the operation that it begins, if it begins one."""
 
     shard: ShardId
@@ -158,7 +158,7 @@ class Mirror:
                 self._broken(f"{shard}: the state is {found}, the log says {expected}")
             self._check_living(self._shard(process, shard))
 
-    def written(self) -> Iterator[Written]:
+    def written(self) -> Iterator[LogRecord]:
         """Every record that has been seen in the log of groups."""
         for shard, batches in self.batches.items():
             for batch in batches if shard.topic == GROUPS.topic else ():
@@ -166,7 +166,7 @@ class Mirror:
                     for found in iter_records(batch, position, header):
                         record = GROUP_SERDE.decode(found.key, found.value)
                         assert record is not None
-                        yield Written(shard, found.offset, record, read_provenance(found.headers))
+                        yield LogRecord(shard, found.offset, record, read_provenance(found.headers))
 
     def _begin(self, process: Process) -> None:
         """All of the log is read, and what is new in it was on its way when the process before this one ended."""

@@ -16,7 +16,7 @@ from protocol.messages.share_group_records import (
     ShareGroupTargetAssignmentMetadataKey,
 )
 from tests.simulation.group_views import IMPOSTOR, rises
-from tests.simulation.mirror import Written
+from tests.simulation.mirror import LogRecord
 from tests.simulation.ownership import Position
 from tests.simulation.share_member import ShareMember
 
@@ -116,7 +116,7 @@ def unsettled_share(
         yield f"have nothing: {idle}, have what they do not want: {strange}"
 
 
-def check_share_log(written: Iterable[Written]) -> Iterator[str]:
+def check_share_log(written: Iterable[LogRecord]) -> Iterator[str]:
     """Epochs rise as long as a group lives; a state is announced before it is there; members that are gone change nothing."""
     epochs: dict[Any, int] = {}
     announced: dict[str, set[Position]] = {}

@@ -46,7 +46,7 @@ from tests.simulation.checkers import assignments, ending, fencing, generations,
 from tests.simulation.checkers.offsets import NEVER, NONE, Step, is_linearizable
 from tests.simulation.checkers.reading import FULL, Reading
 from tests.simulation.history import History, Incident, Life, Op
-from tests.simulation.mirror import Written
+from tests.simulation.mirror import LogRecord
 from tests.simulation.world import SECOND
 
 UNKNOWN_MEMBER_ID = 25
@@ -59,7 +59,7 @@ class Tale:
 
     def __init__(self) -> None:
         self.history = History(incidents=[Incident(0, "start"), Incident(0, "serving")], calm_us=0)
-        self.written: list[Written] = []
+        self.written: list[LogRecord] = []
 
     @property
     def reading(self) -> Reading:
@@ -127,7 +127,7 @@ class Tale:
         self._writes(record, Provenance("0", client_id=client))
 
     def _writes(self, record: CoordinatorRecord, provenance: Provenance | None = None) -> None:
-        self.written.append(Written(ShardId("log", 0), len(self.written), record, provenance))
+        self.written.append(LogRecord(ShardId("log", 0), len(self.written), record, provenance))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS
 from coordinator_server.machine.shard import CoordinatorResult, Producer, TransactionResult
 from coordinator_server.offsets.pending import PendingOffsets
-from coordinator_server.pipeline.layer.rest import Spool
+from coordinator_server.pipeline.layer.replayed_records import Spool
 from coordinator_server.runtime.producers import Claim, Producers
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.hosting import producer_ids

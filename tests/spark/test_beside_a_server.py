@@ -10,10 +10,10 @@ import pytest
 
 from coordinator_server.kinds import GROUPS as KIND
 from coordinator_server.kinds import topic_of
-from tests.support.asking import committed, make_topic, must_commit
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.server import Server
+from tests.support.simple_requests import committed, make_topic, must_commit
 
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 

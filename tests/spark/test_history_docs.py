@@ -36,7 +36,6 @@ from protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from tests.support.asking import committed, must_commit
 from tests.support.client import Client
 from tests.support.consumer_history import history_of
 from tests.support.consumer_records import random_steps, rebalance
@@ -44,6 +43,7 @@ from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.producer import Producer
 from tests.support.server import ROOT, Server
+from tests.support.simple_requests import committed, must_commit
 
 PRINTED = "2026-11-21 14:06:36Z"
 DOC = (ROOT / "docs/history.md").read_text()

@@ -20,11 +20,11 @@ from coordinator_server.pipeline.compact.engine import Engine, ShardResult, comp
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.server.hosting.cleaner import COMMAND, Clean, Cleaned
 from protocol.record_batch import Record
-from tests.support.asking import make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
 from tests.support.server import Server
+from tests.support.simple_requests import make_topic
 
 LARGE: Final = "__consumer_offsets-3"
 SMALL: Final = "__consumer_offsets-8"

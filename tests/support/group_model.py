@@ -63,7 +63,7 @@ class Join(Struct, frozen=True):
     protocols: Protocols
 
 
-class Written(Struct):
+class LastRecord(Struct):
     """The group's last record."""
 
     generation: int = 0
@@ -81,7 +81,7 @@ class GroupModel:
         self._delay_ms = initial_delay_ms
         self.now_ms = 0
         self.offsets: dict[int, int] = {}
-        self.written: Written | None = None
+        self.written: LastRecord | None = None
         self._answers: Answers = []
         self._timers: dict[Hashable, tuple[int, int, Callable[[], None]]] = {}
         self._armed = 0
@@ -111,7 +111,7 @@ class GroupModel:
             self.exists = True
         self._join(asked)
         if is_first and self.written is None:
-            self.written = Written()
+            self.written = LastRecord()
         return self._told()
 
     def sync(
@@ -198,7 +198,7 @@ class GroupModel:
         if self.has_type and not self._begun_with_nobody:
             return [(ticket, (ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,))]
         if self.offsets.pop(partition, None) is not None and not self.offsets and self.written is None:
-            self.written = Written()
+            self.written = LastRecord()
         return [(ticket, (ErrorCode.NONE,))]
 
     # Time, and another start.
@@ -238,10 +238,10 @@ class GroupModel:
         """Whether there is a group; one that only the log knows comes back."""
         if not self.exists and (self.written is not None or self.offsets):
             self.exists = True
-            self._restore(copy.deepcopy(self.written or Written()))
+            self._restore(copy.deepcopy(self.written or LastRecord()))
         return self.exists
 
-    def _restore(self, written: Written) -> None:
+    def _restore(self, written: LastRecord) -> None:
         self.generation, self.protocol, self.leader = written.generation, written.protocol, written.leader
         self.members = {member.member_id: member for member in written.members}
         self.has_type = written.has_type
@@ -503,7 +503,7 @@ class GroupModel:
             member.protocols = [(self.protocol or "", dict(member.protocols)[self.protocol or ""])]
             member.joining = member.syncing = None
             member.is_new = False
-        self.written = Written(self.generation, self.protocol, self.leader, self.has_type, members)
+        self.written = LastRecord(self.generation, self.protocol, self.leader, self.has_type, members)
 
     def _refresh(self, member: Member) -> None:
         member_id = member.member_id

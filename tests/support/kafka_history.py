@@ -59,10 +59,10 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from tests.support.asking import commit_alone, committed, coordinator, make_topic
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.members import form_group, subscription
+from tests.support.simple_requests import commit_alone, committed, coordinator, make_topic
 
 OFFSETS_TOPIC = "__consumer_offsets"
 ROLL: Mapping[str, str] = {

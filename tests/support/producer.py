@@ -26,8 +26,8 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from tests.support.asking import OF_GROUPS, OF_TRANSACTIONS, coordinator
 from tests.support.client import Client
+from tests.support.simple_requests import OF_GROUPS, OF_TRANSACTIONS, coordinator
 
 Partitions = Mapping[str, Sequence[int]]
 Errors = dict[tuple[str, int], ErrorCode]

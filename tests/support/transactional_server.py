@@ -11,11 +11,11 @@ from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import DescribeProducersRequest, DescribeProducersResponse, TopicRequest
 from protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
-from tests.support.asking import OF_TRANSACTIONS, coordinator
 from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.ledger import Committed
 from tests.support.server import Server
+from tests.support.simple_requests import OF_TRANSACTIONS, coordinator
 
 PARTITIONS: Final = 8
 PROPERTIES: Final = {

@@ -32,7 +32,7 @@ def ignored(path: Path, names: set[str]) -> Iterator[str]:
 
 
 def test_no_test_ignores_whether_its_requests_succeed() -> None:
-    names = answering(TESTS / "support" / "asking.py")
+    names = answering(TESTS / "support" / "simple_requests.py")
     assert {"commit_alone", "create_topic"} <= names
 
     assert [found for path in sorted(TESTS.rglob("*.py")) for found in ignored(path, names)] == []

@@ -35,7 +35,7 @@ class ResourceType(IntEnum):
     GROUP = 32
 
 
-class Source(IntEnum):
+class SettingSource(IntEnum):
     """Where a value comes from: Kafka's DescribeConfigsResponse.ConfigSource."""
 
     UNKNOWN = 0
@@ -51,7 +51,12 @@ class Source(IntEnum):
     @property
     def is_set(self) -> bool:
         """Whether the value was set for the resource itself."""
-        return self in {Source.TOPIC_CONFIG, Source.GROUP_CONFIG, Source.DYNAMIC_BROKER_CONFIG, Source.CLIENT_METRICS_CONFIG}
+        return self in {
+            SettingSource.TOPIC_CONFIG,
+            SettingSource.GROUP_CONFIG,
+            SettingSource.DYNAMIC_BROKER_CONFIG,
+            SettingSource.CLIENT_METRICS_CONFIG,
+        }
 
 
 class Operation(IntEnum):
@@ -67,7 +72,7 @@ class Setting:
 
     name: str
     value: str | None
-    source: Source
+    source: SettingSource
     is_sensitive: bool
     is_read_only: bool
     documentation: str | None
@@ -83,7 +88,7 @@ async def describe_settings(cluster: Cluster, kind: ResourceType, name: str) -> 
         Setting(
             each.name,
             each.value,
-            Source(each.config_source) if each.config_source in list(Source) else Source.UNKNOWN,
+            SettingSource(each.config_source) if each.config_source in list(SettingSource) else SettingSource.UNKNOWN,
             each.is_sensitive,
             each.read_only,
             each.documentation or None,

@@ -16,9 +16,9 @@ from coordinator_server.group.common.target import Target
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
+from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
-from coordinator_server.group.consumer.news import with_news
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
 from coordinator_server.group.consumer.records import current_assignment_record, member_record
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
@@ -123,7 +123,7 @@ def written(
     on_append = partial(_settle, consumer, group.group_id, changed.member.member_id, replaced)
     reason = Reason(changed.reason, changed.member.member_id)
     result = CoordinatorResult(response, changed.records, on_append, attribution=because(reason))
-    return with_news(consumer, result, [reason])
+    return with_consumer_epoch_line(consumer, result, [reason])
 
 
 def _reconcile(

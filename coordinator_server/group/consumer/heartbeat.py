@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat: join a group, stay in it, leave it (KIP-848). The steps of a change are in ``change.py``.
 
-When a member repeats a heartbeat that has changed nothing, it is answered without these steps (``steady.py``).
+When a member repeats a heartbeat that has changed nothing, it is answered without these steps (``steady_heartbeat.py``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id, refuse_if_full
 from coordinator_server.group.consumer.sessions import await_revocation, refresh_session
-from coordinator_server.group.consumer.steady import again
+from coordinator_server.group.consumer.steady_heartbeat import again
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import (

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.log_lines import log_expired_session, with_consumer_epoch_line
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.membership import (
     refuse_fenced_instance,
@@ -18,7 +19,6 @@ from coordinator_server.group.consumer.membership import (
     require_member,
     require_static_member,
 )
-from coordinator_server.group.consumer.news import tell_expired, with_news
 from coordinator_server.group.consumer.records import current_assignment_record, epoch_record, regex_tombstone
 from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import topics_without
@@ -82,7 +82,9 @@ def fence(
         end_sessions(consumer, group_id, member.member_id)
     reasons = [Reason(why, member.member_id) for member in members]
     on_append = partial(_take_back, consumer, group_id, [member.member_id for member in members])
-    return with_news(consumer, CoordinatorResult(response, records, on_append, attribution=because(*reasons)), reasons)
+    return with_consumer_epoch_line(
+        consumer, CoordinatorResult(response, records, on_append, attribution=because(*reasons)), reasons
+    )
 
 
 def expire_session(consumer: ConsumerContext, group_id: str, member_id: str) -> CoordinatorResult[Any]:
@@ -92,7 +94,7 @@ def expire_session(consumer: ConsumerContext, group_id: str, member_id: str) -> 
     if group is None or member is None:
         end_sessions(consumer, group_id, member_id)
         return _NOTHING
-    tell_expired(consumer, group_id, member)
+    log_expired_session(consumer, group_id, member)
     return fence(consumer, group, [member], Why.SESSION_TIMEOUT)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
-from coordinator_server.group.consumer.news import with_news
+from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
 from coordinator_server.group.consumer.subscriptions import regexes_after
 from coordinator_server.group.why import Why
@@ -118,4 +118,4 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
     if not records:
         return _NOTHING
     reason = Reason(Why.TOPICS_CHANGED)
-    return with_news(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])
+    return with_consumer_epoch_line(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])

@@ -12,10 +12,10 @@ from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.common.epoch_lines import with_epoch_line
 from coordinator_server.group.common.freshness import is_compared
 from coordinator_server.group.common.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.common.names import sorted_names
-from coordinator_server.group.common.news import with_epoch_news
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
@@ -25,7 +25,7 @@ from coordinator_server.group.share.membership import find_member, refuse_if_ful
 from coordinator_server.group.share.reconciliation import reconcile
 from coordinator_server.group.share.records import current_assignment_record, epoch_record, member_record
 from coordinator_server.group.share.sessions import refresh_session, restart_session
-from coordinator_server.group.share.steady import again
+from coordinator_server.group.share.steady_heartbeat import again
 from coordinator_server.group.share.target import update_target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -98,7 +98,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     on_append = partial(_settle, share, group_id, after.member_id, begin)
     reason = Reason(_reason(before, epoch, bool(target_records)), after.member_id)
     result = CoordinatorResult(response, records, on_append, attribution=because(reason))
-    return with_epoch_news(share, ShareGroupMetadataKey, result, [reason])
+    return with_epoch_line(share, ShareGroupMetadataKey, result, [reason])
 
 
 def _metadata(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from coordinator_server.group.common.news import with_epoch_news
+from coordinator_server.group.common.epoch_lines import with_epoch_line
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, topics_after
+from coordinator_server.group.share.log_lines import log_expired_session
 from coordinator_server.group.share.member import ShareGroupMember
 from coordinator_server.group.share.membership import require_member
-from coordinator_server.group.share.news import tell_expired
 from coordinator_server.group.share.records import epoch_record, removal_records
 from coordinator_server.group.share.sessions import end_session, restart_session
 from coordinator_server.group.why import Why
@@ -39,7 +39,7 @@ def expire_session(share: ShareContext, group_id: str, member_id: str) -> Coordi
     if group is None or member is None:
         end_session(share, group_id, member_id)
         return _NOTHING
-    tell_expired(share, group_id, member)
+    log_expired_session(share, group_id, member)
     return _fence(share, group, member, Why.SESSION_TIMEOUT, DEFERRED)
 
 
@@ -54,7 +54,7 @@ def _fence(share: ShareContext, group: ShareGroup, member: ShareGroupMember, why
     reason = Reason(why, member_id)
     on_append = partial(_take_back, share, group_id, member_id)
     result = CoordinatorResult(response, records, on_append, attribution=because(reason))
-    return with_epoch_news(share, ShareGroupMetadataKey, result, [reason])
+    return with_epoch_line(share, ShareGroupMetadataKey, result, [reason])
 
 
 def _take_back(share: ShareContext, group_id: str, member_id: str, error: ErrorCode | None) -> None:

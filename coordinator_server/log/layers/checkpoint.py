@@ -5,7 +5,7 @@ It is three files beside the layer's records. The layer's manifest names them an
     groups.data    a block of bytes per key, one after another; the state machine defines their content (offsets/resting_block.py)
     groups.index   an entry per block, sorted by hash (CRC-32C of the key) and key, so that a block is found by bisection
     rest.log       record batches that every start replays: the layer's records that are in no block, the batches of open
-                   transactions, and the last marker of each producer (pipeline/layer/rest.py)
+                   transactions, and the last marker of each producer (pipeline/layer/replayed_records.py)
 
     groups.index, little-endian: magic "CSGI", version uint32, count uint32; then columns of ``count`` values each:
     hash uint32, end of the key in the keys uint32, position of the block uint64, its size uint32, its CRC-32C uint32, rows uint32,

@@ -3,6 +3,6 @@
 families.py     every metric: its name, kind, labels and meaning, and what Kafka calls it
 exposition.py   the answers of ``control.sock`` as Prometheus reads them
 readiness.py    whether the server lives, and whether it serves
-asking.py       asks ``control.sock``
+control_requests.py  requests to ``control.sock``
 http.py         the HTTP server
 """

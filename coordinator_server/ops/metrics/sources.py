@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.ops.metrics.asking import NoAnswer, ask
+from coordinator_server.ops.metrics.control_requests import NoAnswer, ask
 from coordinator_server.ops.metrics.readiness import Liveness, Verdict, readiness
 
 # Longer than the supervisor waits for a loop.

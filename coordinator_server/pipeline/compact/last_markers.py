@@ -1,7 +1,7 @@
 """Reads a layer for its checkpoint, without the markers that a checkpoint leaves out.
 
-A layer may consist of markers for the most part, and its checkpoint has the last one of each producer (``layer/rest.py``). Which
-these are is found for a whole file at a time.
+A layer may consist of markers for the most part, and its checkpoint has the last one of each producer
+(``layer/replayed_records.py``). Which these are is found for a whole file at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coordinator_server.log.jobs import Layer
 from coordinator_server.pipeline.input.columns import HEADER, Bytes, Ints, Irregular, batch_starts, map_file
-from coordinator_server.pipeline.layer.rest import KIND, KINDS, MARKER_START
+from coordinator_server.pipeline.layer.replayed_records import KIND, KINDS, MARKER_START
 from protocol.record_batch import CONTROL, HEADER_SIZE, LENGTH_END, TRANSACTIONAL, BatchHeader, read_header, verify
 
 _KINDS: Final = [int.from_bytes(each) for each in KINDS]

@@ -2,7 +2,7 @@
 
 It is plain Python for all engines: a layer has one record per key, and the checkpoint depends on the records alone. Offsets go into
 blocks, which the server's own replay fills. What else a start needs is kept unchanged, in batches that are cut like the layer's
-(``rest.py``). The checkpoint is read back and compared before it is valid.
+(``replayed_records.py``). The checkpoint is read back and compared before it is valid.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coordinator_server.offsets.resting_block import decode_offsets, encode_grou
 from coordinator_server.offsets.store import OffsetStore
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.layer.batches import LayerRecord
-from coordinator_server.pipeline.layer.rest import Rest, Spool, is_of_offset
+from coordinator_server.pipeline.layer.replayed_records import Rest, Spool, is_of_offset
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.messages.group_records import (

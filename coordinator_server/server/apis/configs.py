@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from coordinator_server.catalog.alter_configs import SETTINGS, Operation, ResourceType
 from coordinator_server.catalog.create import topic_synonyms
-from coordinator_server.catalog.describe_configs import Source, described
+from coordinator_server.catalog.describe_configs import ConfigSource, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.config import Config
@@ -148,7 +148,7 @@ def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> li
         case ResourceType.GROUP:
             if not name:
                 raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), Source.GROUP, group_synonyms(node.config))
+            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), ConfigSource.GROUP, group_synonyms(node.config))
         case ResourceType.BROKER:
             return _broker_settings(node, name)
         case _:
@@ -165,7 +165,7 @@ def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[De
     own = node.catalog.settings((ResourceType.TOPIC, name))
     if name in node.internal:
         own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.log.offsets_topic_segment_bytes)}
-    return described(TOPIC_SETTINGS, own, Source.TOPIC, broker)
+    return described(TOPIC_SETTINGS, own, ConfigSource.TOPIC, broker)
 
 
 def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
@@ -186,9 +186,9 @@ def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResul
 def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceResult:
     if is_secret(name):
         return _secret(name, is_set=bool(value))
-    synonyms = [] if default is None else [DescribeConfigsSynonym(name, _text(default), Source.DEFAULT)]
+    synonyms = [] if default is None else [DescribeConfigsSynonym(name, _text(default), ConfigSource.DEFAULT)]
     if value != default:
-        synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), Source.STATIC_BROKER))
+        synonyms.insert(0, DescribeConfigsSynonym(name, _text(value), ConfigSource.STATIC_BROKER))
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
     if name in _LISTS:
         kind = SettingType.LIST
@@ -199,8 +199,8 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
 
 def _secret(name: str, *, is_set: bool) -> DescribeConfigsResourceResult:
     """Describe a property whose value no client is told."""
-    synonyms = [DescribeConfigsSynonym(name, None, Source.STATIC_BROKER)] if is_set else []
-    source = Source.STATIC_BROKER if is_set else Source.DEFAULT
+    synonyms = [DescribeConfigsSynonym(name, None, ConfigSource.STATIC_BROKER)] if is_set else []
+    source = ConfigSource.STATIC_BROKER if is_set else ConfigSource.DEFAULT
     return DescribeConfigsResourceResult(name, None, True, source, True, synonyms, SettingType.PASSWORD, None)
 
 

@@ -12,7 +12,7 @@ from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 from protocol.messages.join_group import JoinGroupRequest
 from protocol.messages.sync_group import SyncGroupRequest
 from tests.simulation.history import History, Op
-from tests.simulation.mirror import Written
+from tests.simulation.mirror import LogRecord
 from tests.simulation.world import SECOND
 
 FULL: Final = "the disk refuses"
@@ -33,7 +33,7 @@ class Span(NamedTuple):
 class Reading:
     """Indexes over a history, made when they are first asked for."""
 
-    def __init__(self, history: History, written: Iterable[Written] = ()) -> None:
+    def __init__(self, history: History, written: Iterable[LogRecord] = ()) -> None:
         self.history = history
         self.written = list(written)
 

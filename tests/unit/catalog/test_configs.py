@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator_server.catalog.alter_configs import Operation, ResourceType
-from coordinator_server.catalog.describe_configs import Source, described
+from coordinator_server.catalog.describe_configs import ConfigSource, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS
 from coordinator_server.catalog.settings import parse, text_of
 from coordinator_server.catalog.shard import CatalogShard
@@ -270,8 +270,8 @@ def test_a_topic_is_made_with_settings_and_takes_them_along(catalog: Catalog) ->
 
     assert own(catalog, TOPIC, "u") == {"retention.ms": "+7"}
     assert made.configs is not None
-    assert [(each.name, each.value, each.config_source) for each in made.configs if each.config_source == Source.TOPIC] == [
-        ("retention.ms", "7", Source.TOPIC)
+    assert [(each.name, each.value, each.config_source) for each in made.configs if each.config_source == ConfigSource.TOPIC] == [
+        ("retention.ms", "7", ConfigSource.TOPIC)
     ]
     assert len(made.configs) == len(TOPIC_SETTINGS)
     catalog.run(CatalogShard.delete_topics, DeleteTopicsRequest([DeleteTopicState("u")]), DeleteTopicsResponse)
@@ -297,21 +297,21 @@ def test_a_setting_comes_from_the_resource_the_server_or_the_default() -> None:
     """The resource's own, then what this server was started with, then the default."""
     [found] = [
         each
-        for each in described(TOPIC_SETTINGS, {"max.message.bytes": "5"}, Source.TOPIC, {"message.max.bytes": "7"})
+        for each in described(TOPIC_SETTINGS, {"max.message.bytes": "5"}, ConfigSource.TOPIC, {"message.max.bytes": "7"})
         if each.name == "max.message.bytes"
     ]
 
     assert (found.value, found.config_source, found.read_only, found.is_sensitive, found.config_type) == (
         "5",
-        Source.TOPIC,
+        ConfigSource.TOPIC,
         False,
         False,
         3,
     )
     assert [(each.name, each.value, each.source) for each in found.synonyms] == [
-        ("max.message.bytes", "5", Source.TOPIC),
-        ("message.max.bytes", "7", Source.STATIC_BROKER),
-        ("message.max.bytes", "1048588", Source.DEFAULT),
+        ("max.message.bytes", "5", ConfigSource.TOPIC),
+        ("message.max.bytes", "7", ConfigSource.STATIC_BROKER),
+        ("message.max.bytes", "1048588", ConfigSource.DEFAULT),
     ]
 
 

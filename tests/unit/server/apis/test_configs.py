@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.catalog.alter_configs import Operation, ResourceType
-from coordinator_server.catalog.describe_configs import Source
+from coordinator_server.catalog.describe_configs import ConfigSource
 from coordinator_server.catalog.settings import SettingType
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config.properties import property_named
@@ -95,7 +95,7 @@ def test_numbers_are_kafkas() -> None:
     """ConfigResource.Type, AlterConfigOp.OpType, DescribeConfigsResponse.ConfigSource and ConfigType."""
     assert [kind.value for kind in ResourceType] == [TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP]
     assert [(each.name, each.value) for each in Operation] == [("SET", 0), ("DELETE", 1), ("APPEND", 2), ("SUBTRACT", 3)]
-    assert {each.name: each.value for each in Source} == {
+    assert {each.name: each.value for each in ConfigSource} == {
         "TOPIC": 1,
         "DYNAMIC_DEFAULT_BROKER": 3,
         "STATIC_BROKER": 4,
@@ -133,16 +133,19 @@ def test_settings_have_their_source(site: Site) -> None:
     site.own = {(TOPIC, "orders"): {"retention.ms": "5"}, (GROUP, "g"): {"consumer.session.timeout.ms": "50000"}}
 
     of_topic, of_group = values(describe(site, TOPIC, "orders")), values(describe(site, GROUP, "g"))
-    assert (of_topic["retention.ms"], of_topic["cleanup.policy"]) == (("5", Source.TOPIC), ("delete", Source.DEFAULT))
-    assert of_group["consumer.session.timeout.ms"] == ("50000", Source.GROUP)
-    assert of_group["consumer.heartbeat.interval.ms"] == ("5000", Source.DEFAULT)
-    assert values(describe(site, TOPIC, "orders", "retention.ms", "nope")) == {"retention.ms": ("5", Source.TOPIC)}
+    assert (of_topic["retention.ms"], of_topic["cleanup.policy"]) == (("5", ConfigSource.TOPIC), ("delete", ConfigSource.DEFAULT))
+    assert of_group["consumer.session.timeout.ms"] == ("50000", ConfigSource.GROUP)
+    assert of_group["consumer.heartbeat.interval.ms"] == ("5000", ConfigSource.DEFAULT)
+    assert values(describe(site, TOPIC, "orders", "retention.ms", "nope")) == {"retention.ms": ("5", ConfigSource.TOPIC)}
 
 
 def test_an_internal_topic_is_compacted(site: Site) -> None:
     found = values(describe(site, TOPIC, OFFSETS))
 
-    assert (found["cleanup.policy"], found["segment.bytes"]) == (("compact", Source.TOPIC), ("104857600", Source.TOPIC))
+    assert (found["cleanup.policy"], found["segment.bytes"]) == (
+        ("compact", ConfigSource.TOPIC),
+        ("104857600", ConfigSource.TOPIC),
+    )
 
 
 def test_the_properties_of_a_broker_have_kafkas_types(site: Site) -> None:
@@ -162,10 +165,13 @@ def test_the_broker_is_described_by_its_number(site: Site) -> None:
         assert (told.value, told.read_only, told.config_source, told.config_type) == (
             "3",
             True,
-            Source.STATIC_BROKER,
+            ConfigSource.STATIC_BROKER,
             SettingType.INT,
         )
-        assert [(each.value, each.source) for each in told.synonyms] == [("3", Source.STATIC_BROKER), ("1", Source.DEFAULT)]
+        assert [(each.value, each.source) for each in told.synonyms] == [
+            ("3", ConfigSource.STATIC_BROKER),
+            ("1", ConfigSource.DEFAULT),
+        ]
         assert found["node.id"].value == "8"
         assert found["log.cleaner.backoff.ms"].config_type == SettingType.LONG
         assert found["auto.create.topics.enable"].value == "true"

@@ -27,7 +27,7 @@ from protocol.codec import encoder
 from protocol.error_codes import ErrorCode
 from tests.support.api_requests import request_of
 from tests.support.batches import in_batches
-from tests.support.told import told
+from tests.support.response_fields import field_values
 
 ROW_OF = {APIS[row.request.kafka.key].name: row for row in ROWS}
 # The table of each API that is an operation of a coordinator.
@@ -120,8 +120,8 @@ def test_every_api_that_is_served_has_its_errors_told() -> None:
 def test_an_error_of_the_log_is_told_as_the_api_says_it(api: str, error: ErrorCode) -> None:
     table = OPERATIONS[api]
     for answer in refusals(api, error, None):
-        assert {code for code in told(answer) if code} <= {table.get(error, error)}
-        assert table.get(error, error) in set(told(answer))
+        assert {code for code in field_values(answer) if code} <= {table.get(error, error)}
+        assert table.get(error, error) in set(field_values(answer))
 
 
 @pytest.mark.parametrize("api", sorted(ROW_OF))
@@ -130,7 +130,7 @@ def test_every_api_can_refuse_a_request(api: str) -> None:
     and nothing else is.
     """
     for answer in refusals(api, ErrorCode.UNKNOWN_SERVER_ERROR, "why"):
-        assert {code for code in told(answer) if code} == {ErrorCode.UNKNOWN_SERVER_ERROR}
+        assert {code for code in field_values(answer) if code} == {ErrorCode.UNKNOWN_SERVER_ERROR}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_every_api_can_refuse_a_request(api: str) -> None:
 )
 def test_a_refusal_says_why_where_the_api_has_room_for_it(api: str) -> None:
     for answer in refusals(api, ErrorCode.UNKNOWN_SERVER_ERROR, "why"):
-        assert "why" in set(told(answer, "error_message"))
+        assert "why" in set(field_values(answer, "error_message"))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.member import ShareGroupMember
 
 
-def tell_expired(share: ShareContext, group_id: str, member: ShareGroupMember) -> None:
+def log_expired_session(share: ShareContext, group_id: str, member: ShareGroupMember) -> None:
     """Tell that the session of a member has expired."""
     share.tell(
         "session-expired",

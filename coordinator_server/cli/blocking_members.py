@@ -11,7 +11,7 @@ MOST_SHOWN: Final = 10
 """The number of members that a refusal names."""
 
 
-class Connected(NamedTuple):
+class BlockingMember(NamedTuple):
     """A member, and where its client runs."""
 
     member_id: str
@@ -20,7 +20,7 @@ class Connected(NamedTuple):
     instance_id: str | None
 
 
-def connected_lines(group_id: str, members: Sequence[Connected]) -> list[str]:
+def blocking_member_lines(group_id: str, members: Sequence[BlockingMember]) -> list[str]:
     """Return a line for each member, up to MOST_SHOWN."""
     lines = [
         f"group {group_id} has member {each.member_id} of {each.client_id} at {each.host.removeprefix('/')}"

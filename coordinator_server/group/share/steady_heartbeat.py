@@ -1,4 +1,7 @@
-"""The steady heartbeat: it says nothing new and finds nothing new. The hottest path of share groups (``consumer/steady.py``)."""
+"""The steady heartbeat: it says nothing new and finds nothing new.
+
+The hottest path of share groups (``consumer/steady_heartbeat.py``).
+"""
 
 from __future__ import annotations
 

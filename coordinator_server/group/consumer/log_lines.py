@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator_server.group.common.news import with_epoch_news
+from coordinator_server.group.common.epoch_lines import with_epoch_line
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.machine.provenance import Reason
@@ -13,12 +13,14 @@ from coordinator_server.machine.shard import CoordinatorResult
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 
 
-def with_news(consumer: ConsumerContext, result: CoordinatorResult[Any], reasons: Sequence[Reason]) -> CoordinatorResult[Any]:
+def with_consumer_epoch_line(
+    consumer: ConsumerContext, result: CoordinatorResult[Any], reasons: Sequence[Reason]
+) -> CoordinatorResult[Any]:
     """Return the result of an operation that tells of the epoch that its records begin, if they do, once it is durable."""
-    return with_epoch_news(consumer, ConsumerGroupMetadataKey, result, reasons)
+    return with_epoch_line(consumer, ConsumerGroupMetadataKey, result, reasons)
 
 
-def tell_expired(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
+def log_expired_session(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
     """Tell that the session of a member has expired."""
     own = member.classic_member_metadata
     timeout_ms = consumer.settings(group_id).consumer.session_timeout_ms if own is None else own.session_timeout_ms

@@ -17,7 +17,7 @@ from protocol.fields import Message
 OnAppend = Callable[[ErrorCode | None], None]
 
 
-class Telling(Protocol):
+class ReportingContext(Protocol):
     """The context of a type's operations."""
 
     tell: Report
@@ -26,8 +26,8 @@ class Telling(Protocol):
     def groups(self) -> GroupTable[Any]: ...
 
 
-def with_epoch_news(
-    context: Telling, epoch_key: type[Message], result: CoordinatorResult[Any], reasons: Sequence[Reason]
+def with_epoch_line(
+    context: ReportingContext, epoch_key: type[Message], result: CoordinatorResult[Any], reasons: Sequence[Reason]
 ) -> CoordinatorResult[Any]:
     """Return the result of an operation that tells of the epoch that its records begin, if they do, once it is durable.
 
@@ -43,7 +43,7 @@ def with_epoch_news(
 
 
 def _tell(
-    context: Telling,
+    context: ReportingContext,
     group_id: str,
     epoch: int,
     reasons: Sequence[Reason],
