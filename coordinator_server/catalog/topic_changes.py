@@ -1,4 +1,4 @@
-"""TopicChanges: which topics the records of the catalog have created or extended, until a loop tells its shards."""
+"""TopicChanges: which topics the records of the catalog have created or extended, until a loop notifies its shards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class TopicChanges:
     """The changes that are replayed and not yet taken.
 
-    A change that was reverted stays until an offset after it is taken: a shard that is told of it finds nothing changed.
+    A change that was reverted stays until an offset after it is taken: a shard that is notified of it finds nothing changed.
     """
 
     __slots__ = ("_changes",)

@@ -4,7 +4,7 @@ The jobs run in the order given. Each is the command of its name, with its optio
 (with -o json a line each). The first job that fails ends the run with its exit code.
 
 With --every it is a daemon: it keeps the session open and runs the jobs again and again, whenever the
-log has grown enough. It prints a line for each job, and tells the running server, whose control.sock
+log has grown enough. It prints a line for each job, and notifies the running server, whose control.sock
 answers {"op": "pipeline"}. It waits for a server that restarts. It ends with exit code 1 when verify
 finds a difference or a file is damaged, and with 0 on SIGTERM.
 """

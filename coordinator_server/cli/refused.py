@@ -1,4 +1,4 @@
-"""The commits that a running server has refused, as it tells them on ``control.sock``: they are not in the log."""
+"""The commits that a running server has refused, as it reports them on ``control.sock``: they are not in the log."""
 
 from __future__ import annotations
 

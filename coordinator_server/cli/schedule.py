@@ -134,7 +134,7 @@ class Rounds:
             note(f"{run.job} {run.outcome}: {run.said}")
 
     def _tell(self) -> None:
-        """Tell the server, if one runs and listens. What it misses is in the next report."""
+        """Notify the server, if one runs and listens. What it misses is in the next report."""
         with contextlib.suppress(PipelineError, OSError):
             ask_server(self._options.data_dir, {"op": "pipeline-report", "by": SCHEDULE, "report": self._report})
 

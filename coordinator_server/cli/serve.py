@@ -224,7 +224,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
 
 
 def _told(service: ServiceManager, reload: Callable[[], None]) -> Callable[[], None]:
-    """Return a reload that the service manager is told of."""
+    """Return a reload that notifies the service manager."""
 
     def told() -> None:
         service.reloading()

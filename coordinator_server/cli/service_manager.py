@@ -1,4 +1,4 @@
-"""What systemd and other service managers are told, and what they pass to the server: the protocol of ``sd_notify(3)``.
+"""Notifications to systemd and other service managers, and what they pass to the server: the protocol of ``sd_notify(3)``.
 
     NOTIFY_SOCKET     READY=1 when all groups are loaded, STATUS= with the progress until then, RELOADING=1, STOPPING=1
     WATCHDOG_USEC     WATCHDOG=1 from the event loop, three times in this time: a server that hangs is ended
@@ -58,7 +58,7 @@ class ServiceManager:
         return found
 
     def begin(self, status: Callable[[], str]) -> None:
-        """Tell the status every second, and give signs of life to the watchdog. Call it on the event loop."""
+        """Report the status every second, and notify the watchdog. Call it on the event loop."""
         if self._address:
             self._repeat("status", _EVERY_S, lambda: self._tell_status(status()))
         if self._address and self.watchdog_s:

@@ -1,6 +1,6 @@
 """The group protocol, open for anybody's metadata and assignments: Kafka's class AbstractCoordinator for asyncio.
 
-A subclass says what the members of a group tell each other, and what the leader makes of it. The base class finds the coordinator,
+A subclass says what the members of a group send each other, and what the leader makes of it. The base class finds the coordinator,
 joins and rejoins, sends heartbeats, and leaves. Its owner calls ``ensure_active_group`` again and again, or ``run``; all callbacks
 but ``metadata`` and those of the group's leader run inside these calls, and never two at a time:
 
@@ -73,7 +73,7 @@ class Coordinator(ABC):
 
     @abstractmethod
     def metadata(self) -> Sequence[tuple[str, bytes]] | Awaitable[Sequence[tuple[str, bytes]]]:
-        """Return the protocols that this member supports, the preferred one first, and what it tells the leader for each."""
+        """Return the protocols that this member supports, the preferred one first, and the metadata for the leader of each."""
 
     @abstractmethod
     def perform_assignment(

@@ -156,7 +156,7 @@ class Election:
 
 
 class _Candidate(Coordinator):
-    """Says which token it leads with, if it leads. Its group's leader tells everybody who was chosen."""
+    """Says which token it leads with, if it leads. Its group's leader sends every member who was chosen."""
 
     term_of: Latest[Term | None]
 

@@ -12,7 +12,7 @@ _MANY_MEMBERS = 3
 
 
 async def leave_group(link: GroupLink, group_id: str, generation: Generation, reason: str, timeout_s: float) -> None:
-    """Tell the coordinator that this member leaves, and why (KIP-800). Raises ClientError."""
+    """Notify the coordinator that this member leaves, and why (KIP-800). Raises ClientError."""
     connection = await link.ready_within(timeout_s)
     if connection.version_of(LeaveGroupRequest) >= _MANY_MEMBERS:
         request = LeaveGroupRequest(group_id, members=[MemberIdentity(generation.member_id, reason=short_reason(reason))])

@@ -212,7 +212,7 @@ class _Worker(GroupConsumer):
         await super().on_lost(generation, member_id, reason)
 
     def _claims(self) -> tuple[TopicPartition, ...]:
-        """An eager member has nothing while it joins; it tells what it had, so that it gets that again."""
+        """An eager member has nothing while it joins; it reports what it had, so that it gets that again."""
         return super()._claims() if self._is_cooperative else tuple(each for each in self._last if each.topic in self.topics)
 
     async def on_assigned(self, partitions: frozenset[TopicPartition]) -> None:

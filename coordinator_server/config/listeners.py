@@ -1,6 +1,6 @@
 """The listeners of a server: names, addresses and security protocols, as Kafka's properties spell them.
 
-``listeners`` has the addresses to bind, ``advertised.listeners`` those that clients are told, and
+``listeners`` has the addresses to bind, ``advertised.listeners`` those that clients get, and
 ``listener.security.protocol.map`` the protocol of a name that is not itself one. The rules are those of Kafka's
 ``SocketServerConfigs`` and ``KafkaConfig``.
 """

@@ -18,7 +18,7 @@ COMMIT_REFUSED: Final = "commit-refused"
 
 
 def tell_refused(tell: Report, context: RequestContext, request: OffsetCommitRequest | CommitShape, error: ErrorCode) -> None:
-    """Tell the operator that a commit is refused."""
+    """Report that a commit is refused."""
     tell(COMMIT_REFUSED, context=context, request=request, error=error)
 
 

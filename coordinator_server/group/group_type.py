@@ -135,7 +135,7 @@ class GroupType(Protocol):
 
 
 class GroupContext(Struct, frozen=True):
-    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, news for the operator,
+    """The services for operations on groups: configuration, timers, clocks, new ids, reports of refusals, lines of the log,
     the topics, the settings of a group, and messages to other shards.
 
     ``member_memory``, ``pass_times`` and ``topic_hashes`` are common to all shards of a loop.

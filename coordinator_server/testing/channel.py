@@ -81,7 +81,8 @@ def is_channel(descriptor: int) -> bool:
 async def parent_gone(parent: int) -> None:
     """Return when the process ``parent`` is no longer the parent of this one.
 
-    PR_SET_PDEATHSIG would tell at once, but of the thread that started this process: test runners end threads all the time.
+    PR_SET_PDEATHSIG would report at once, but the end of the thread that started this process:
+    test runners end threads all the time.
     """
     while os.getppid() == parent:  # noqa: ASYNC110 - no event tells of it on all systems
         await asyncio.sleep(ORPHAN_CHECK_S)

@@ -122,7 +122,7 @@ class EphemeralServer:
         await self._settle(TURNS_AT_THE_END)
 
     async def _settle(self, turns: int) -> None:
-        """Run the loop until what has happened is durable, and shards have told each other."""
+        """Run the loop until what has happened is durable, and shards have notified each other."""
         for _ in range(turns):
             await asyncio.sleep(0)
         idle = asyncio.Event()

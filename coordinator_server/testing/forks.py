@@ -41,7 +41,7 @@ class Template:
         return pid
 
     def end(self, pid: int) -> int:
-        """Wait until a server has ended that was told to. Kill it if it does not. Return the status of its process."""
+        """Wait until a server has ended that was asked to. Kill it if it does not. Return the status of its process."""
         status: int = self._ask({"end": pid})["status"]
         return status
 

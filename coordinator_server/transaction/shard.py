@@ -65,7 +65,7 @@ FIRST_END_WITH_EPOCH_BUMP: Final = 5
 """The first version of EndTxn that belongs to version 2 of transactions."""
 IDS_PER_STEP: Final = 500
 DURABLE: Final = 0
-"""What an answer depends on that tells of an id without a pending transition."""
+"""What an answer depends on that describes an id without a pending transition."""
 RETRY_MS: Final = 1_000
 
 _TIMEOUTS: Final = ("timeouts",)

@@ -1,8 +1,10 @@
-"""Words of one kind of shard stay out of what all kinds are built on."""
+"""Words of one kind of shard stay out of what all kinds are built on, and vague words out of docstrings."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,49 @@ def test_what_is_unavoidable_is_there(package: str) -> None:
     sources = "\n".join(path.read_text() for path in (SOURCES / package).rglob("*.py"))
 
     assert [each for each in UNAVOIDABLE[package] if not re.search(each, sources)] == []
+
+
+# Each of these stood for many things: say notify, report, log, return, distinguish, change.
+VAGUE = {
+    "": r"news|told of",
+    "client": r"news|told|tells?",
+    "config": r"news|told|tells?",
+    "group": r"news|told|tells?",
+    "machine": r"news|told|tells?",
+    "offsets": r"news|told|tells?",
+    "security": r"news|told",
+    "share": r"news|told|tells?",
+    "transaction": r"news|told",
+}
+
+
+def docstrings(source: str) -> Iterator[str]:
+    """The docstrings of a module, its classes, functions and attributes, without the names of code in them."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield re.sub(r"``.*?``", "", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("package", VAGUE)
+def test_docstrings_have_no_vague_words(package: str) -> None:
+    vague = re.compile(rf"\b({VAGUE[package]})\b", re.IGNORECASE)
+    found = {
+        str(path.relative_to(SOURCES)): words
+        for path in sorted((SOURCES / package).rglob("*.py"))
+        if (words := [word.group() for text in docstrings(path.read_text()) for word in vague.finditer(text)])
+    }
+
+    assert found == {}
+
+
+def test_docstrings_are_found_without_names_of_code() -> None:
+    source = '''"""Head."""
+LIMIT = 1
+"""Told to ``tell``."""
+def tell() -> str:
+    """A docstring."""
+    return "news"
+'''
+
+    assert list(docstrings(source)) == ["Head.", "Told to .", "A docstring."]

@@ -182,7 +182,7 @@ class GroupConsumer(Coordinator):
                 self._assignment -= partitions
 
     def _claims(self) -> tuple[TopicPartition, ...]:
-        """Return what this member tells the leader that it has."""
+        """Return what this member reports to the leader as its own."""
         return tuple(self._assignment) if self._is_cooperative else ()
 
     def _assign(self, protocol: str, counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:

@@ -110,7 +110,7 @@ def generation_record(
     assignments: Mapping[str, bytes],
     on_append: Callable[[ErrorCode | None], None] | None,
 ) -> Result:
-    """Return the record of the group's new generation, with its reasons as provenance. The operator is told once it is durable."""
+    """Return the record of the group's new generation, with its reasons as provenance. It is logged once it is durable."""
     reasons = group.take_reasons()
     record = group_metadata_record(group, assignments)
     since_ms, group.rebalancing_since_ms = group.rebalancing_since_ms, None

@@ -1,4 +1,4 @@
-"""What the server's own log says of groups of the newer protocols: a line for each new epoch."""
+"""Lines of the server's own log about groups of the newer protocols: one for each new epoch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReportingContext(Protocol):
 def with_epoch_line(
     context: ReportingContext, epoch_key: type[Message], result: CoordinatorResult[Any], reasons: Sequence[Reason]
 ) -> CoordinatorResult[Any]:
-    """Return the result of an operation that tells of the epoch that its records begin, if they do, once it is durable.
+    """Return the result of an operation. If its records start an epoch, that is logged once it is durable.
 
     ``epoch_key`` is the key of the record of a group's epoch.
     """

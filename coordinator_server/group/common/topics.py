@@ -1,7 +1,7 @@
 """The topic image: the topics as the groups of a loop see them (Kafka's ``CoordinatorMetadataImage``).
 
 All topics of the server are in it, internal ones too. It shows only what is durable, and what every serving loop has or is about
-to get. Shards are told which topics have changed (``GroupType.topics_changed``) when the image shows the change.
+to get. Shards are notified which topics have changed (``GroupType.topics_changed``) when the image shows the change.
 """
 
 from __future__ import annotations

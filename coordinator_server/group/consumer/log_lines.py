@@ -1,4 +1,4 @@
-"""What the server's own log says of consumer groups: a line for each new epoch, and for each session that expires."""
+"""Lines of the server's own log about consumer groups: one for each new epoch and each expired session."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 def with_consumer_epoch_line(
     consumer: ConsumerContext, result: CoordinatorResult[Any], reasons: Sequence[Reason]
 ) -> CoordinatorResult[Any]:
-    """Return the result of an operation that tells of the epoch that its records begin, if they do, once it is durable."""
+    """Return the result of an operation. If its records start an epoch, that is logged once it is durable."""
     return with_epoch_line(consumer, ConsumerGroupMetadataKey, result, reasons)
 
 
 def log_expired_session(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
-    """Tell that the session of a member has expired."""
+    """Log that the session of a member has expired."""
     own = member.classic_member_metadata
     timeout_ms = consumer.settings(group_id).consumer.session_timeout_ms if own is None else own.session_timeout_ms
     consumer.tell(

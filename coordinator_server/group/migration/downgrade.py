@@ -29,7 +29,7 @@ from protocol.messages.join_group import JoinGroupRequestProtocol
 
 
 class Downgrade(NamedTuple):
-    """The records of a conversion, and the group that they make, with what only its members' requests have told."""
+    """The records of a conversion, and the group that they make, with what only its members' requests have said."""
 
     records: list[CoordinatorRecord]
     group: ClassicGroup

@@ -1,8 +1,8 @@
 """SyncGroup, Heartbeat and LeaveGroup of classic members of a consumer group (``GroupMetadataManager``). JoinGroup: ``join.py``.
 
-To a classic member, its member epoch is a generation, and each step of its reconciliation a rebalance: a heartbeat tells it to join
+To a classic member, its member epoch is a generation, and each step of its reconciliation a rebalance: a heartbeat asks it to join
 again when there is a new target, when it has to give up partitions, and when the rest of its partitions have become free. It
-gets its assignment from the coordinator, never from a leader. If no member of the consumer protocol is left, it is also told to
+gets its assignment from the coordinator, never from a leader. If no member of the consumer protocol is left, it is also asked to
 join when a new target is due, because its join computes it.
 """
 
@@ -66,7 +66,7 @@ def sync_group(
 
 
 def heartbeat(consumer: ConsumerContext, group: ConsumerGroup, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
-    """Refresh the session of a member, and tell it whether to join again. Raises CoordinatorError."""
+    """Refresh the session of a member. The answer says whether it must join again. Raises CoordinatorError."""
     member, _ = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
     refresh_classic_session(consumer, group.group_id, member)
     if not (_must_join(group, member) or _is_neglected(consumer, group)):

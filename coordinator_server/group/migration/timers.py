@@ -3,11 +3,11 @@
 | timer | starts | ends |
 |---|---|---|
 | session | with each request | |
-| join | when the member is told to join again | with its join |
+| join | when the member must join again | with its join |
 | sync | with the answer to its join | with its sync |
 
 A member is removed when one of them expires. They measure the time that this server has been running. A revocation has no timer of
-its own: the member is told to join again for it.
+its own: the member must join again for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the server's own log says of share groups: a line for each new epoch, and for each session that expires."""
+"""Lines of the server's own log about share groups: one for each new epoch and each expired session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from coordinator_server.group.share.member import ShareGroupMember
 
 
 def log_expired_session(share: ShareContext, group_id: str, member: ShareGroupMember) -> None:
-    """Tell that the session of a member has expired."""
+    """Log that the session of a member has expired."""
     share.tell(
         "session-expired",
         group_id=group_id,

@@ -20,7 +20,7 @@ COMMIT_DECIDED: Final = "commit decided"
 COMMITTED: Final = "committed"
 RUN: Final = "transactions committed"
 MOST_APART: Final = 3
-"""The number of committed transactions in a run whose steps are told; of more there is one step."""
+"""The number of committed transactions in a run whose steps are shown; of more there is one step."""
 _BETWEEN: Final = frozenset({PARTITIONS_ADDED, COMMIT_DECIDED})
 
 

@@ -198,7 +198,7 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
 
 
 def _secret(name: str, *, is_set: bool) -> DescribeConfigsResourceResult:
-    """Describe a property whose value no client is told."""
+    """Describe a property whose value no client gets."""
     synonyms = [DescribeConfigsSynonym(name, None, ConfigSource.STATIC_BROKER)] if is_set else []
     source = ConfigSource.STATIC_BROKER if is_set else ConfigSource.DEFAULT
     return DescribeConfigsResourceResult(name, None, True, source, True, synonyms, SettingType.PASSWORD, None)

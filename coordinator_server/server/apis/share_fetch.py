@@ -80,7 +80,7 @@ def touched_session(group_id: str | None, member_id: str | None) -> Touched:
 
 
 def share_fetch(node: Node, context: RequestContext, request: ShareFetchRequest, reply: Exchange[ShareFetchResponse]) -> None:
-    """Bring the session up to date now; answer when there is news, or after the maximum wait time."""
+    """Bring the session up to date now; answer when something has changed, or after the maximum wait time."""
     work = _fetch(node, context, request, reply)
     if reply.is_large or node.share_sessions.size_of(request.group_id, request.member_id) > UNITS_PER_STEP:
         reply.connection.use_up()

@@ -79,7 +79,7 @@ def init_producer_id(
     """Give a producer an id, or the next epoch of its transactional id.
 
     Without a transactional id, any loop gives a new id, whatever id the producer had. The first producer after a start waits for
-    the loop's first block of ids: clients that are told to ask again do so after up to half a second.
+    the loop's first block of ids: clients that must retry do so after up to half a second.
     """
     if (request.producer_id == NONE) != (request.producer_epoch == NONE):
         raise CoordinatorError(ErrorCode.INVALID_REQUEST)

@@ -9,7 +9,7 @@ from coordinator_server.machine.shard import RequestContext
 
 
 class OfClient(Protocol):
-    """A message that tells which client's request it is about."""
+    """A message that names the client of its request."""
 
     @property
     def client_id(self) -> str: ...

@@ -1,6 +1,6 @@
 """What compaction and the other jobs have done, for tools and metrics: the operations ``pipeline`` and ``pipeline-report``.
 
-    {"op": "pipeline-report", "by": "schedule", "report": {…}}      a schedule (cli/schedule.py) tells what it has done
+    {"op": "pipeline-report", "by": "schedule", "report": {…}}      a schedule (cli/schedule.py) reports its jobs
     {"op": "pipeline"}
     {"ok": true, "pipeline": {"cleaner": {…}, "schedule": {…}}}
 

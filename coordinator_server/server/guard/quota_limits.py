@@ -6,7 +6,7 @@ The first of these that exists counts. The clients that it covers are measured t
     any user and client id, any user and any client id, any user,
     client id, any client id
 
-As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind tells clients apart. Unlike
+As in Kafka, if all quotas are of one kind (of users, of client ids, or of both), only that kind distinguishes clients. Unlike
 there, a client with an empty client id is one of any client id: an empty one would evade the quota.
 """
 
@@ -23,7 +23,7 @@ ANY: Final = ""
 """The name of the default entity, which an empty client id is a case of. No user's name is empty."""
 
 Measured = tuple[str | None, str | None]
-"""A user and a client id that are measured together. One that is None does not tell clients apart."""
+"""A user and a client id that are measured together. One that is None does not distinguish clients."""
 
 _Key = tuple[str | None, str | None]
 

@@ -2,7 +2,7 @@
 
 A quota is a percentage of the time of this loop, which is a broker for its clients. What counts is the time of the loop for
 decoding and handling a request, and for its steps, and the processor time of the thread for large messages; not that of the log
-or of other loops. A client that exceeds its quota is told in the next answer (``throttle_time_ms``), which is sent at once, and
+or of other loops. A client that exceeds its quota learns it from the next answer (``throttle_time_ms``), which is sent at once, and
 its connection is not read for as long (KIP-219), at most for a window. See Kafka's ``ClientRequestQuotaManager``. Unlike there, a
 large request starts when its client is within its quota again: one of them may take more than a window may.
 

@@ -1,7 +1,7 @@
 """The producer ids of a loop: taken one by one from blocks that the catalog has given it (Kafka's ``RPCProducerIdManager``).
 
 The next block is asked for when most of the present one is used, so that nobody waits for it. The first block is asked for by the
-first producer that needs an id, whose request waits for it. If the catalog refuses it, producers are told to ask again, with an
+first producer that needs an id, whose request waits for it. If the catalog refuses it, producers must retry, with an
 error that old clients retry, too.
 """
 

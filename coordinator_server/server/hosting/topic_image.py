@@ -32,7 +32,7 @@ class LoopTopics:
         self._by_id: dict[bytes, Topic] = {}
 
     def begin(self, catalog: Catalog, internal: InternalTopics, tell: Callable[[Collection[str]], None]) -> None:
-        """Start to show the topics of this catalog. ``tell`` tells all shards which topics have changed."""
+        """Start to show the topics of this catalog. ``tell`` notifies all shards which topics have changed."""
         self._catalog, self._internal, self._tell = catalog, internal, tell
 
     @property
@@ -77,7 +77,7 @@ class LoopTopics:
         return self._catalog.settings((ResourceType.GROUP, group_id)) if group_id in self._with_settings else NO_SETTINGS
 
     def changed(self) -> None:
-        """Tell the shards which topics were created or extended. Called for every change of the catalog."""
+        """Notify the shards which topics were created or extended. Called for every change of the catalog."""
         self._with_settings = None
         self._by_id.clear()
         version = self._catalog.version
@@ -88,11 +88,11 @@ class LoopTopics:
             self._tell(names)
 
     def forget(self, topics: Sequence[DeletedTopic]) -> None:
-        """Forget topics that were deleted. Called before anything is told of it."""
+        """Forget topics that were deleted. Called before anything is notified of it."""
         for topic in topics:
             self._by_id.pop(topic.topic_id, None)
 
     def deleted(self, topics: Sequence[DeletedTopic]) -> None:
-        """Tell the shards which topics were deleted."""
+        """Notify the shards which topics were deleted."""
         if topics:
             self._tell([topic.name for topic in topics])

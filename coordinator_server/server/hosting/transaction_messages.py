@@ -66,7 +66,7 @@ def _write_marker(
 def _add_group(
     runtime: CoordinatorRuntime[Any], partition: int, context: RequestContext, asked: GroupInTransaction, reply: Reply[None], /
 ) -> None:
-    """Run as the client's request, so that the log tells who began the transaction."""
+    """Run as the client's request, so that the log has who started the transaction."""
     client = context_of(asked, has_provenance=context.origin is not None)
     runtime.write(partition, ADD_PARTITIONS, client, asked.partitions, reply)
 

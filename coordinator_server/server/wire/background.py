@@ -27,7 +27,7 @@ class Background:
         self._post = post
         self._now_ns = now_ns
         self.calls = 0
-        """The functions that wait, run, or have run and not been told to the loop."""
+        """The functions that wait, run, or have run without the loop being notified."""
 
     def run(self, function: Callable[[], T], done: Callable[[T | Exception, int], None]) -> None:
         """Call ``function`` in the thread, then ``done`` on the loop with its result or its exception,
