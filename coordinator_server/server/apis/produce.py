@@ -5,14 +5,18 @@ It is served because librdkafka does not consume from a server without it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.lists import each_in_steps
-from coordinator_server.server.apis.topic_access import PRODUCE
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Beside, Exchange
 from coordinator_server.server.exchange.steps import Work
+from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked
+from coordinator_server.server.guard.parts import NO_MESSAGES, Each
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 from protocol.first_versions import RECORDS_BY_TOPIC_ID
 from protocol.messages.produce import (
@@ -24,6 +28,8 @@ from protocol.messages.produce import (
     TopicProduceResponse,
 )
 
+# In a record batch: the position of the last byte of its attributes, and the bit in it.
+_ATTRIBUTES, _TRANSACTIONAL = 22, 0x10
 WHY = "this server coordinates groups: it stores no records"
 
 
@@ -58,6 +64,43 @@ def refuse_produce(context: RequestContext, request: ProduceRequest, error: Erro
     return ProduceResponse(responses=[_refused(asked, error, message) for asked in request.topic_data])
 
 
+def _topic_name(asked: Asked, topic: TopicProduceData) -> str | None:
+    """Return the name of a topic of a request; None if no topic has its id."""
+    return asked.topic_name(topic.topic_id) if asked.context.api_version >= RECORDS_BY_TOPIC_ID else topic.name
+
+
+class _Produced:
+    """The topics of a Produce, and its transaction. With acks=0 the handler closes the connection."""
+
+    _topics = Each("topic_data", Operation.WRITE, ResourceType.TOPIC, _topic_name, "responses", NO_MESSAGES)
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return whether there is no answer, or everything is allowed."""
+        return request.acks == 0 or (not _is_transactional(request) and self._topics.allows_all(asked, request))
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Take the denied topics out of the request."""
+        if request.acks == 0:
+            return request
+        if _is_transactional(request) and not (
+            request.transactional_id is not None
+            and asked.allows(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+        ):
+            error = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+            reply.fail(error, MESSAGES[error])
+            return None
+        return (yield from self._topics.divide(asked, request, reply))
+
+
+def _is_transactional(request: ProduceRequest) -> bool:
+    """Return whether a Produce has records of a transaction: the bit is in the last byte of the attributes of each batch."""
+    return any(
+        records is not None and len(records) > _ATTRIBUTES and records[_ATTRIBUTES] & _TRANSACTIONAL
+        for topic in request.topic_data
+        for records in (partition.records for partition in topic.partition_data)
+    )
+
+
 # It is always refused, so it changes nothing.
 PRODUCE_API = ApiRow(
     ProduceRequest,
@@ -65,7 +108,7 @@ PRODUCE_API = ApiRow(
     produce,
     refuse_produce,
     Order.READ,
-    access=PRODUCE,
+    access=ApiAccess(parts=_Produced()),
 )
 
 

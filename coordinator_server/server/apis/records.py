@@ -9,20 +9,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.apis import topic_access
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, in_portions
+from coordinator_server.server.guard.access import ApiAccess, Asked
+from coordinator_server.server.guard.parts import Each, put_back
 from coordinator_server.server.hosting.fetching import Job, Search, Wanted
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
+from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
+from protocol.first_versions import RECORDS_BY_TOPIC_ID
 from protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchPartition,
@@ -60,7 +65,6 @@ LEADER_EPOCH = 0
 NO_LEADER_EPOCH = -1
 READ_COMMITTED = 1
 FIRST_WITH_LEADER_EPOCHS = 4
-FIRST_FETCH_WITH_TOPIC_IDS = 13
 FIRST_FETCH_WITH_ENDPOINTS = 16
 PARTITIONS_PER_STEP = 300
 UNITS_PER_PARTITION = 3
@@ -122,7 +126,7 @@ LIST_OFFSETS_API = ApiRow(
     list_offsets,
     refuse_list_offsets,
     Order.READ,
-    access=topic_access.LIST_OFFSETS,
+    access=ApiAccess(parts=Each("topics", Operation.DESCRIBE, ResourceType.TOPIC, lambda _, topic: topic.name, "topics")),
 )
 
 
@@ -242,13 +246,39 @@ def refuse_fetch(context: RequestContext, request: FetchRequest, error: ErrorCod
     return FetchResponse(error_code=error, responses=topics)
 
 
+def _topic_name(asked: Asked, topic: FetchTopic) -> str | None:
+    """Return the name of a topic of a request; None if no topic has its id."""
+    return asked.topic_name(topic.topic_id) if asked.context.api_version >= RECORDS_BY_TOPIC_ID else topic.topic
+
+
+class _Fetched:
+    """The topics of a Fetch. A request of a replica is one of a broker."""
+
+    _topics = Each("topics", Operation.READ, ResourceType.TOPIC, _topic_name, "responses", is_whole=True)
+
+    def allows_all(self, asked: Asked, request: Any) -> bool:
+        """Return whether all topics are allowed."""
+        if max(request.replica_id, request.replica_state.replica_id) >= 0:
+            return asked.access.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER)
+        return self._topics.allows_all(asked, request)
+
+    def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
+        """Take the denied topics out of the request."""
+        if max(request.replica_id, request.replica_state.replica_id) < 0:
+            return (yield from self._topics.divide(asked, request, reply))
+        if asked.allows(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
+            return request
+        refused: Any = reply.row.refuse(asked.context, request, ErrorCode.TOPIC_AUTHORIZATION_FAILED, None)
+        return put_back(reply, replace(request, topics=[]), "responses", refused.responses)
+
+
 FETCH_API = ApiRow(
     FetchRequest,
     FetchResponse,
     fetch,
     refuse_fetch,
     Order.READ,
-    access=topic_access.FETCH,
+    access=ApiAccess(parts=_Fetched()),
 )
 
 
@@ -256,7 +286,7 @@ def _fetch_topic(
     node: Node, context: RequestContext, request: FetchRequest, asked: FetchTopic, wanted: list[Wanted]
 ) -> FetchableTopicResponse:
     topic: Topic | None
-    if context.api_version >= FIRST_FETCH_WITH_TOPIC_IDS:
+    if context.api_version >= RECORDS_BY_TOPIC_ID:
         topic, unknown = node.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
     else:
         topic, unknown = node.topic(asked.topic), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -7,12 +7,12 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
-from coordinator_server.server.apis.topic_access import TOPIC_PAGES
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
-from coordinator_server.server.guard.access import verdicts_for
-from coordinator_server.server.guard.authorized_operations import TOPIC_OPERATIONS
+from coordinator_server.server.guard.access import ApiAccess, verdicts_for
+from coordinator_server.server.guard.authorized_operations import TOPIC_OPERATIONS, with_topic_operations
+from coordinator_server.server.guard.parts import Both, Each, Filtered
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.topic_names import name_problem
@@ -65,7 +65,13 @@ DESCRIBE_TOPIC_PARTITIONS_API = ApiRow(
     describe_topic_partitions,
     each_refused(DescribeTopicPartitionsResponse, "topics", DescribeTopicPartitionsResponseTopic, of="topics", by=("name",)),
     Order.READ,
-    access=TOPIC_PAGES,
+    # Where all topics are asked for, the handler leaves out those that are not visible: they take no room of a page.
+    access=ApiAccess(
+        parts=Both(
+            Each("topics", Operation.DESCRIBE, ResourceType.TOPIC, lambda _, topic: topic.name, "topics"),
+            Filtered(with_topic_operations),
+        )
+    ),
 )
 
 

@@ -174,7 +174,7 @@ NOT_AUDITED: Final = frozenset(
         # Only requests of brokers need CLUSTER_ACTION here, and they are daily work of members and producers otherwise.
         "AddPartitionsToTxn",
         "Fetch",
-        # Only what it creates is audited (``brokers.py``).
+        # Only what it creates is audited (``apis/metadata.py``).
         "Metadata",
     }
 )

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from coordinator_server.server.guard.access import Asked
 from protocol.acl_codes import Operation, ResourceType
+from protocol.error_codes import ErrorCode
 
 OF_TOPICS: Final = (
     Operation.READ,
@@ -55,4 +56,24 @@ def with_group_operations(asked: Asked, request: Any, response: Any) -> Any:
     for group in response.groups:
         if group.authorized_operations >= 0:
             group.authorized_operations = asked.access.allowed_bits(OF_GROUPS, ResourceType.GROUP, group.group_id)
+    return response
+
+
+def with_topic_operations(asked: Asked, request: Any, response: Any) -> Any:
+    """Set the operations that the principal may do, on topics and on the cluster."""
+    for topic in response.topics:
+        if topic.topic_authorized_operations >= 0:
+            name = topic.name
+            is_described = name is not None and topic.error_code != ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            bits = asked.access.allowed_bits(OF_TOPICS, ResourceType.TOPIC, name or "") if is_described else NOT_REQUESTED
+            topic.topic_authorized_operations = bits
+    return with_cluster_operations(asked, request, response)
+
+
+def with_cluster_operations(asked: Asked, request: Any, response: Any) -> Any:
+    """Set the operations that the principal may do on the cluster, if the answer has a field for them."""
+    if getattr(response, "cluster_authorized_operations", NOT_REQUESTED) >= 0:
+        may_describe = asked.access.allows(Operation.DESCRIBE, ResourceType.CLUSTER)
+        bits = asked.access.allowed_bits(OF_CLUSTER, ResourceType.CLUSTER) if may_describe else 0
+        response.cluster_authorized_operations = bits
     return response

@@ -112,6 +112,10 @@ class Node(NamedTuple):
         """Return the address at which this client can reach a loop."""
         return self.nodes.endpoint(loop, reply.connection.local_address, reply.connection.listener)
 
+    def endpoints(self, reply: Exchange[Any]) -> list[tuple[int, Endpoint]]:
+        """Return the node id and the address of each loop, for this client."""
+        return [(self.nodes.first_id + loop, self.endpoint(reply, loop)) for loop in range(self.nodes.loops)]
+
     def answer_after(self, delay_ms: int, reply: Exchange[R], response: R) -> None:
         """Send a response after a delay, unless the connection ends before."""
         self.run_after(delay_ms, reply, partial(reply.complete, response))

@@ -11,9 +11,12 @@ from structlog.testing import capture_logs
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.apis.brokers import API_VERSIONS_API, FIND_COORDINATOR_API, METADATA_API
+from coordinator_server.server.apis.brokers import API_VERSIONS_API
+from coordinator_server.server.apis.find_coordinator import FIND_COORDINATOR_API
+from coordinator_server.server.apis.metadata import METADATA_API
 from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.guard.audit import Audit
+from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.episodes import Episodes
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
@@ -56,6 +59,10 @@ class Site:
 
     def leader_of(self, partition: int) -> int:
         return self.first_id + partition % self.loops
+
+    def endpoints(self, reply: Any) -> list[tuple[int, Endpoint]]:
+        node: Any = self
+        return Node.endpoints(node, reply)
 
     def endpoint(self, reply: Any, loop: int) -> Endpoint:
         return Endpoint("host", 9092 + loop)
