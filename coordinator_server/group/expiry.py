@@ -169,7 +169,7 @@ class OffsetExpiry:
         return _Visit(OffsetCursor(group_id))
 
     def _go_on(self, visit: _Visit, step: PassStep, now_ms: int) -> None:
-        """Look at the next offsets of the group. After the last one, delete the group or note its bound."""
+        """Check the next offsets of the group. After the last one, delete the group or note its bound."""
         groups, group_id = self._groups, visit.cursor.group_id
         if not step.is_ready(visit.cursor, groups.offsets):
             return

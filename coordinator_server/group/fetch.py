@@ -41,7 +41,7 @@ class LatestFetch(NamedTuple):
 def read_offsets(groups: Groups, moment: int, asked: OffsetFetchRequestGroup, *, require_stable: bool = False) -> OffsetsMoment:
     """Return a copy of the requested offsets as of ``moment``, which is a committed offset or LATEST. Raises CoordinatorError.
 
-    With ``require_stable`` (KIP-447), which asks for LATEST, offsets with a pending change in an open transaction are refused.
+    With ``require_stable`` (KIP-447), which reads at LATEST, offsets with a pending change in an open transaction are refused.
     """
     group_id = asked.group_id
     if groups.others:

@@ -5,7 +5,7 @@
 | classic | PreparingRebalance | members and ids still to join | the join phase, or the session; static members: the session |
 | classic | CompletingRebalance | the leader, until it sends the assignments | the sync phase, or the session |
 | consumer | Reconciling | members that have partitions to give up | their rebalance timeout, or the session |
-| consumer, share | | members that have not asked since the new target | the session |
+| consumer, share | | members without a heartbeat since the new target | the session |
 
 A group waits without anybody to blame: for the end of its first delay, or for a target that is not computed yet.
 """

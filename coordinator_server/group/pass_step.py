@@ -23,7 +23,7 @@ COPIES_PER_OFFSET: Final = 50
 
 
 class PassStep:
-    """The records of a step, the groups that it deletes, and how many offsets it may still look at."""
+    """The records of a step, the groups that it deletes, and how many offsets it may still check."""
 
     __slots__ = ("ended", "looks", "records")
 
@@ -34,7 +34,7 @@ class PassStep:
 
     @property
     def room(self) -> int:
-        """The number of offsets that the step may look at, even if it deletes all of them. At most 0 if it is over."""
+        """The number of offsets that the step may check, even if it deletes all of them. At most 0 if it is over."""
         return min(self.looks, RECORDS_PER_STEP - len(self.records))
 
     def is_ready(self, cursor: OffsetCursor, store: OffsetStore, pending: Collection[TopicPartition] = ()) -> bool:

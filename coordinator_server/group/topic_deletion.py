@@ -87,7 +87,7 @@ class TopicDeletion:
             self._timer.schedule(TIMER_KEY, RETRY_MS, self._step)
 
     def _go_on(self, cursor: OffsetCursor, step: PassStep) -> None:
-        """Look at the next offsets of the group."""
+        """Check the next offsets of the group."""
         groups, group_id = self._groups, cursor.group_id
         if not step.is_ready(cursor, groups.offsets, groups.pending.open_now(group_id)):
             return

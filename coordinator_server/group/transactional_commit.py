@@ -1,7 +1,7 @@
 """TxnOffsetCommit at the group's shard (``OffsetMetadataManager``).
 
 The same records as OffsetCommit's, without topic ids, in a batch of the transaction. They do not refresh the member's session,
-and the state of the group is not asked for.
+and the state of the group is not checked.
 """
 
 from __future__ import annotations

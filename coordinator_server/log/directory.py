@@ -29,7 +29,8 @@ from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalCo
 
 # The loops of a supervisor that was killed die with it, and hold the lock until then.
 ORPHANS_S: Final = 5.0
-# A job holds the lock while it recovers and seals a log that no server has. Some read the whole log meanwhile, which may take longer.
+# A job holds the lock while it recovers and seals a log that no server has.
+# Some read the whole log meanwhile, which may take longer.
 JOBS_S: Final = 30.0
 _LOOK_AGAIN_S: Final = 0.02
 

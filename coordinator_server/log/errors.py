@@ -2,9 +2,11 @@
 
 LogError
 ├── Unavailable       nothing was written (disk full, too many files): the caller may try again later
-├── OutcomeUnknown    it may or may not be durable: the store is asked, and if it cannot say, the process must not go on with this log
+├── OutcomeUnknown    it may or may not be durable: the store is asked, and if it cannot say, the process must not go on with this
+│                     log
 ├── Fenced            another process owns the shard now
-├── Diverged          the shard is the caller's, and does not end where the caller knows: acknowledged records are lost, or others write
+├── Diverged          the shard is the caller's, and does not end where the caller knows: acknowledged records are lost, or others
+│                     write
 ├── DamagedLog        durable bytes have changed: the server refuses to start; names file and position
 ├── LockedLog         another process has the data directory; names its pid
 └── WrongDirectory    it is another directory than the command line or the properties mean

@@ -62,7 +62,7 @@ JOURNAL_BYTES: Final = 16 * 1024 * 1024
 class LogOptions(NamedTuple):
     """How a log is written. The last three stand for the machine's disk and threads; tests replace them.
 
-    ``job`` is empty for a server. Otherwise it tells others who has the directory's lock.
+    ``job`` is empty for a server. Otherwise it names to others who has the directory's lock.
     """
 
     segment_bytes: int = SEGMENT_BYTES
@@ -104,7 +104,8 @@ class LocalLogStore:
         options: LogOptions = DEFAULTS,
         loop_index: int = 0,
     ) -> LocalLogStore:
-        """Lock the directory, making it if need be, and recover all of it. ``post`` runs a callable on the caller's loop, from any thread.
+        """Lock the directory, making it if need be, and recover all of it.
+        ``post`` runs a callable on the caller's loop, from any thread.
 
         ``partitions`` by topic: what the directory is meant to have, the defaults of the configuration where None. Topics that a
         directory has and this does not name are taken as they are.
@@ -184,7 +185,10 @@ class LocalLogStore:
         return log.end if log is not None else 0
 
     def login_key(self) -> bytes:
-        """Return the secret that logins use. It is made at its first use; with several loops, by their supervisor. Raises LogError."""
+        """Return the secret that logins use.
+
+        It is made at its first use; with several loops, by their supervisor. Raises LogError.
+        """
         return open_login_key(self._storage, self._data_dir)
 
     @property

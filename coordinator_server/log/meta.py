@@ -72,7 +72,8 @@ def _check_asked(data_dir: str, meta: Meta, node_id: int, partitions: Mapping[st
     for name, (made_with, wanted) in asked.items():
         if made_with != wanted:
             raise WrongDirectory(
-                f"{data_dir} was made with {name}={made_with}, not {wanted}: start with {name}={made_with}, or another data directory"
+                f"{data_dir} was made with {name}={made_with}, not {wanted}: start with {name}={made_with}, or another data "
+                f"directory"
             )
 
 
@@ -167,7 +168,8 @@ def _decode(path: str, data: bytes) -> Meta:
             )
         if version not in _READ:
             raise LogError(
-                f"{path} has format version {version}, this server knows versions {_READ[0]} to {_READ[-1]}: use the server that wrote it"
+                f"{path} has format version {version}, this server knows versions {_READ[0]} to {_READ[-1]}: use the server that "
+                f"wrote it"
             )
         unknown = sorted(found.keys() - _KEYS - set(map(_property_of, KINDS)))
         if unknown:

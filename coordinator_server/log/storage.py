@@ -190,7 +190,9 @@ def discard_tree(storage: Storage, path: str) -> None:
 
 
 class _SpareDescriptor:
-    """A descriptor of the process that is kept free for syncing directories: clients that use up all others must not look like a failed sync."""
+    """A descriptor of the process that is kept free for syncing directories:
+    clients that use up all others must not look like a failed sync.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

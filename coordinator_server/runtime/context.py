@@ -123,7 +123,7 @@ class ShardContext(Generic[S]):
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
     def report_load(self) -> None:
-        """Tell those who wait for the load what came of it."""
+        """Report the outcome of the load to the operations that wait for it."""
         callbacks, self.when_loaded = self.when_loaded, []
         for callback in callbacks:
             callback(ErrorCode.NONE if self.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)

@@ -1,11 +1,12 @@
-"""The deadline of parked responses: the client gets REQUEST_TIMED_OUT, which each API translates, when the log does not answer in time.
+"""The deadline of parked responses: the client gets REQUEST_TIMED_OUT, which each API translates,
+when the log does not answer in time.
 
 The records may still be written, and later reads say whether they were. Nothing is reverted, and ``on_append`` is still called with
-the outcome. A response that ``on_append`` sends (DEFERRED) has no deadline, and neither has an operation that no client requested. Changes of
-the catalog have none, because their replies also tell the other loops.
+the outcome. A response that ``on_append`` sends (DEFERRED) has no deadline, and neither has an operation that no client
+requested. Changes of the catalog have none, because their replies also notify the other loops.
 
-There is no timer per request. While something is being written, one timer looks ``TICKS`` times per deadline at the shards that wait
-for the log. So a response is parked for at most a tick longer than the deadline.
+There is no timer per request. While something is being written, one timer checks ``TICKS`` times per deadline the shards that
+wait for the log. So a response is parked for at most a tick longer than the deadline.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Each shard of a submit has an outcome of its own:
     durable    the high watermark advances, and parked responses are sent
     refused    the shard reverts, and parked responses fail
     fenced     the same, and the shard is unloaded
-    unknown    nothing is written to the shard and nothing of it is answered until the store has found out which of these it is;
+    unknown    nothing is written to the shard and nothing of it is answered until the store knows which of these it is;
                if it cannot, the process ends
 
 A runtime may set an append linger. Its shards' batches are then held for that time, or until one is full. With a linger of 0

@@ -1,7 +1,7 @@
 """The transactional producers of a shard's log: which have a transaction open, and whose records and markers the log takes.
 
-It is what the log says, live and after a load: a state machine may drop what an open transaction wrote, and the transaction stays open
-until its marker. The checks belong to operations; what is in the log is believed. After Kafka's ``ProducerStateManager`` and
+It is what the log says, live and after a load: a state machine may drop what an open transaction wrote, and the transaction stays
+open until its marker. The checks belong to operations; what is in the log is believed. After Kafka's ``ProducerStateManager`` and
 ``ProducerAppendInfo``.
 """
 
@@ -24,7 +24,10 @@ _LAST_EPOCH: Final = 2**15 - 1
 
 
 class ProducerTimes(NamedTuple):
-    """Milliseconds. A producer without an open transaction is forgotten after the first; the second is how often that is checked."""
+    """Milliseconds.
+
+    A producer without an open transaction is forgotten after the first; the second is how often that is checked.
+    """
 
     expiration_ms: int
     check_ms: int
@@ -55,8 +58,8 @@ class ActiveProducer(NamedTuple):
 class Claim(NamedTuple):
     """A producer's claim that its transaction is open, with what the log said when the claim was made.
 
-    If no transaction ``is_open`` here, the transaction coordinator has to confirm the claim. A marker that comes meanwhile makes the
-    answer worthless. ``marker_offset`` is the producer's last marker; None if epochs tell the transactions apart.
+    If no transaction ``is_open`` here, the transaction coordinator has to confirm the claim. A marker that comes meanwhile makes
+    the answer worthless. ``marker_offset`` is the producer's last marker; None if epochs distinguish the transactions.
     """
 
     producer: Producer

@@ -26,7 +26,10 @@ class Repeat:
         return Repeat(self._shard, lambda upto: condition() and again(upto), self.response)
 
     def run(self) -> bool:
-        """Do what the operation would do. Return False, without an effect, unless ``response`` is the answer and can be sent now."""
+        """Do what the operation would do.
+
+        Return False, without an effect, unless ``response`` is the answer and can be sent now.
+        """
         shard = self._shard
         try:
             return shard.state is ShardState.ACTIVE and self._again(shard.high_watermark)

@@ -157,7 +157,7 @@ class CoordinatorRuntime(Generic[S]):
             self.write(partition, operation, context, request, gather.reply(place))
 
     def claim(self, partition: int, producer: Producer, *, bumps_epoch: bool) -> Claim:
-        """Return a claim for ``write``. Unless it is open, the caller then asks the transaction coordinator about the transaction.
+        """Return a claim for ``write``. Unless it is open, the caller then has the transaction coordinator verify the transaction.
 
         ``bumps_epoch`` is whether the producer gets an epoch with each end of a transaction. Raises CoordinatorError.
         """

@@ -374,7 +374,7 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
 def _follow_catalog(
     catalog: OwnCatalog | CatalogReplica, topics: LoopTopics, hosted: Hosted, deletions: TopicDeletions
 ) -> FamilyNews:
-    """Connect the catalog's notices with all that follows them. Return what tells of users, ACLs and quotas."""
+    """Connect the catalog's notices with all that follows them. Return what notifies of users, ACLs and quotas."""
     family_news = FamilyNews(catalog)
 
     def changed() -> None:
@@ -394,7 +394,7 @@ def _follow_catalog(
 def _tell_changed(
     runtimes: Mapping[str, CoordinatorRuntime[Any]], builders: Mapping[str, Builder], names: Collection[str]
 ) -> None:
-    """Tell all loaded shards which topics have changed. A shard that loads later looks at all topics."""
+    """Notify all loaded shards which topics have changed. A shard that loads later looks at all topics."""
     for kind, builder in builders.items():
         if builder.topics_changed is not None:
             runtimes[kind].read_all("topics-changed", builder.topics_changed, names)

@@ -130,7 +130,10 @@ class Daemon:
         return self.endpoints[0]
 
     async def adopt(self, sockets: Sequence[Sequence[socket.socket]]) -> None:
-        """Open the log, and use sockets that are bound for each listener. Raises StartError and LogError; call ``stop`` then, too."""
+        """Open the log, and use sockets that are bound for each listener.
+
+        Raises StartError and LogError; call ``stop`` then, too.
+        """
         listener = self._open_log().listener
         listener.addresses = [await acceptor.adopt(bound) for acceptor, bound in zip(listener.acceptors, sockets, strict=True)]
 

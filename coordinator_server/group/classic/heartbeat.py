@@ -38,7 +38,7 @@ def heartbeat(classic: ClassicContext, request: HeartbeatRequest) -> Coordinator
 def _again(
     classic: ClassicContext, request: HeartbeatRequest, group: ClassicGroup, member: ClassicGroupMember, durable: int
 ) -> bool:
-    """Refresh the session if nothing has changed that the heartbeat looks at."""
+    """Refresh the session if nothing has changed that the heartbeat checks."""
     groups, instance_id = classic.groups, request.group_instance_id
     if (
         groups.living(request.group_id) is not group

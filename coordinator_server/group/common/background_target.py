@@ -100,7 +100,7 @@ class BackgroundTargets(Generic[G]):
     def take(self, group: G, group_epoch: int, size: Callable[[], int], has_target: Callable[[], bool]) -> bool:
         """Return whether the group's next target is left to a child process, and have one compute it.
 
-        ``size`` returns what the time of the assignment is proportional to, and ``has_target`` whether the member that asks has a
+        ``size`` returns what the time of the assignment is proportional to, and ``has_target`` whether the requesting member has a
         target. Raises UNKNOWN_SERVER_ERROR if the target was refused and the member has none.
         """
         if self._services.executor is None:
@@ -140,7 +140,7 @@ class BackgroundTargets(Generic[G]):
         return self._rules.name, group_id
 
     def _begin(self, group_id: str) -> CoordinatorResult[None]:
-        """Schedule the task, unless the heartbeat that asked for it failed and there is nothing to do."""
+        """Schedule the task, unless the heartbeat that requested it failed and there is nothing to do."""
         group, executor = self._groups.by_id.get(group_id), self._services.executor
         assert executor is not None
         if group is not None and group.assignment_epoch < group.group_epoch:

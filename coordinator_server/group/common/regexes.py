@@ -108,7 +108,7 @@ class RegexResolver:
 
 
 class _Resolution:
-    """A resolution in progress. ``image`` has the version and the time of the topics, when it has begun."""
+    """A resolution in progress. ``image`` has the version and the time of the topics, when it has started."""
 
     __slots__ = ("_left", "_regexes", "context", "image", "matched", "take")
 

@@ -94,6 +94,6 @@ def _assignment(owned: Mapping[TopicId, list[int]], topics: TopicImage) -> Assig
 
 
 def _preferred_assignor(group: ConsumerGroup, committed_offset: int) -> str | None:
-    """Return the assignor that most members ask for; None if no member asks for one."""
+    """Return the assignor that most members request; None if no member requests one."""
     counts = dict(group.server_assignors.items_at(committed_offset))
     return max(order_timeline(list(counts), len(counts)), key=lambda name: counts[name], default=None)

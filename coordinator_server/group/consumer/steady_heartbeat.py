@@ -53,7 +53,7 @@ def again(
 
 
 def _again(consumer: ConsumerContext, session: Session, seen: _Seen, durable: int) -> bool:
-    """Refresh the session if nothing has changed that the heartbeat looks at."""
+    """Refresh the session if nothing has changed that the heartbeat checks."""
     member, group, group_epoch, assignment_epoch, settings = seen
     group_id, head, instance_id = group.group_id, group.head, member.metadata.instance_id
     if (

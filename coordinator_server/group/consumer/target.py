@@ -62,7 +62,7 @@ def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest
 
 
 def is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
-    """Return whether the group may have a new target: the next heartbeat asks."""
+    """Return whether the group may have a new target: the next heartbeat checks it."""
     return group.is_target_due(consumer.settings(group.group_id).consumer.assignment_interval_ms, consumer.clock.wall_ms())
 
 

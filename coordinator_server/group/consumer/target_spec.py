@@ -38,7 +38,7 @@ def group_spec(
 
 
 def preferred_assignor(consumer: ConsumerContext, group: ConsumerGroup, change: MemberChange | None = None) -> str:
-    """Return the name of the assignor that most members ask for, or of the default if none asks for one."""
+    """Return the name of the assignor that most members request, or of the default if none requests one."""
     assignors = consumer.assignors
     counts = dict(group.server_assignors)
     in_order = order_timeline(list(counts), len(counts))

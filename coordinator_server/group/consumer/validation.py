@@ -17,7 +17,7 @@ _JOIN_EPOCH: Final = 0
 
 
 def validate(request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: Collection[str]) -> None:
-    """Refuse an invalid request. ``assignors`` are the names of those that members may ask for. Raises CoordinatorError."""
+    """Refuse an invalid request. ``assignors`` are the names of those that members may request. Raises CoordinatorError."""
     epoch = request.member_epoch
     if api_version >= _FIRST_VERSION_WITH_OWN_IDS or epoch > _JOIN_EPOCH or epoch == LEAVE_GROUP_EPOCH:
         require_text(request.member_id, "MemberId can't be empty.")

@@ -88,7 +88,7 @@ def _joined_classic_group(
     """Return the result of the join of a static member that makes the group a classic one.
 
     Its target is that of the member that it replaces. All members join again in the classic group if its subscription is new, or if
-    one of the others has not reached its target: what they have would be doubled or lost otherwise (Kafka does not look at them).
+    one of the others has not reached its target: what they have would be doubled or lost otherwise (Kafka does not check them).
     """
     consumer = groups.consumer_context
     member, records = subscribed.change.after, subscribed.records

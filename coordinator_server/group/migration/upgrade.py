@@ -211,7 +211,7 @@ def _free_claims(members: Iterable[_Member], owned: set[_Position]) -> dict[str,
     """Return what members have besides their targets, by member id.
 
     A cooperative member goes on owning what it had until it has been answered, and joins again when it had to give something up.
-    And the assignments of all members are empty when the leader's sync came too late (Kafka does not look at what they own). If
+    And the assignments of all members are empty when the leader's sync came too late (Kafka does not check what they own). If
     two claim a partition, it belongs to the one that got something later.
     """
     found: dict[str, Partitions] = {}

@@ -67,7 +67,7 @@ def is_changing(share: ShareContext, group: ShareGroup) -> bool:
 
 
 def refuse_unless_idle(share: ShareContext, group: ShareGroup) -> None:
-    """Raise NON_EMPTY_GROUP if the group has members; COORDINATOR_LOAD_IN_PROGRESS while its states change: clients ask again."""
+    """Raise NON_EMPTY_GROUP if the group has members; COORDINATOR_LOAD_IN_PROGRESS while its states change: clients retry."""
     if group.members:
         raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, NOT_EMPTY)
     if is_changing(share, group):
@@ -251,6 +251,6 @@ def _states_deleted(
 
 
 def _answer(share: ShareContext, reply: Reply[Any], response: object, error: ErrorCode | None) -> None:
-    """Answer when the intents are closed. If that was not written, the outbox asks for it again."""
+    """Answer when the intents are closed. If that was not written, the outbox requests it again."""
     if error is None:
         share.parked.complete(reply, response)

@@ -1,4 +1,4 @@
-"""Messages to the shards that keep the states of share partitions: what Kafka's group coordinator asks of its ``Persister``.
+"""Messages to the shards that keep the states of share partitions: the requests of Kafka's group coordinator to its ``Persister``.
 
 A message is about share partitions of one group that one shard of ``__share_group_state`` owns. Its number is
 the destination of ``Outbox.send``. An answer has one item for each partition of the message, in its order. An error of one

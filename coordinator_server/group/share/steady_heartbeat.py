@@ -56,7 +56,7 @@ def again(
 
 
 def _again(share: ShareContext, session: Session, seen: _Seen, durable: int) -> bool:
-    """Refresh the session if nothing has changed that the heartbeat looks at."""
+    """Refresh the session if nothing has changed that the heartbeat checks."""
     member, group, group_epoch, assignment_epoch, state_topics, settings = seen
     group_id, head = group.group_id, group.head
     if (

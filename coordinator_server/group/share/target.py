@@ -87,5 +87,5 @@ def _assignment_size(share: ShareContext, group: ShareGroup, is_alike: bool, upd
 
 
 def _is_due(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether the group may have a new target: the next heartbeat asks."""
+    """Return whether the group may have a new target: the next heartbeat checks it."""
     return group.is_target_due(share.settings(group.group_id).share.assignment_interval_ms, share.clock.wall_ms())

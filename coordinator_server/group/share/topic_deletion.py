@@ -39,11 +39,11 @@ class DeletedTopics:
         self._is_unsure = False
 
     def start(self) -> None:
-        """Look for topics that do not exist, after a while."""
+        """Check after a while which topics do not exist any more."""
         self._begin_after(RECONCILE_AFTER_MS)
 
     def begin(self) -> None:
-        """Look for them now, in operations of their own."""
+        """Check it now, in operations of its own."""
         self._begin_after(0)
 
     def _begin_after(self, delay_ms: int) -> None:

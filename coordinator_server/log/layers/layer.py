@@ -97,7 +97,10 @@ class Layer:
         except OSError as error:
             raise DamagedLog(str(path), 0, f"cannot be read: {error.strerror}") from error
         if found != entry:
-            why = f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with {found.crc32c:#010x}"
+            why = (
+                f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, found {found.size} with "
+                f"{found.crc32c:#010x}"
+            )
             raise DamagedLog(str(path), 0, why)
 
     def read(self, from_offset: int = 0) -> Iterator[bytes]:

@@ -1,4 +1,6 @@
-"""Find the whole batches in bytes that may be damaged, and the damage between them; mend a batch whose offset or magic alone is wrong."""
+"""Find the whole batches in bytes that may be damaged, and the damage between them;
+mend a batch whose offset or magic alone is wrong.
+"""
 
 from __future__ import annotations
 

@@ -165,7 +165,8 @@ class _Check:
             for path, position in found.mended:
                 self._inspection.note(
                     path,
-                    f"a bit of the frame at byte {position} is not what it was; which one follows from its checksum, and it is put right",
+                    f"a bit of the frame at byte {position} is not what it was; which one follows from its checksum, and it is "
+                    f"put right",
                 )
             for path in (*found.chain, *found.others):
                 self._inspection.read(path)

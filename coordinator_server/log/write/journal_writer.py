@@ -1,4 +1,5 @@
-"""Write and sync the journal: the kernel syncs beside the caller's loop, or it happens on the loop or in a thread, whichever is cheaper.
+"""Write and sync the journal: the kernel syncs beside the caller's loop, or it happens on the loop or in a thread,
+whichever is cheaper.
 
 Where the kernel can sync on its own (``kernel_sync.py``), requests are handled meanwhile, and the next write has their batches.
 
@@ -62,7 +63,10 @@ class Writer(Protocol):
 
 
 def make_writer(sync: Sync, post: Post, watch: Watch | None = None) -> Writer:
-    """Return the writer for a way to sync. With the caller's loop to watch, ADAPTIVE leaves syncs to the kernel if it takes them."""
+    """Return the writer for a way to sync.
+
+    With the caller's loop to watch, ADAPTIVE leaves syncs to the kernel if it takes them.
+    """
     match sync:
         case Sync.ADAPTIVE:
             adaptive = AdaptiveWriter(ThreadWriter(post))
@@ -207,7 +211,10 @@ class AdaptiveWriter:
 
 
 class KernelWriter:
-    """Writes on the loop and has the kernel sync. After the kernel has refused a sync, or for a file that is none, ``other`` writes."""
+    """Writes on the loop and has the kernel sync.
+
+    After the kernel has refused a sync, or for a file that is none, ``other`` writes.
+    """
 
     def __init__(self, sync: KernelSync, watch: Watch, other: Writer) -> None:
         self._sync = sync

@@ -1,4 +1,5 @@
-"""fdatasync by the kernel itself, with no thread of ours: ``io_submit`` with IOCB_CMD_FDSYNC, and an eventfd that counts when it is done.
+"""fdatasync by the kernel itself, with no thread of ours: ``io_submit`` with IOCB_CMD_FDSYNC,
+and an eventfd that counts when it is done.
 
 Neither Python nor the C library has these calls, so they are made by number, on the machines whose numbers are here. Linux has the
 operation since 4.18. What refuses it, such as a container that allows only some system calls, refuses before anything has begun.

@@ -3,8 +3,8 @@
     open ──submit──► in flight ──written──► open    one at a time; parked while the journal's next file is not ready
     open ──a sync failed──► failed                  every later submit is refused with that OutcomeUnknown
 
-One frame has the batches of all shards that are neither fenced nor without room. All of it runs on the caller's loop, and is memory work except for the writer's own (journal_writer.py)
-and, seldom, reserving room.
+One frame has the batches of all shards that are neither fenced nor without room. All of it runs on the caller's loop, and is
+memory work except for the writer's own (journal_writer.py) and, seldom, reserving room.
 """
 
 from __future__ import annotations
