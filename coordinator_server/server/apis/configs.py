@@ -1,4 +1,4 @@
-"""DescribeConfigs (32), IncrementalAlterConfigs (44), AlterConfigs (33), ListConfigResources (74).
+"""DescribeConfigs (32), ListConfigResources (74).
 
 The catalog has the settings of topics and groups, equal in every loop. The settings of a broker are this server's properties,
 which come from command line, environment and a file, and which no request changes.
@@ -7,11 +7,10 @@ which come from command line, environment and a file, and which no request chang
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from coordinator_server.catalog.alter_configs import SETTINGS, Operation, ResourceType
+from coordinator_server.catalog.alter_configs import ResourceType
 from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import ConfigSource, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
@@ -20,25 +19,21 @@ from coordinator_server.config import Config
 from coordinator_server.config.load import shown_values
 from coordinator_server.config.names import is_secret
 from coordinator_server.config.properties import is_property, property_named
-from coordinator_server.machine.errors import CoordinatorError, fitting
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.apis import config_access
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import each_refused, error_only
-from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
-from coordinator_server.server.cluster.operations import ALTER_CONFIGS, REPLACE_CONFIGS
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
-from coordinator_server.server.guard.access import MESSAGES
+from coordinator_server.server.guard.access import ApiAccess, Asked, cluster
+from coordinator_server.server.guard.parts import Both, Each
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import UNITS_PER_US
 from coordinator_server.topic_names import name_problem
+from protocol import acl_codes
+from protocol.acl_codes import CLUSTER_NAME
 from protocol.error_codes import ErrorCode
-from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from protocol.messages.alter_configs import AlterConfigsResourceResponse as ReplacedResource
 from protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -46,11 +41,6 @@ from protocol.messages.describe_configs import (
     DescribeConfigsResponse,
     DescribeConfigsResult,
     DescribeConfigsSynonym,
-)
-from protocol.messages.incremental_alter_configs import (
-    AlterConfigsResourceResponse,
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
 )
 from protocol.messages.list_config_resources import (
     ConfigResource,
@@ -70,6 +60,14 @@ UNITS_PER_RESOURCE: Final = 100
 US_PER_NAME: Final = 1
 # The fields that identify a resource, in requests and responses.
 RESOURCE: Final = ("resource_type", "resource_name")
+OWNERS: Final[Mapping[int, acl_codes.ResourceType]] = {
+    ResourceType.TOPIC: acl_codes.ResourceType.TOPIC,
+    ResourceType.GROUP: acl_codes.ResourceType.GROUP,
+    ResourceType.BROKER: acl_codes.ResourceType.CLUSTER,
+    ResourceType.BROKER_LOGGER: acl_codes.ResourceType.CLUSTER,
+    ResourceType.CLIENT_METRICS: acl_codes.ResourceType.CLUSTER,
+}
+"""What the settings of each type belong to, for access control."""
 # Properties whose text is a list in Kafka.
 # As in Kafka, where values here are texts and whole numbers.
 _LISTS: Final = frozenset(
@@ -108,13 +106,32 @@ def describe_configs(
     answer_list(node.steps, reply, request.resources, describe, lambda results: DescribeConfigsResponse(results=results))
 
 
+def _described(owner: acl_codes.ResourceType) -> Each:
+    """Return the need of the resources in a request whose settings belong to ``owner``."""
+
+    def name_of(_: Asked, resource: DescribeConfigsResource) -> str | None:
+        return owner_name(owner, resource.resource_name) if OWNERS.get(resource.resource_type) is owner else None
+
+    return Each("resources", acl_codes.Operation.DESCRIBE_CONFIGS, owner, name_of, "results")
+
+
+def owner_name(owner: acl_codes.ResourceType, name: str) -> str:
+    """Return the name under which rights on settings are given."""
+    return CLUSTER_NAME if owner is acl_codes.ResourceType.CLUSTER else name
+
+
 DESCRIBE_CONFIGS_API = ApiRow(
     DescribeConfigsRequest,
     DescribeConfigsResponse,
     describe_configs,
     each_refused(DescribeConfigsResponse, "results", DescribeConfigsResult, of="resources", by=RESOURCE),
     Order.READ,
-    access=config_access.DESCRIBE_CONFIGS,
+    access=ApiAccess(
+        parts=Both(
+            _described(acl_codes.ResourceType.TOPIC),
+            Both(_described(acl_codes.ResourceType.GROUP), _described(acl_codes.ResourceType.CLUSTER)),
+        )
+    ),
 )
 
 
@@ -172,7 +189,7 @@ def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResul
     if not name:
         return []  # No setting of all brokers can be changed at run time.
     ours = node.nodes.first_id + node.nodes.loop
-    number = _broker_id(name)
+    number = broker_id(name)
     if number is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
     if number != ours:
@@ -181,6 +198,15 @@ def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResul
     present, default = shown_values(node.config), shown_values(Config())
     present["node.id"] = ours
     return [_property(each, value, default.get(each)) for each, value in sorted(present.items())]
+
+
+def broker_id(name: str) -> int | None:
+    """Return the number that Java's ``Integer.parseInt`` finds, or None where it fails."""
+    found = re.fullmatch(r"([+-]?)0*(\d{1,10})", name, re.ASCII)
+    if found is None:
+        return None
+    number = int(found[1] + found[2])
+    return number if -(1 << 31) <= number < 1 << 31 else None
 
 
 def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceResult:
@@ -206,124 +232,6 @@ def _secret(name: str, *, is_set: bool) -> DescribeConfigsResourceResult:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-# Alter
-
-
-def alter_configs(
-    node: Node,
-    context: RequestContext,
-    request: IncrementalAlterConfigsRequest,
-    reply: Exchange[IncrementalAlterConfigsResponse],
-) -> None:
-    nulls = [
-        [config.name for config in asked.configs if config.value is None and config.config_operation != Operation.DELETE]
-        for asked in request.resources
-    ]
-    _alter(node, context, request, reply, nulls=nulls, operation=ALTER_CONFIGS, answer=AlterConfigsResourceResponse)
-
-
-INCREMENTAL_ALTER_CONFIGS_API = ApiRow(
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-    alter_configs,
-    each_refused(
-        IncrementalAlterConfigsResponse,
-        "responses",
-        AlterConfigsResourceResponse,
-        of="resources",
-        by=RESOURCE,
-        errors=CONTROLLER_ERRORS,
-    ),
-    Order.ALONE,
-    access=config_access.ALTER_CONFIGS,
-)
-
-
-def replace_configs(
-    node: Node, context: RequestContext, request: AlterConfigsRequest, reply: Exchange[AlterConfigsResponse]
-) -> None:
-    nulls = [[config.name for config in asked.configs if config.value is None] for asked in request.resources]
-    _alter(node, context, request, reply, nulls=nulls, operation=REPLACE_CONFIGS, answer=ReplacedResource)
-
-
-ALTER_CONFIGS_API = ApiRow(
-    AlterConfigsRequest,
-    AlterConfigsResponse,
-    replace_configs,
-    each_refused(AlterConfigsResponse, "responses", ReplacedResource, of="resources", by=RESOURCE, errors=CONTROLLER_ERRORS),
-    Order.ALONE,
-    access=config_access.ALTER_CONFIGS,
-)
-
-
-def _alter(  # noqa: PLR0913 - two APIs that differ in their messages' types alone
-    node: Node,
-    context: RequestContext,
-    request: Any,
-    reply: Exchange[Any],
-    *,
-    nulls: Sequence[Sequence[str]],
-    operation: WriteOperation[Any, Any, Any],
-    answer: Callable[..., Any],
-) -> None:
-    """Refuse resources that are invalid by the request alone, and send the rest to the catalog.
-
-    The answers have the order of the request.
-    """
-    reply.connection.use_up()
-    asked = [(each.resource_type, each.resource_name) for each in request.resources]
-    times = Counter(asked)
-    refused = {}
-    for place, (resource, each) in enumerate(zip(asked, request.resources, strict=True)):
-        problem = "Each resource must appear at most once." if times[resource] > 1 else _problem(node, each, nulls[place])
-        if problem is not None:
-            refused[place] = answer(ErrorCode.INVALID_REQUEST, fitting(problem), *resource)
-        elif (error := config_access.alteration_denied(node, context, *resource)) is not None:
-            refused[place] = answer(error, MESSAGES[error], *resource)
-    request.resources = [each for place, each in enumerate(request.resources) if place not in refused]
-
-    def answered(response: Any) -> None:
-        others = iter(response.responses)
-        response.responses = [refused[place] if place in refused else next(others) for place in range(len(asked))]
-        reply.complete(response)
-
-    def failed(error: ErrorCode, message: str | None) -> None:
-        answered(reply.row.refuse(context, request, error, message))
-
-    node.catalog.write(operation, context, request, CallbackReply(answered, failed))
-
-
-def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
-    """Return why a resource is invalid by the request alone, or None if the catalog must decide."""
-    names = [config.name for config in asked.configs]
-    if len(set(names)) != len(names):
-        return "Error due to duplicate config keys"
-    if nulls:
-        return f"Null value not supported for : {', '.join(nulls)}"
-    if asked.resource_type == ResourceType.BROKER:
-        return _broker_problem(node, asked.resource_name, names)
-    return None if asked.resource_type in SETTINGS else f"Unknown resource type {asked.resource_type}"
-
-
-def _broker_id(name: str) -> int | None:
-    """Return the number that Java's ``Integer.parseInt`` finds, or None where it fails."""
-    found = re.fullmatch(r"([+-]?)0*(\d{1,10})", name, re.ASCII)
-    if found is None:
-        return None
-    number = int(found[1] + found[2])
-    return number if -(1 << 31) <= number < 1 << 31 else None
-
-
-def _broker_problem(node: Node, name: str, names: list[str]) -> str:
-    ours = node.nodes.first_id + node.nodes.loop
-    number = _broker_id(name)
-    if name and number is None:
-        return f"Node id must be an integer, but it is: {name}"
-    if name and number != ours:
-        return f"Unexpected broker id, expected {ours}, but received {name}"
-    return f"Cannot update these configs dynamically: [{', '.join(names)}]"
 
 
 # List
@@ -356,5 +264,5 @@ LIST_CONFIG_RESOURCES_API = ApiRow(
     list_config_resources,
     error_only(ListConfigResourcesResponse),
     Order.READ,
-    access=config_access.LIST_RESOURCES,
+    access=cluster(acl_codes.Operation.DESCRIBE_CONFIGS),
 )

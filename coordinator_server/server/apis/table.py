@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from coordinator_server.server.apis import (
     acls,
+    alter_configs,
     brokers,
     configs,
     consumer_group_describe,
@@ -79,8 +80,8 @@ ROWS: Final[tuple[ApiRow[Any, Any], ...]] = (
     topics.CREATE_PARTITIONS_API,
     topic_pages.DESCRIBE_TOPIC_PARTITIONS_API,
     configs.DESCRIBE_CONFIGS_API,
-    configs.INCREMENTAL_ALTER_CONFIGS_API,
-    configs.ALTER_CONFIGS_API,
+    alter_configs.INCREMENTAL_ALTER_CONFIGS_API,
+    alter_configs.ALTER_CONFIGS_API,
     configs.LIST_CONFIG_RESOURCES_API,
     scram_users.DESCRIBE_USER_SCRAM_CREDENTIALS_API,
     scram_users.ALTER_USER_SCRAM_CREDENTIALS_API,

@@ -12,12 +12,8 @@ from coordinator_server.catalog.settings import SettingType
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config.properties import property_named
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.server.apis.configs import (
-    ALTER_CONFIGS_API,
-    DESCRIBE_CONFIGS_API,
-    INCREMENTAL_ALTER_CONFIGS_API,
-    LIST_CONFIG_RESOURCES_API,
-)
+from coordinator_server.server.apis.alter_configs import ALTER_CONFIGS_API, INCREMENTAL_ALTER_CONFIGS_API
+from coordinator_server.server.apis.configs import DESCRIBE_CONFIGS_API, LIST_CONFIG_RESOURCES_API
 from protocol.error_codes import ErrorCode
 from protocol.messages.alter_configs import AlterableConfig as Replacement
 from protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
