@@ -29,7 +29,7 @@ from coordinator_server.log.layers.retention import Retention
 from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.meta import read_meta
 from coordinator_server.log.read.range_reader import RangeReader
-from coordinator_server.log.read.shard_reader import latest_time, no_check, offset_for_time, open_checkpoint, read_from
+from coordinator_server.log.read.shard_reader import end_time, latest_time, no_check, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.repair.recovery import Recovered, recover
 from coordinator_server.log.shards import Append, LoopShards, ShardId
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
@@ -50,6 +50,7 @@ from coordinator_server.log.write.health import Health
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 from coordinator_server.log.write.journal_writer import Sync, Writer, make_writer
 from coordinator_server.log.write.maintenance import Maintenance
+from coordinator_server.log.write.segment_index import NO_TIME
 from coordinator_server.log.write.segments import RESERVE_BYTES, ROLL_MS, SEGMENT_BYTES, Limits, ShardLog
 from coordinator_server.log.write.shard_logs import ShardLogs
 from coordinator_server.log.write.spare import Spare
@@ -183,6 +184,11 @@ class LocalLogStore:
         """Return the offset of the next record: one after the last durable record."""
         log = self._logs.by_shard.get(shard)
         return log.end if log is not None else 0
+
+    def end_time(self, shard: ShardId, /) -> int:
+        """Return the timestamp of the last durable batch; -1 if none is left."""
+        log = self._logs.by_shard.get(shard)
+        return end_time(self._storage, log) if log is not None else NO_TIME
 
     def login_key(self) -> bytes:
         """Return the secret that logins use.

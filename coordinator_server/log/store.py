@@ -131,6 +131,12 @@ class LoadingLog(Protocol):
     def end_offset(self, shard: ShardId, /) -> int:
         """Return the offset of the next record: one after the last durable record."""
 
+    def end_time(self, shard: ShardId, /) -> int:
+        """Return the timestamp of the last durable batch, in ms since 1970, although compaction has removed it from ``read``.
+
+        -1 if none is left. It reads headers, and one batch at most.
+        """
+
 
 class TimedOffset(NamedTuple):
     """A record: its offset, and its timestamp in ms since 1970."""

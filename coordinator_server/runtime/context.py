@@ -10,6 +10,8 @@ Offsets of an ACTIVE shard:
     high_watermark ≤ flushing_to ≤ next_offset
     durable          being written  in the open batch
 
+The times of a log do not go back: a batch has the time of the clock, or of the batch before it if that is later.
+
 A snapshot is open at the start of each batch that is not durable yet, so that a failed append can revert the state.
 """
 
@@ -50,6 +52,14 @@ class ShardState(Enum):
     FAILED = "failed"
 
 
+class Progress(NamedTuple):
+    """A shard, its state, and the number of records that its load has read so far."""
+
+    shard: ShardId
+    state: ShardState
+    records: int
+
+
 class Kept(NamedTuple):
     """A block in the open batch: its keys, the offset of its first record, and the range of parts that hold its records."""
 
@@ -80,6 +90,7 @@ class ShardContext(Generic[S]):
         "has_soft_state",
         "high_watermark",
         "id",
+        "last_ms",
         "next_offset",
         "on_fenced",
         "producers",
@@ -89,6 +100,7 @@ class ShardContext(Generic[S]):
         "shard",
         "state",
         "timers",
+        "when_behind",
         "when_loaded",
     )
 
@@ -110,6 +122,10 @@ class ShardContext(Generic[S]):
         self.records_loaded = 0
         # Called when the store reports that a different process owns the shard.
         self.on_fenced: Callable[[], None]
+        # The timestamp of the last batch, or of a later one that was reverted, in ms since 1970.
+        self.last_ms = 0
+        # Called with ``last_ms`` and the clock's time, if that is earlier.
+        self.when_behind: Callable[[int, int], None]
         self.when_loaded: list[Callable[[ErrorCode], None]] = []
         # on_loaded has at least begun, so on_unloaded must be called.
         self.has_soft_state = False
@@ -118,8 +134,9 @@ class ShardContext(Generic[S]):
         self._batch_base = 0
         self._full: list[bytes] = []
 
-    def start_at(self, offset: int) -> None:
-        """Set all offsets to ``offset``, up to which the log has been replayed."""
+    def start_at(self, offset: int, last_ms: int) -> None:
+        """Set all offsets to ``offset``, up to which the log has been replayed. Its last batch has that timestamp."""
+        self.last_ms = last_ms
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
     def report_load(self) -> None:
@@ -219,7 +236,7 @@ class ShardContext(Generic[S]):
                 self._kept.clear()
             self.registry.snapshot(self.next_offset)
             self._batch_base = self.next_offset
-            batch = self._batch = BatchBuilder(self._batch_base, wall_ms())
+            batch = self._batch = BatchBuilder(self._batch_base, self._next_ms(wall_ms()))
         return batch
 
     def append_each(
@@ -242,7 +259,7 @@ class ShardContext(Generic[S]):
 
         If it raises, nothing has changed. Raises CoordinatorError if the claim does not hold.
         """
-        producer, at_ms = claim.producer, wall_ms()
+        producer, at_ms = claim.producer, self._next_ms(wall_ms())
         self.producers.check_append(claim)
         self._open_transactional(at_ms, producer, TRANSACTIONAL, base_sequence=0)
         try:
@@ -258,7 +275,7 @@ class ShardContext(Generic[S]):
 
         If it raises, nothing has changed. Raises CoordinatorError if the marker is late.
         """
-        producer = end.producer
+        producer, at_ms = end.producer, self._next_ms(at_ms)
         coordinator_epoch = self.producers.check_marker(end)
         batch = self._open_transactional(at_ms, producer, TRANSACTIONAL | CONTROL, base_sequence=-1)
         try:
@@ -317,6 +334,14 @@ class ShardContext(Generic[S]):
     def refusal(self) -> ErrorCode:
         """Return the error for requests to a shard that is not ACTIVE."""
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.state is ShardState.LOADING else ErrorCode.NOT_COORDINATOR
+
+    def _next_ms(self, now_ms: int) -> int:
+        """Return the timestamp of the next batch."""
+        if now_ms < self.last_ms:
+            self.when_behind(self.last_ms, now_ms)
+        else:
+            self.last_ms = now_ms
+        return self.last_ms
 
     def _open_transactional(self, at_ms: int, producer: Producer, attributes: int, base_sequence: int) -> BatchBuilder:
         """Open a batch for a transaction's records, after closing the open one: the log has the order of the operations."""

@@ -36,6 +36,7 @@ class ShardLoader:
         self._store = store
         self._context = context
         self._batches: Iterator[bytes] | None = None
+        self._last: bytes | None = None
         self._replay = BatchReplay(context.serde, context.shard, context.producers).replay
 
     def step(self) -> bool:
@@ -46,11 +47,12 @@ class ShardLoader:
         replayed = 0
         for batch in self._batches:
             replayed += self._replay(batch)
+            self._last = batch
             if replayed >= RECORDS_PER_STEP:
                 context.records_loaded += replayed
                 return False
         context.records_loaded += replayed
-        context.start_at(self._store.end_offset(context.id))
+        context.start_at(self._store.end_offset(context.id), self._end_time())
         return True
 
     def _begin(self) -> Iterator[bytes]:
@@ -64,6 +66,16 @@ class ShardLoader:
         if checkpoint is None or not context.shard.use_checkpoint(LayerCheckpoint(checkpoint, context.serde)):
             return store.read(context.id, 0)
         return chain(checkpoint.other_batches(), store.read(context.id, checkpoint.to_offset))
+
+    def _end_time(self) -> int:
+        """Return the timestamp of the log's last batch; 0 if it has none."""
+        compacted_to = self._store.compacted_to(self._context.id)
+        if self._last is not None:
+            header = read_header(self._last)
+            if header.next_offset > compacted_to:
+                return header.max_timestamp
+        # The last batch was compacted, and was perhaps not kept.
+        return self._store.end_time(self._context.id) if compacted_to else 0
 
 
 class BatchReplay:

@@ -35,7 +35,8 @@ from coordinator_server.machine.shard import (
     Reply,
     RequestContext,
 )
-from coordinator_server.runtime.context import ShardContext, ShardState
+from coordinator_server.runtime.clock_alarm import ClockAlarm
+from coordinator_server.runtime.context import Progress, ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
 from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.runtime.flush import ADAPTIVE, answer_events
@@ -71,14 +72,6 @@ class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
     call: Callable[[S, RequestContext, Q_contra, Reply[R_co]], CoordinatorResult[R_co]]
 
 
-class Progress(NamedTuple):
-    """A shard, its state, and the number of records that its load has read so far."""
-
-    shard: ShardId
-    state: ShardState
-    records: int
-
-
 class CoordinatorRuntime(Generic[S]):
     """All shards of one kind (one internal topic) that this loop hosts."""
 
@@ -105,6 +98,7 @@ class CoordinatorRuntime(Generic[S]):
         self._coalesces = coalesces
         self._append_linger_ms = append_linger_ms
         self._is_closed = False
+        self._clock_alarm = ClockAlarm()
         self._contexts: dict[int, ShardContext[S]] = {}
 
     # Operations
@@ -378,6 +372,7 @@ class CoordinatorRuntime(Generic[S]):
         given = shard_services(services, shard, partial(self._run_own, shard))
         shard.shard = self._build(partition=partition, registry=shard.registry, services=given)
         shard.on_fenced = partial(self._fenced, shard)
+        shard.when_behind = partial(self._clock_alarm.behind, shard.id)
         self._contexts[partition] = shard
         shard.when_loaded = waiting
         shard.state = ShardState.LOADING
@@ -437,6 +432,7 @@ class CoordinatorRuntime(Generic[S]):
         else:
             shard.state = ShardState.ACTIVE
             self._watch_producers(shard)
+            shard.when_behind(shard.last_ms, self._services.clock.wall_ms())
             log.debug(
                 "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset
             )

@@ -150,6 +150,7 @@ class Mirror:
         if not process.daemon.parts.flusher.is_idle:
             self._broken("something is still being written")
             return
+        self._check_times()
         for shard, image in self._images.items():
             if shard.topic != GROUPS.topic:
                 continue
@@ -204,6 +205,16 @@ class Mirror:
         stable = runtime.last_stable_offset(shard.partition)
         if stable != min(image.open.values(), default=image.next_offset):
             self._broken(f"{shard}: the last stable offset is {stable}, in the log transactions begin at {image.open}")
+
+    def _check_times(self) -> None:
+        """Clocks jump; a batch is no earlier than the one before it."""
+        for shard, batches in self.batches.items():
+            latest_ms = 0
+            for header in map(read_header, batches):
+                back_ms = latest_ms - header.max_timestamp
+                if back_ms > 0:
+                    self._broken(f"{shard}: the batch at {header.base_offset} is {back_ms} ms back in time")
+                latest_ms = header.max_timestamp
 
     def _shard(self, process: Process, shard: ShardId) -> GroupShard:
         return process.daemon.parts.node.groups._contexts[shard.partition].shard

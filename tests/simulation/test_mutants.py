@@ -162,6 +162,15 @@ def offsets_are_invented(play: Play) -> None:
     play.stage.answered = alter
 
 
+def times_are_those_of_the_clock(play: Play) -> None:
+    def forget(op: Op) -> None:
+        process = play.machine.serving
+        for shard in process.daemon.parts.node.groups._contexts.values() if process is not None else ():
+            shard.last_ms = 0
+
+    play.stage.answered = forget
+
+
 def requests_overtake(play: Play) -> None:
     """A request starts whatever is unanswered before it."""
 
@@ -187,6 +196,7 @@ MUTANTS: list[tuple[Callable[[Play], None], str]] = [
     (refused_all_the_same, "was refused"),
     (offsets_are_old, "no order explains"),
     (offsets_are_invented, "which nobody committed"),
+    (times_are_those_of_the_clock, "back in time"),
     (requests_overtake, "no order explains"),
 ]
 

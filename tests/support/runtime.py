@@ -32,7 +32,7 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.coordinator_records import CoordinatorRecord, RecordSerde
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records
+from protocol.record_batch import BatchHeader, Record, iter_batches, iter_records, read_header
 from tests.support.clock import BusyClock, ManualClock
 
 TOPIC = "__toy"
@@ -186,6 +186,9 @@ class MemoryStore:
 
     def compacted_to(self, shard: ShardId, /) -> int:
         return 0
+
+    def end_time(self, shard: ShardId, /) -> int:
+        return read_header(self.logs[shard][-1]).max_timestamp if self.logs.get(shard) else -1
 
     def checkpoint(self, shard: ShardId, /) -> None:
         """None."""

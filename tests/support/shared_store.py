@@ -208,6 +208,9 @@ class SharedLog:
     def compacted_to(self, shard: ShardId, /) -> int:
         return 0
 
+    def end_time(self, shard: ShardId, /) -> int:
+        return read_header(self._batches(shard)[-1]).max_timestamp if self._batches(shard) else -1
+
     def checkpoint(self, shard: ShardId, /) -> None:
         """Return None: nothing was compacted."""
 

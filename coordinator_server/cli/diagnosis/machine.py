@@ -48,7 +48,7 @@ def check_clock(data_dir: Path, now_s: float | None = None) -> Iterator[Finding]
             PROBLEM,
             "clock",
             f"the log was written {newest - now_s:,.0f} s in the future: the clock has gone back",
-            "set the clock; offsets expire and transactions time out by it",
+            "set the clock: transactions time out by it, and the times in the log stand still until it has passed them",
         )
     if not _is_synchronized():
         yield Finding(NOTE, "clock", "the kernel's clock is not synchronized", "run chrony or systemd-timesyncd")

@@ -29,7 +29,7 @@ from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer
 from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from protocol.errors import DecodeError
-from protocol.record_batch import BatchHeader, iter_batches
+from protocol.record_batch import HEADER_TIMES, LENGTH_END, BatchHeader, iter_batches
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -119,6 +119,18 @@ class Layer:
                         yield data[position:end], header
             except DecodeError as error:
                 raise DamagedLog(str(path), end, str(error)) from error
+
+    def end_time(self) -> int:
+        """Return the largest timestamp in the last record file, from the headers of its batches; -1 without records."""
+        latest = -1
+        for path in self.files()[-1:]:
+            with closing(self.storage.open_read_only(str(path))) as file:
+                position = 0
+                while len(head := file.pread(HEADER_TIMES.size, position)) == HEADER_TIMES.size:
+                    length, _, max_ms = HEADER_TIMES.unpack(head)
+                    latest = max(latest, max_ms)
+                    position += LENGTH_END + max(length, 0)
+        return latest
 
 
 def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Layer:

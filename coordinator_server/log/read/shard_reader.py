@@ -8,6 +8,7 @@ one that is held, so it leaves all that the reader needs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -94,6 +95,18 @@ def latest_time(storage: Storage, log: ShardLog, check: Check = no_check) -> Tim
                 break
             latest = max(latest, header.max_timestamp)
     return offset_for_time(storage, log, latest, check) if latest != NO_TIME else None
+
+
+def end_time(storage: Storage, log: ShardLog) -> int:
+    """Return the timestamp of the last batch: in the segments, or else in the newest layer. NO_TIME if there is none."""
+    segments = _segments_of(log)
+    if segments.bases and segments.bases[0] < segments.end:
+        # Damage in segments that a layer replaces stops no start. Retention may be faster.
+        with suppress(DamagedLog, FileNotFoundError):
+            *_, last = _read_segments(storage, log, segments, segments.end - 1)
+            return read_header(last).max_timestamp
+    layer = newest_valid_layer(Path(log.directory), storage=storage)
+    return NO_TIME if layer is None else layer.end_time()
 
 
 def _first_at(batches: Iterator[bytes], timestamp_ms: int, before: int, check: Check) -> TimedOffset | None:

@@ -14,8 +14,8 @@ import structlog
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
-from coordinator_server.runtime.context import ShardState
-from coordinator_server.runtime.runtime import CoordinatorRuntime, Progress
+from coordinator_server.runtime.context import Progress, ShardState
+from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.errors import StartError
 from protocol.error_codes import ErrorCode
 

@@ -27,6 +27,7 @@ def test_a_shard_that_was_never_written_is_empty(subject: Subject) -> None:
     assert (store.end_offset(A), store.durable_bytes(A), store.compacted_to(A), store.checkpoint(A)) == (0, 0, 0, None)
     assert store.read_range(A, ReadRange(0, 100, 5)) == (b"", 0)
     assert (store.offset_for_time(A, 0, lambda: None), store.latest_time(A, lambda: None)) == (None, None)
+    assert store.end_time(A) == -1
 
 
 def test_what_is_durable_is_read_in_order_from_the_batch_that_has_the_offset(subject: Subject) -> None:
@@ -132,6 +133,20 @@ def test_records_are_found_by_their_times(subject: Subject) -> None:
     found = [subject.store.offset_for_time(A, ms, lambda: None) for ms in (0, 10, 11, 25, 31)]
     assert found == [(0, 10), (0, 10), (1, 30), (1, 30), None]
     assert subject.store.latest_time(A, lambda: None) == (1, 30)
+
+
+def test_the_end_has_the_time_of_the_last_batch(subject: Subject) -> None:
+    """Not the largest: the clock of an older version may have gone back."""
+    for offset, at_ms in enumerate((10, 30, 20)):
+        assert submit(subject, Append(A, 0, offset, batch(offset, at_ms=at_ms))) == {}
+        assert subject.store.end_time(A) == at_ms
+    subject.reopen()
+    assert subject.store.end_time(A) == 20
+    sealed: list[object] = []
+    subject.store.seal(sealed.append)
+    subject.run()
+
+    assert (len(sealed), subject.store.end_time(A)) == (1, 20)
 
 
 def test_a_search_ends_when_nobody_waits_for_it(subject: Subject) -> None:

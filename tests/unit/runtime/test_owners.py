@@ -7,11 +7,12 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from structlog.testing import capture_logs
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
-from protocol.record_batch import iter_records, read_header
+from protocol.record_batch import BatchHeader, iter_records, read_header
 from tests.support.runtime import TOPIC, Outcome, ToyRuntime
 from tests.support.shared_store import Database, Fate, SharedLog
 
@@ -69,6 +70,10 @@ class World:
 
     def run(self) -> None:
         """Play, and note what is wrong."""
+        with capture_logs():
+            self._play()
+
+    def _play(self) -> None:
         for number in range(STEPS):
             if not self.owners or self.rng.random() < 0.15:
                 self._acquire(self.rng.randrange(2))
@@ -76,6 +81,7 @@ class World:
             node = self.owners[-1] if self.rng.random() < 0.8 else self.rng.randrange(2)
             if self.rng.random() < 0.3:
                 self.database.fates.append(self.rng.choice([Fate.RUNS, Fate.IS_LOST, Fate.LOSES_ITS_ANSWER]))
+            self.nodes[node].toy.clock.jump_wall(self.rng.randint(-20_000, 20_000))
             self.answers.append((number, self.nodes[node].toy.put(self.rng.choice(NAMES), number)))
             self.nodes[node].act(self.rng)
             self._look()
@@ -108,6 +114,10 @@ class World:
         if found != dict(known) or not acknowledged.isdisjoint(number for _, number in later):
             self.wrong.append(f"the owner of epoch {len(self.owners)} answers {found}, the log says {known}, and then {later}")
 
+    def headers(self) -> list[BatchHeader]:
+        """The headers of all batches of the log."""
+        return [read_header(batch) for batch in self.nodes[0].store.read(SHARD, 0)]
+
     def records(self) -> list[tuple[str, int]]:
         """All records of the log."""
         return [
@@ -132,6 +142,8 @@ def test_an_owner_knows_what_the_owners_before_it_wrote(seed: int) -> None:
     assert len(numbers) == len(set(numbers))
     assert acknowledged <= set(numbers)
     assert not reverted & set(numbers)
+    times = [header.max_timestamp for header in world.headers()]
+    assert times == sorted(times)
 
 
 def test_an_owner_that_goes_on_though_another_one_wrote_is_noticed() -> None:

@@ -12,7 +12,7 @@ from coordinator_server.log.file_names import layer_path, segment_path
 from coordinator_server.log.jobs import Block, LayerSummary
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.read.segment_reader import Span, read_span
-from coordinator_server.log.read.shard_reader import latest_time, open_checkpoint, read_from
+from coordinator_server.log.read.shard_reader import end_time, latest_time, open_checkpoint, read_from
 from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import remove_tree
 from coordinator_server.log.store import TimedOffset
@@ -184,6 +184,46 @@ def test_an_empty_shard_has_no_latest_record() -> None:
     log = ShardLog(disk, str(DIRECTORY), shard(0), Segments([], 0, 0), Limits(1 << 20))
 
     assert latest_time(disk, log) is None
+
+
+def test_the_last_time_is_in_a_segment_although_a_layer_replaces_it() -> None:
+    """Compaction has not kept the last record."""
+    times, disk = [10, 20, 30, 40], SimulatedDisk()
+    log = opened(disk, times)
+    layer(disk, 4, times, [0, 2])
+
+    assert end_time(disk, log) == 40
+
+
+@pytest.mark.parametrize(("removed", "expected"), [([0], 40), ([0, 2], 30)])
+def test_the_last_time_is_in_a_layer_when_its_segments_are_gone(removed: list[int], expected: int) -> None:
+    times, disk = [10, 20, 30, 40], SimulatedDisk()
+    log = opened(disk, times)
+    layer(disk, 4, times, [0, 2])
+    remove(disk, log, *removed)
+
+    assert end_time(disk, log) == expected
+
+
+def test_a_log_of_which_nothing_is_left_has_no_last_time() -> None:
+    times, disk = [10, 20], SimulatedDisk()
+    log = opened(disk, times)
+    with LayerAttempt(DIRECTORY, 2, storage=disk) as attempt:
+        assert publish(attempt.finish(LayerSummary(0, 0, None, ""), []), DIRECTORY, 2, disk)
+    remove(disk, log, 0)
+
+    assert end_time(disk, log) == -1
+
+
+def test_damage_before_a_layers_end_leaves_the_layers_last_time() -> None:
+    """A start does not need that segment."""
+    times, disk = [10, 20, 30, 40], SimulatedDisk()
+    log = opened(disk, times)
+    layer(disk, 4, times, [0, 2])
+    path = segment_path(log.directory, 2)
+    disk.put(path, disk.content(path)[:-1] + b"?")
+
+    assert end_time(disk, log) == 30
 
 
 def test_a_layer_is_not_needed_behind_its_end() -> None:

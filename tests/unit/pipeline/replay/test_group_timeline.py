@@ -16,6 +16,7 @@ from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.group_events import Event
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.replay.group_timeline import events, group_at
+from tests.support.group_runtime import GroupRuntime
 from tests.support.inputs import SealedShard
 from tests.support.kafka_partition import COMMIT, marker, of_transaction, plain
 from tests.support.random_log import packed, write_log
@@ -111,6 +112,27 @@ def test_a_group_is_as_it_was_at_a_time(tmp_path: Path, at: int, offset: int, va
     assert (None if found.group is None else [each.offset for each in found.group.offsets]) == (
         None if value is None else [value]
     )
+
+
+def test_a_clock_that_has_jumped_back_hides_nothing(tmp_path: Path) -> None:
+    """What the server wrote after the jump has the time of the batch before: the state at the time of an event has the event."""
+    server = GroupRuntime()
+    begun = server.clock.wall_ms()
+    for number, jump in enumerate((0, 1000, -3_600_000, 3_599_000, 1002)):
+        server.clock.jump_wall(jump)
+        server.commit_alone(GROUP, {"t": {0: number}})
+        server.finish()
+    shard_dir = tmp_path / str(server.shard_id)
+    end = write_log(shard_dir, server.store.logs[server.shard_id], 1)
+
+    def offset(at: int) -> int | None:
+        found = group_at(SealedShard(shard_dir), GROUP, begun + at, end).group
+        return None if found is None else found.offsets[0].offset
+
+    times = [each.at_ms - begun for each in events(SealedShard(shard_dir), GroupLedger(GROUP), end)]
+    assert times == [0, 1000, 1000, 1000, 1002]
+    assert [offset(at) for at in times] == [0, 3, 3, 3, 4]
+    assert [offset(at) for at in (-3_599_000, -1, 0, 999, 1000, 1001, 1002)] == [None, None, 0, 0, 3, 3, 4]
 
 
 def test_a_record_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
