@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.server.apis.commit_shapes import commit_reader
 from coordinator_server.server.apis.offset_commit import OFFSET_COMMIT_API
@@ -13,6 +15,8 @@ from protocol.codec import encode
 from protocol.first_versions import OFFSETS_BY_TOPIC_ID
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.plain_commits import PlainCommit
+
+pytestmark = pytest.mark.interpreted
 
 SECRET = Topic("secret", b"s" * 16, 1)
 
