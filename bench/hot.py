@@ -83,7 +83,8 @@ class Client(asyncio.Transport):
     def __init__(self, daemon: Daemon) -> None:
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
         # A tree that --against names may be older.
-        listener: Any = daemon.parts.listener if hasattr(daemon, "parts") else vars(daemon)["_listener"]
+        older: Any = daemon
+        listener: Any = daemon.rooms.wire.listener if hasattr(daemon, "rooms") else older.parts.listener
         self.connection: Connection = listener.admit("127.0.0.1") if hasattr(listener, "admit") else listener._connection()
         self.connection.connection_made(self)
         self.received = bytearray()

@@ -20,7 +20,6 @@ TOPS: Final = ("bench", "coordinator_server", "examples", "protocol", "scripts",
 LONGER: Final[dict[str, int]] = {
     "bench/hot.py": 425,
     "coordinator_server/runtime/runtime.py": 475,
-    "coordinator_server/server/composition.py": 550,
     "coordinator_server/server/wire/connection.py": 470,
     "protocol/generate/decoding.py": 425,
     "tests/differential/side.py": 425,

@@ -27,7 +27,7 @@ from coordinator_server.cli.signals import stop_signals
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import configure
 from coordinator_server.server.cluster.link import Link
-from coordinator_server.server.composition import Place
+from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.control.control_socket import run_operation
 from coordinator_server.server.control.json_pieces import json_pieces
 from coordinator_server.server.daemon import Daemon

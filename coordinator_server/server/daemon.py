@@ -6,7 +6,7 @@
 
 A server with one loop is complete. One of several loops has a Place: the supervisor has locked the data directory and bound
 the sockets, the shards are distributed over the loops, and loop 0 owns the catalog, which the other loops replicate.
-composition.py has the objects of a server.
+composition.py opens the rooms of a server.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
-from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.nodes import Endpoint, Place
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
-from coordinator_server.server.composition import Fatal, Parts, Place, Site, compose
+from coordinator_server.server.composition import Fatal, Rooms, Site, open_rooms
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.local_operation import Operation
@@ -68,36 +68,35 @@ class Daemon:
         *,
         slow_turns: Mapping[str, int] = NO_SLOW_TURNS,
     ) -> None:
-        self._slow_turns = slow_turns
-        self._site = Site(config, data_dir, place, environment or Environment(), fatal)
-        self._parts: Parts | None = None
+        self._site = Site(config, data_dir, place, environment or Environment(), fatal, slow_turns)
+        self._rooms: Rooms | None = None
         # Creates the topics that a reload has declared.
         self._declaring: asyncio.Task[None] | None = None
         # The addresses of the listeners, if ``open`` has bound them.
         self.endpoints: list[Endpoint] = []
 
     @property
-    def parts(self) -> Parts:
-        """The objects of the server. Available when the log is open."""
-        assert self._parts is not None, "the log is not open"
-        return self._parts
+    def rooms(self) -> Rooms:
+        """The rooms of the server. Available when the log is open."""
+        assert self._rooms is not None, "the log is not open"
+        return self._rooms
 
     @property
     def operations(self) -> dict[str, Operation]:
         """The operations of ``control.sock``. With several loops the supervisor listens and calls each loop."""
-        return self.parts.operations
+        return self.rooms.control.operations
 
     @property
     def cluster_id(self) -> str:
         """The cluster id, read from the data directory."""
-        return self.parts.store.meta.cluster_id
+        return self.rooms.store.meta.cluster_id
 
     @property
     def progress(self) -> str:
         """What the server does, in a line."""
-        if self._parts is None:
+        if self._rooms is None:
             return "recovering the log"
-        hosted, connections = self._parts.hosted, len(self._parts.listener.connections)
+        hosted, connections = self._rooms.hosting.hosted, len(self._rooms.wire.listener.connections)
         shards, left = len(hosted.progress), hosted.left_to_load
         if left:
             records = sum(each.records for each in hosted.progress)
@@ -116,15 +115,15 @@ class Daemon:
 
         Raises StartError and LogError; call ``stop`` then, too.
         """
-        parts = self._open_log()
+        listener = self._open_log().wire.listener
         others = [(each.host, each.port) for each in listener_specs(self._site.config)[1:]]
         self.endpoints = []
-        for acceptor, address in zip(parts.listener.acceptors, [(host, port), *others], strict=True):
+        for acceptor, address in zip(listener.acceptors, [(host, port), *others], strict=True):
             try:
                 self.endpoints.append(Endpoint(*await acceptor.bind(*address)))
             except OSError as refused:
                 raise StartError(listen_problem(*address, refused)) from None
-        parts.listener.addresses = [*self.endpoints]
+        listener.addresses = [*self.endpoints]
         await self.prepare()
         await self.listen()
         return self.endpoints[0]
@@ -134,41 +133,39 @@ class Daemon:
 
         Raises StartError and LogError; call ``stop`` then, too.
         """
-        listener = self._open_log().listener
+        listener = self._open_log().wire.listener
         listener.addresses = [await acceptor.adopt(bound) for acceptor, bound in zip(listener.acceptors, sockets, strict=True)]
 
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""
-        parts = self.parts
-        parts.timers.start()
-        if parts.neighbours is not None:
-            await parts.neighbours.start()
+        cluster, hosting = self.rooms.cluster, self.rooms.hosting
+        hosting.timers.start()
+        if cluster.neighbours is not None:
+            await cluster.neighbours.start()
         await self._load_permanent_kinds()
-        if isinstance(parts.feed, FeedServer):
-            await parts.feed.start()
-        if isinstance(parts.feed, FeedClient):
-            await parts.feed.catch_up()
+        if isinstance(cluster.feed, FeedServer):
+            await cluster.feed.start()
+        if isinstance(cluster.feed, FeedClient):
+            await cluster.feed.catch_up()
         else:
             await self._declare_topics()
             await self._declare_kinds_in_use()
-        parts.hosted.use_listed(parts.catalog.topic)
-        parts.family_news.changed()
+        hosting.hosted.use_listed(cluster.catalog.topic)
+        cluster.family_news.changed()
 
     async def listen(self) -> None:
         """Accept connections of clients and tools."""
-        if self.parts.control is not None:
-            await self.parts.control.start()
-        for acceptor in self.parts.listener.acceptors:
-            await acceptor.start()
-        self.parts.certificates.begin()
+        if self.rooms.control.socket is not None:
+            await self.rooms.control.socket.start()
+        await self.rooms.wire.listen()
 
     def reload(self, changed: Config) -> None:
         """Use a configuration that the running one may change to, and read the certificates again."""
-        if self._parts is None:
+        if self._rooms is None:
             self._site.config.live.adopt(changed.live)
             return
-        self._parts.reconfiguration.apply(changed)
-        if isinstance(self._parts.catalog, OwnCatalog):
+        self._rooms.reconfiguration.apply(changed)
+        if isinstance(self._rooms.cluster.catalog, OwnCatalog):
             self._declaring = asyncio.get_running_loop().create_task(self._declare_again(self._declaring))
 
     async def finish_loading(self) -> None:
@@ -176,58 +173,48 @@ class Daemon:
 
         Raises StartError; call ``stop`` then, too.
         """
-        parts = self.parts
-        await parts.hosted.finish_loading()
-        parts.deletions.begin()
-        if parts.cleaner is not None:
-            parts.cleaner.start()
-        parts.retention.start()
+        await self.rooms.hosting.finish_loading()
 
     async def stop(self) -> None:
         """Answer the requests already read, unload all shards, and close the log cleanly, so that it opens fast."""
-        parts = self._parts
-        if parts is None:
+        if self._rooms is None:
             return
-        parts.certificates.close()
-        parts.metrics.close()
-        parts.listener.stop_reading()
-        if parts.control is not None:
-            await parts.control.stop()
-        if parts.cleaner is not None:
-            await parts.cleaner.stop()
+        store, services, wire, cluster, hosting, metrics, control, _ = self._rooms
+        metrics.close()
+        wire.stop_reading()
+        if control.socket is not None:
+            await control.socket.stop()
+        if hosting.cleaner is not None:
+            await hosting.cleaner.stop()
         idle = asyncio.Event()
-        parts.flusher.when_idle(idle.set)
+        services.flusher.when_idle(idle.set)
         await idle.wait()
         if self._declaring is not None:
             await asyncio.wait([self._declaring])
-        parts.hosted.close()
-        parts.executor.close()
-        if parts.neighbours is not None:
-            await parts.neighbours.stop()
-        await parts.listener.hang_up()
-        if parts.feed is not None:
-            await parts.feed.stop()
-        parts.timers.close()
-        parts.node.fetches.close()
-        parts.background.close()
-        parts.retention.close()
-        parts.store.close()
+        hosting.unload()
+        if cluster.neighbours is not None:
+            await cluster.neighbours.stop()
+        await wire.listener.hang_up()
+        if cluster.feed is not None:
+            await cluster.feed.stop()
+        hosting.close()
+        wire.background.close()
+        store.close()
 
-    def _open_log(self) -> Parts:
+    def _open_log(self) -> Rooms:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
-        config, data_dir, place, environment, fatal = self._site
+        config, data_dir, place, environment, fatal, _ = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
         part = None if place is None else LoopShards(place.loop, self._site.nodes.owns)
         worker = environment.make_worker() if environment.make_worker else None
         store = open_log(data_dir, config, post, part, Machine(environment.storage, worker, environment.make_writer))
         store.when_failed(fatal)
-        self._parts = parts = compose(self._site, store)
-        parts.metrics.slow_turns = self._slow_turns
-        return parts
+        self._rooms = open_rooms(self._site, store)
+        return self._rooms
 
     async def _load_permanent_kinds(self) -> None:
         """Start to load the shards of the permanent kinds, and wait for the catalog, which is the first."""
-        hosted = self.parts.hosted
+        hosted = self.rooms.hosting.hosted
         for kind in KINDS.values():
             if kind.is_permanent:
                 hosted.use(kind.topic)
@@ -238,7 +225,7 @@ class Daemon:
         """Create the missing topics of the ``topics`` property, and the missing partitions of others. Raises StartError."""
         missing, growing = [], []
         for name, count in declared_topics(self._site.config).items():
-            topic = self.parts.node.topic(name)
+            topic = self.rooms.hosting.node.topic(name)
             if topic is None:
                 missing.append(CreatableTopic(name, -1 if count is None else count, -1))
             elif count is not None and count > topic.partitions:
@@ -266,7 +253,7 @@ class Daemon:
 
     async def _declare_kinds_in_use(self) -> None:
         """Create the topics of kinds that have records but are not in the catalog: an import wrote them."""
-        node, there = self.parts.node, self.parts.store.topics()
+        node, there = self.rooms.hosting.node, self.rooms.store.topics()
         for topic in node.internal.on_demand():
             if topic.name in there and node.topic(topic.name) is None:
                 await self._write(CREATE_INTERNAL_TOPIC, TopicRecord(topic.name, topic.topic_id))
@@ -278,7 +265,7 @@ class Daemon:
         def refused(error: ErrorCode, message: str | None) -> None:
             outcome.set_exception(start_refusal(operation.name, error, message))
 
-        node = self.parts.node
+        node = self.rooms.hosting.node
         node.catalog.write(operation, node.ourselves, request, CallbackReply(outcome.set_result, refused))
         return await outcome
 

@@ -8,6 +8,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import structlog
+
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
 from coordinator_server.machine.shard import Clock
@@ -17,7 +19,9 @@ from coordinator_server.server.cluster.unix import Sockets, UnixSockets
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.hosting.executor import start_executor
 from coordinator_server.server.wire.acceptor import MakeAcceptor, SocketAcceptor
-from coordinator_server.worker import Post, Worker
+from coordinator_server.worker import Post, ThreadWorker, Worker
+
+log = structlog.get_logger(__name__)
 
 
 def make_loop_writer(sync: Sync, post: Post) -> Writer:
@@ -56,3 +60,7 @@ class Environment(NamedTuple):
     alter_apis: Callable[[Sequence[ApiRow[Any, Any]]], Sequence[ApiRow[Any, Any]]] = unaltered
     # Whether the server has control.sock and the log cleaner, which involve other processes.
     has_tools: bool = True
+
+    def worker(self, stopped_event: str) -> Worker:
+        """Return a worker. Of a thread this event is logged if a job ends it."""
+        return self.make_worker() if self.make_worker is not None else ThreadWorker(lambda: log.error(stopped_event))

@@ -7,9 +7,10 @@ from typing import Final, NamedTuple
 
 import structlog
 
-from coordinator_server.config import Config, LiveConfig
-from coordinator_server.log.store import History, Retention
+from coordinator_server.config import Config
+from coordinator_server.log.store import Retention
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.hosting.history import kept_history
 from coordinator_server.server.login.sasl_listeners import SaslListeners
 from coordinator_server.server.wire.admission import Limits
 from coordinator_server.server.wire.certificates import Certificates
@@ -53,8 +54,3 @@ class Reconfiguration(NamedTuple):
             self.listener.limit(self.limits())
         except StartError as wrong:
             log.error("limits-not-reloaded", why=str(wrong), action="the old ones stay in use")
-
-
-def kept_history(config: LiveConfig) -> History:
-    """Return how much history is kept."""
-    return History(config.log_history_retention_ms, config.log_history_retention_bytes)

@@ -15,7 +15,7 @@ from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.storage import Storage
 from coordinator_server.server.cluster.nodes import Endpoint
-from coordinator_server.server.composition import Fatal, Parts
+from coordinator_server.server.composition import Fatal, Rooms
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.environment import Environment
 from coordinator_server.testing.clock import ShiftedClock
@@ -49,10 +49,10 @@ class EphemeralServer:
         self._daemon: Daemon | None = None
 
     @property
-    def parts(self) -> Parts:
-        """The objects of the server, which ``restart`` replaces."""
+    def rooms(self) -> Rooms:
+        """The rooms of the server, which ``restart`` replaces."""
         assert self._daemon is not None, "the server is not started"
-        return self._daemon.parts
+        return self._daemon.rooms
 
     @property
     def cluster_id(self) -> str:
@@ -66,7 +66,7 @@ class EphemeralServer:
             port = self._reserve(host, port)
         self._daemon = daemon = Daemon(self._config, self._data_dir, self._fatal, None, self._environment)
         self.endpoint = await daemon.open(host, port)
-        self.faults.timers = daemon.parts.node.delays
+        self.faults.timers = daemon.rooms.hosting.node.delays
         await daemon.finish_loading()
 
     def _reserve(self, host: str, port: int) -> int:
@@ -109,7 +109,7 @@ class EphemeralServer:
 
         Time goes from one due timer to the next, so what one of them starts may become due, too.
         """
-        timers, clock = self.parts.timers, self.clock
+        timers, clock = self.rooms.hosting.timers, self.clock
         target, least = clock.ahead_ms + ms, max(1, ms // STEPS)
         while (left := target - clock.ahead_ms) > 0:
             # What clients have sent counts before more time passes.
@@ -126,5 +126,5 @@ class EphemeralServer:
         for _ in range(turns):
             await asyncio.sleep(0)
         idle = asyncio.Event()
-        self.parts.flusher.when_idle(idle.set)
+        self.rooms.services.flusher.when_idle(idle.set)
         await idle.wait()

@@ -120,7 +120,7 @@ async def _clear_faults(server: EphemeralServer, request: Answer) -> Answer:
 
 async def _disconnect(server: EphemeralServer, request: Answer) -> Answer:
     client_id = _fields(request, _Disconnect).client_id
-    connections = server.parts.listener.connections
+    connections = server.rooms.wire.listener.connections
     chosen = [connection for connection in connections if client_id in _client_ids(connection)]
     if not chosen:
         known = sorted({each for connection in connections for each in _client_ids(connection)})
@@ -131,7 +131,7 @@ async def _disconnect(server: EphemeralServer, request: Answer) -> Answer:
 
 
 async def _fence(server: EphemeralServer, request: Answer) -> Answer:
-    fenced = await fence(server.parts.node, _fields(request, _Fence).member)
+    fenced = await fence(server.rooms.hosting.node, _fields(request, _Fence).member)
     # A static member of the consumer protocol gets UNKNOWN_MEMBER_ID, as the others.
     if fenced.group_instance_id is not None and not fenced.is_of_consumer_group:
         server.faults.fence(fenced.member_id)
@@ -139,12 +139,12 @@ async def _fence(server: EphemeralServer, request: Answer) -> Answer:
 
 
 async def _rebalance(server: EphemeralServer, request: Answer) -> Answer:
-    await rebalance(server.parts.node, _fields(request, _OfGroup).group)
+    await rebalance(server.rooms.hosting.node, _fields(request, _OfGroup).group)
     return _DONE
 
 
 async def _create_topic(server: EphemeralServer, request: Answer) -> Answer:
-    wanted, node = _fields(request, _CreateTopic), server.parts.node
+    wanted, node = _fields(request, _CreateTopic), server.rooms.hosting.node
     topic = CreatableTopic(wanted.topic, wanted.partitions, -1)
     created: asyncio.Future[CreateTopicsResponse] = asyncio.get_running_loop().create_future()
 
@@ -161,11 +161,11 @@ async def _create_topic(server: EphemeralServer, request: Answer) -> Answer:
 
 async def _groups(server: EphemeralServer, request: Answer) -> Answer:
     _fields(request, _Request)
-    return {"groups": describe_groups(server.parts.node)}
+    return {"groups": describe_groups(server.rooms.hosting.node)}
 
 
 async def _committed(server: EphemeralServer, request: Answer) -> Answer:
-    return {"offsets": committed_offsets(server.parts.node, _fields(request, _OfGroup).group)}
+    return {"offsets": committed_offsets(server.rooms.hosting.node, _fields(request, _OfGroup).group)}
 
 
 async def _restart(server: EphemeralServer, request: Answer) -> Answer:

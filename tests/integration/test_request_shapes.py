@@ -60,7 +60,7 @@ class Peer(asyncio.Transport):
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__({"peername": ("127.0.0.1", 50000), "sockname": ("127.0.0.1", 9092)})
-        connection = daemon.parts.listener.admit("127.0.0.1")
+        connection = daemon.rooms.wire.listener.admit("127.0.0.1")
         assert connection is not None
         self.connection: Connection = connection
         self.connection.connection_made(self)
@@ -131,11 +131,11 @@ class Meter:
 
 async def settled(daemon: Daemon, peers: list[Peer]) -> None:
     """Let the loop turn until nothing is left to do but what waits for others."""
-    parts, still, last = daemon.parts, 0, -1
+    wire, still, last = daemon.rooms.wire, 0, -1
     while still < (80 if any(peer.is_waiting for peer in peers) else 10):
         await asyncio.sleep(0.0005)
         now = sum(peer.answers for peer in peers)
-        still = still + 1 if now == last and not parts.turns.is_busy and not parts.background.calls else 0
+        still = still + 1 if now == last and not wire.turns.is_busy and not wire.background.calls else 0
         last = now
 
 

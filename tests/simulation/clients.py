@@ -227,7 +227,7 @@ class ClientsPlay(LoopsPlay):
         if process is None:
             return None
         try:
-            answer = process.daemon.parts.node.groups.read(
+            answer = process.daemon.rooms.hosting.node.groups.read(
                 partition_for(group_id, PARTITIONS), GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
             ).answer()
         except CoordinatorError:

@@ -321,14 +321,14 @@ class GroupsPlay(LoopsPlay):
         if process is None:
             return None
         try:
-            return process.daemon.parts.node.groups.read(partition_for(group_id, PARTITIONS), self._view_of, group_id)
+            return process.daemon.rooms.hosting.node.groups.read(partition_for(group_id, PARTITIONS), self._view_of, group_id)
         except CoordinatorError:
             return None
 
     def _topics_now(self) -> Mapping[str, tuple[bytes, int]]:
         process = self.machines[CONTROLLER].serving
         assert process is not None
-        topics = process.daemon.parts.node.catalog.all_topics()
+        topics = process.daemon.rooms.hosting.node.catalog.all_topics()
         return {topic.name: (topic.topic_id, topic.partitions) for topic in topics}
 
     def _counts(self) -> Mapping[str, int]:
@@ -336,7 +336,7 @@ class GroupsPlay(LoopsPlay):
         process = self.machines[CONTROLLER].serving
         if process is not None:
             try:
-                topics = [process.daemon.parts.node.catalog.topic(name) for name in LASTING]
+                topics = [process.daemon.rooms.hosting.node.catalog.topic(name) for name in LASTING]
                 self._topics = {topic.name: topic.partitions for topic in topics if topic is not None}
             except CoordinatorError:
                 pass

@@ -25,7 +25,7 @@ class Lessees(Adder):
         """What the leases of the running server should not be."""
         process = self._play.machine.serving
         assert process is not None
-        runtime, found = process.daemon.parts.node.runtimes[LEASES.topic], []
+        runtime, found = process.daemon.rooms.hosting.node.runtimes[LEASES.topic], []
         for name, granted in self.granted.items():
             lease = runtime.read(partition_for(name, PARTITIONS), LeaseShard.lease, name) or Lease(NOBODY, 0, 0)
             owners = {(each.token, each.owner) for each in granted} | (

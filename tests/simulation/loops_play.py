@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, recover_all_loops
-from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
-from coordinator_server.server.composition import Place
+from coordinator_server.server.cluster.nodes import CONTROLLER, Place, loop_of
 from tests.simulation.links import Neighbourhood
 from tests.simulation.machine import Machine
 from tests.simulation.network import Network

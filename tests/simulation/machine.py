@@ -20,7 +20,7 @@ from coordinator_server.log.storage import File
 from coordinator_server.log.write.journal_writer import Written, write_durably
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.server.composition import Place
+from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError
@@ -260,9 +260,9 @@ class Process:
         self.loop.is_over = True
         if self._next is not None:
             self._next.cancel()
-        if self.daemon._parts is not None:
+        if self.daemon._rooms is not None:
             # Descriptors of layers, which go with a process.
-            for context in self.daemon.parts.node.groups._contexts.values():
+            for context in self.daemon.rooms.hosting.node.groups._contexts.values():
                 context.shard.groups.offsets.close()
 
     def soon(self, action: Callable[[], None]) -> None:

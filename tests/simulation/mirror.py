@@ -147,7 +147,7 @@ class Mirror:
         self.check()
         if before != {shard: len(batches) for shard, batches in self.batches.items()}:
             self._broken("the log has something that was never said to be durable")
-        if not process.daemon.parts.flusher.is_idle:
+        if not process.daemon.rooms.services.flusher.is_idle:
             self._broken("something is still being written")
             return
         self._check_times()
@@ -181,7 +181,7 @@ class Mirror:
             # A layer stands for what is before it; the state is compared with the replay of all that ever was there.
             begin = max(layer_offsets(Path(self._machine.data_dir, str(shard))), default=0)
             before = [batch for batch in known if read_header(batch).base_offset < begin]
-            found = list(process.daemon.parts.store.read(shard, begin))
+            found = list(process.daemon.rooms.store.read(shard, begin))
             if found[: len(known) - len(before)] != known[len(before) :]:
                 self._broken(f"{shard}: what was durable is not there any more, after offset {begin}")
             self.batches[shard] = [*before, *found]
@@ -190,7 +190,7 @@ class Mirror:
                 image.replay(batch)
 
     def _compare(self, process: Process, shard: ShardId) -> None:
-        runtime, image = process.daemon.parts.node.runtimes[shard.topic], self._images[shard]
+        runtime, image = process.daemon.rooms.hosting.node.runtimes[shard.topic], self._images[shard]
         states = {each.shard: each.state for each in runtime.progress}
         if states.get(shard) is not ShardState.ACTIVE:
             # A kind that begins to be used loads while the server serves, and has written nothing before.
@@ -217,7 +217,7 @@ class Mirror:
                 latest_ms = header.max_timestamp
 
     def _shard(self, process: Process, shard: ShardId) -> GroupShard:
-        return process.daemon.parts.node.groups._contexts[shard.partition].shard
+        return process.daemon.rooms.hosting.node.groups._contexts[shard.partition].shard
 
     def _check_living(self, shard: GroupShard) -> None:
         """A group that is stable is what its record says."""

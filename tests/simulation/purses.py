@@ -53,7 +53,7 @@ class PursePlay(LoopsPlay):
             outcomes: list[object] = []
             process = self.machines[-1].serving
             assert process is not None
-            outboxes = process.daemon.parts.node.runtimes[TOPIC]._services.outbox
+            outboxes = process.daemon.rooms.hosting.node.runtimes[TOPIC]._services.outbox
             assert outboxes is not None
             reply = CallbackReply(outcomes.append, lambda error, _: outcomes.append(error))
             for _ in range(2):
@@ -67,7 +67,7 @@ class PursePlay(LoopsPlay):
         """The kind is put to use, and every purse gets something."""
         controller = self.machines[CONTROLLER].serving
         assert controller is not None
-        node = controller.daemon.parts.node
+        node = controller.daemon.rooms.hosting.node
         [topic] = [each for each in node.internal.on_demand() if each.name == TOPIC]
         request = TopicRecord(TOPIC, topic.topic_id)
         reply = CallbackReply(lambda _: None, lambda error, _: self.broken.append(f"purses are not in use: {error.name}"))
@@ -124,7 +124,7 @@ class PursePlay(LoopsPlay):
         request: object,
         reply: CallbackReply,
     ) -> None:
-        node = process.daemon.parts.node
+        node = process.daemon.rooms.hosting.node
         node.runtimes[TOPIC].write(partition, operation, node.ourselves, request, reply)
 
     def _refused(self, error: ErrorCode, message: str | None) -> None:
@@ -139,7 +139,7 @@ class PursePlay(LoopsPlay):
             process = self.machines[partition % self.loops].serving
             if process is None:
                 return None
-            runtime: CoordinatorRuntime[PurseShard] = process.daemon.parts.node.runtimes[TOPIC]
+            runtime: CoordinatorRuntime[PurseShard] = process.daemon.rooms.hosting.node.runtimes[TOPIC]
             try:
                 found[partition] = runtime.read(partition, state_of)
             except CoordinatorError:

@@ -352,7 +352,7 @@ class SharesPlay(GroupsPlay):
             if process is None:
                 return None
             try:
-                states = list(process.daemon.parts.node.share_states.read(partition, _all_states))
+                states = list(process.daemon.rooms.hosting.node.share_states.read(partition, _all_states))
             except CoordinatorError as refused:
                 if refused.error is ErrorCode.NOT_COORDINATOR:
                     # Nobody has used this kind of shard yet.

@@ -70,7 +70,7 @@ def hurried(play: Play) -> None:
     def shorten(op: Op) -> None:
         process = play.machine.serving
         if isinstance(op.request, JoinGroupRequest) and process is not None:
-            for shard in process.daemon.parts.node.groups._contexts.values():
+            for shard in process.daemon.rooms.hosting.node.groups._contexts.values():
                 for group_id in shard.shard.groups.ids():
                     group = shard.shard.groups.classic.living(group_id)
                     for member in group.members.values() if group is not None else ():
@@ -85,7 +85,7 @@ def slow(play: Play) -> None:
 
 def generations_begin_again(play: Play) -> None:
     def forget(process: Process) -> None:
-        for shard in process.daemon.parts.node.groups._contexts.values():
+        for shard in process.daemon.rooms.hosting.node.groups._contexts.values():
             for group_id in shard.shard.groups.ids():
                 group = shard.shard.groups.classic.living(group_id)
                 if group is not None:
@@ -96,7 +96,7 @@ def generations_begin_again(play: Play) -> None:
 
 def state_is_not_the_log(play: Play) -> None:
     def forget(process: Process) -> None:
-        for shard in process.daemon.parts.node.groups._contexts.values():
+        for shard in process.daemon.rooms.hosting.node.groups._contexts.values():
             if shard.shard.groups.classic.stored:
                 shard.shard.groups.classic.stored.pop(min(shard.shard.groups.classic.stored), None)
 
@@ -165,7 +165,7 @@ def offsets_are_invented(play: Play) -> None:
 def times_are_those_of_the_clock(play: Play) -> None:
     def forget(op: Op) -> None:
         process = play.machine.serving
-        for shard in process.daemon.parts.node.groups._contexts.values() if process is not None else ():
+        for shard in process.daemon.rooms.hosting.node.groups._contexts.values() if process is not None else ():
             shard.last_ms = 0
 
     play.stage.answered = forget
@@ -175,7 +175,7 @@ def requests_overtake(play: Play) -> None:
     """A request starts whatever is unanswered before it."""
 
     def hurry(process: Process) -> None:
-        dispatcher = process.daemon.parts.listener._dispatch
+        dispatcher = process.daemon.rooms.wire.listener._dispatch
         assert isinstance(dispatcher, Dispatcher)
         dispatcher._rows = {key: replace(row, order=Order.FREE) for key, row in dispatcher._rows.items()}
 

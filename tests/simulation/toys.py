@@ -49,7 +49,7 @@ class Adder:
         """What the totals of the running server should not be, or should."""
         process = self._play.machine.serving
         assert process is not None
-        runtime, found = process.daemon.parts.node.runtimes[self._kind.topic], []
+        runtime, found = process.daemon.rooms.hosting.node.runtimes[self._kind.topic], []
         for name, asked in self.asked.items():
             total = runtime.read(partition_for(name, PARTITIONS), ToyShard.total, name) or 0
             answered = self.answered.get(name, 0)

@@ -181,7 +181,7 @@ class TransactionPlay(LoopsPlay):
             if process is None:
                 continue
             try:
-                answer = process.daemon.parts.node.groups.read(
+                answer = process.daemon.rooms.hosting.node.groups.read(
                     partition, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
                 ).answer()
             except CoordinatorError:
@@ -194,7 +194,7 @@ class TransactionPlay(LoopsPlay):
     def _node(self, partition: int):  # type: ignore[no-untyped-def]
         process = self.machines[partition % self.loops].serving
         assert process is not None
-        return process.daemon.parts.node
+        return process.daemon.rooms.hosting.node
 
     def _client(self, loop: int, name: str) -> Client:
         return Client(self.machines[loop].network, name, lambda _: None, lambda _: None)

@@ -9,4 +9,6 @@ link.py             messages between processes, over a Unix socket
 messages.py         the messages between loops
 effects.py          delivery of messages from shard to shard, within a loop or to a different loop
 neighbours.py       the links between loops for such messages
+family_news.py      notices of changes of users, ACLs and quotas, for the other rooms
+open.py             opens the room
 """

@@ -15,7 +15,7 @@ while others serve clients, these are ``expected``: until they have reconnected,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import structlog
 
@@ -46,6 +46,16 @@ PATIENCE_S: Final = 2.0
 
 TopicsDeleted = Callable[[Sequence[DeletedTopic]], None]
 CallLater = Callable[[float, Callable[[], None]], object]
+
+
+class Notices(NamedTuple):
+    """What follows the catalog in a loop: ``changed`` is called for every change, and before it ``deleted`` with topics deleted."""
+
+    changed: Callable[[], None] = lambda: None
+    deleted: TopicsDeleted = lambda _topics: None
+
+
+NO_NOTICES: Final = Notices()
 
 
 class Catalog(Protocol):
@@ -123,10 +133,11 @@ class OwnCatalog:
         self._expected = set(expected)
         self._acknowledged: dict[Follower, int] = {}
         self._held: list[tuple[int, Callable[[], None]]] = []
-        # Called with deleted topics, so that their committed offsets are deleted too.
-        self.on_deleted: TopicsDeleted = lambda _topics: None
-        # Called for every change, when it is durable and before it is answered.
-        self.on_changed: Callable[[], None] = lambda: None
+        self._notices = NO_NOTICES
+
+    def notify(self, notices: Notices) -> None:
+        """Call these for every change, when it is durable and before it is answered."""
+        self._notices = notices
 
     @property
     def is_current(self) -> bool:
@@ -177,10 +188,10 @@ class OwnCatalog:
 
         def durable(response: Any) -> None:
             if isinstance(response, DeleteTopicsResponse):
-                self.on_deleted(
+                self._notices.deleted(
                     [DeletedTopic(each.name or "", each.topic_id) for each in response.responses if not each.error_code]
                 )
-            self.on_changed()
+            self._notices.changed()
             try:
                 self._publish()
             except LogError as error:

@@ -23,7 +23,7 @@ from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.cluster.catalog import CallLater, TopicsDeleted
+from coordinator_server.server.cluster.catalog import NO_NOTICES, CallLater, Notices
 from coordinator_server.server.cluster.messages import (
     Acknowledge,
     Answer,
@@ -93,12 +93,13 @@ class CatalogReplica:
         self._asked: dict[int, _Asked] = {}
         self._last_id = 0
         self.on_current: Callable[[], None] = lambda: None
-        # As on loop 0: called with deleted topics, except those deleted before the first Attached.
-        self.on_deleted: TopicsDeleted = lambda _topics: None
         self._deleted: list[DeletedTopic] = []
-        # As on loop 0: called for every change, before it is acknowledged.
-        self.on_changed: Callable[[], None] = lambda: None
+        self._notices = NO_NOTICES
         self._show(_Image(new_shard()))
+
+    def notify(self, notices: Notices) -> None:
+        """Call these as on loop 0, before a change is acknowledged; not with topics deleted before the first Attached."""
+        self._notices = notices
 
     @property
     def is_current(self) -> bool:
@@ -222,8 +223,8 @@ class CatalogReplica:
         deleted = self._deleted[:]
         self._deleted.clear()
         if deleted and self._has_begun:
-            self.on_deleted(deleted)
-        self.on_changed()
+            self._notices.deleted(deleted)
+        self._notices.changed()
 
     def _acknowledge(self) -> None:
         if self._send is not None:

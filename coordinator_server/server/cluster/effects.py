@@ -64,29 +64,36 @@ class OtherLoops(Protocol):
         """Run an operation on a shard of a different loop, under the rules of ``Carrier.carry``."""
 
 
-class Courier:
-    """The Carrier of a loop.
+class Destinations(NamedTuple):
+    """The shards of a loop, as messages find them.
 
     ``rows`` are by topic and name of the effect. ``begin`` returns whether a kind is in use here, and starts its use if not.
     """
 
-    def __init__(
-        self,
-        runtimes: Mapping[str, CoordinatorRuntime[Any]],
-        rows: Mapping[str, Mapping[str, Asked]],
-        partitions: Mapping[str, int],
-        nodes: Nodes,
-        context: RequestContext,
-    ) -> None:
-        self._runtimes = runtimes
-        self._rows = rows
+    runtimes: Mapping[str, CoordinatorRuntime[Any]]
+    rows: Mapping[str, Mapping[str, Asked]]
+    begin: Callable[[str], bool]
+
+
+class Courier:
+    """The Carrier of a loop. Before the first message it needs ``deliver_to``, and with several loops ``connect``."""
+
+    def __init__(self, partitions: Mapping[str, int], nodes: Nodes, context: RequestContext) -> None:
         self._partitions = partitions
         self._nodes = nodes
         self._context = context
-        self.others: OtherLoops | None = None
+        self._here: Destinations
+        self._others: OtherLoops | None = None
         # No message is sent to another loop (cut.py).
         self.is_held = False
-        self.begin: Callable[[str], bool] = lambda _topic: True
+
+    def deliver_to(self, here: Destinations) -> None:
+        """Run what messages ask of this loop's shards."""
+        self._here = here
+
+    def connect(self, others: OtherLoops) -> None:
+        """Send messages for other loops' shards this way."""
+        self._others = others
 
     def locate(self, topic: str, to: int | str, /) -> ShardId:
         """Return the shard of a partition, or of a key, which is hashed to a partition."""
@@ -95,26 +102,26 @@ class Courier:
     def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
         loop = loop_of(shard, self._nodes.loops)
-        if not self.begin(shard.topic):
+        if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif loop == self._nodes.loop:
             self.run(shard, effect.name, request, reply)
         elif self.is_held:
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the loops say for a moment where each of them is")
         else:
-            assert self.others is not None, f"{shard} is another loop's, and there is none"
-            self.others.ask(loop, shard, effect, request, reply)
+            assert self._others is not None, f"{shard} is another loop's, and there is none"
+            self._others.ask(loop, shard, effect, request, reply)
 
     @property
     def in_flight(self) -> int:
         """The number of messages to other loops that have no answer."""
-        return 0 if self.others is None else self.others.in_flight
+        return 0 if self._others is None else self._others.in_flight
 
     def run(self, shard: ShardId, name: str, request: Any, reply: Reply[Any]) -> None:
         """Run an operation on a shard of this loop."""
-        run = self._rows[shard.topic][name].run
-        run(self._runtimes[shard.topic], shard.partition, self._context, request, reply)
+        run = self._here.rows[shard.topic][name].run
+        run(self._here.runtimes[shard.topic], shard.partition, self._context, request, reply)
 
     def effect(self, topic: str, name: str) -> Effect[Any, Any]:
         """Return the effect of this name."""
-        return self._rows[topic][name].effect
+        return self._here.rows[topic][name].effect

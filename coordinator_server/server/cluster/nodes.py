@@ -26,6 +26,19 @@ def loop_of(shard: ShardId, loops: int) -> int:
     return shard.partition % loops
 
 
+class Place(NamedTuple):
+    """The position of this loop among a server's loops. ``ports`` has a listener's port of each loop, for each listener.
+    ``serving`` are the loops that serve already.
+
+    Each new process of this loop has a greater ``incarnation``.
+    """
+
+    loop: int
+    ports: tuple[tuple[int, ...], ...]
+    serving: tuple[int, ...] = ()
+    incarnation: int = 1
+
+
 class ListenerPorts(NamedTuple):
     """The ports of one listener by loop; with one loop it may be empty, because clients already know the port.
 

@@ -6,18 +6,16 @@ so that no operation sees a part of the log.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from coordinator_server.log.errors import LogError
-from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import MaintainedLog, OnSealed
 from coordinator_server.server.control.cut import Cut
 from coordinator_server.server.control.digest import answer_digest
 from coordinator_server.server.control.kind_operations import KIND_OPERATIONS
 from coordinator_server.server.control.status import Status
+from coordinator_server.server.hosting.end_offsets import end_offsets
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.local_operation import Operation, Refusal
@@ -38,29 +36,8 @@ def control_operations(hosted: Hosted, store: MaintainedLog, node: Node, status:
     return {"shards": partial(_answer_shards, hosted), "status": status.answer, **whole}
 
 
-async def seal(store: MaintainedLog) -> Mapping[str, int]:
-    """Close every active segment, so that all durable records can be compacted. Return each shard's sealed end offset.
-
-    Raises LogError.
-    """
-    return await _ends(store.seal)
-
-
-async def _ends(work: Callable[[OnSealed], None]) -> Mapping[str, int]:
-    outcome: asyncio.Future[dict[str, int]] = asyncio.get_running_loop().create_future()
-
-    def done(ends: Mapping[ShardId, int] | LogError) -> None:
-        if isinstance(ends, LogError):
-            outcome.set_exception(ends)
-        else:
-            outcome.set_result({str(shard): end for shard, end in ends.items()})
-
-    work(done)
-    return await outcome
-
-
 async def _answer_ends(work: Callable[[OnSealed], None], request: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"shards": await _ends(work)}
+    return {"shards": await end_offsets(work)}
 
 
 async def _answer_shards(hosted: Hosted, request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -20,21 +20,17 @@ from coordinator_server.machine.shard import Clock
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.hosting.node import Node
-from coordinator_server.server.wire.certificates import Certificates
-from coordinator_server.server.wire.incidents import Incidents
-from coordinator_server.server.wire.listener import Listener
+from coordinator_server.server.wire.open import Wire
 
 
 class Status:
     """What there is to say of one loop."""
 
-    def __init__(self, node: Node, hosted: Hosted, store: InspectedLog, incidents: Incidents, clock: Clock) -> None:
-        self.listener: Listener | None = None
-        self.certificates: Certificates | None = None
+    def __init__(self, node: Node, hosted: Hosted, store: InspectedLog, wire: Wire, clock: Clock) -> None:
         self._node = node
         self._hosted = hosted
         self._store = store
-        self._incidents = incidents
+        self._wire = wire
         self._clock = clock
         self._started_ms = clock.now_ms()
 
@@ -54,9 +50,9 @@ class Status:
                     "shards": dict(Counter(each.state.value for each in hosted.progress)),
                     "groups": self._groups(),
                     "topics": len(self._node.all_topics()),
-                    "connections": len(self.listener.connections) if self.listener is not None else 0,
-                    "certificates": self.certificates.described() if self.certificates is not None else [],
-                    "incidents": dict(self._incidents.counts),
+                    "connections": len(self._wire.listener.connections),
+                    "certificates": self._wire.certificates.described(),
+                    "incidents": dict(self._wire.incidents.counts),
                     "log_failure": None if failure is None else str(failure),
                 }
             ]

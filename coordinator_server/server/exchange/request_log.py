@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
 
+from coordinator_server.server.exchange.api_row import ApiRow, observed
 from coordinator_server.server.exchange.exchange import Exchange
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
+
+
+def logged(rows: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
+    """Return rows whose requests are logged, if the log level is debug. Log lines cost more than the request."""
+    return observed(rows, RequestLine) if log.is_enabled_for(logging.DEBUG) else rows
 
 
 class RequestLine:

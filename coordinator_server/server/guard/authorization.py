@@ -11,8 +11,8 @@ from coordinator_server.config.values import super_users
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.cluster.catalog import Catalog
+from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.guard.audit import Audit
-from coordinator_server.server.hosting.family_news import FamilyNews
 from protocol.acl_codes import Operation, ResourceType
 
 

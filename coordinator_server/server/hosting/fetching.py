@@ -26,7 +26,7 @@ from coordinator_server.log.store import Batches, FetchedLog, ReadRange, TimedOf
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.wire.connection import Connection
-from coordinator_server.worker import Worker
+from coordinator_server.worker import Post, Worker
 from protocol.error_codes import ErrorCode
 from protocol.messages.fetch import FetchResponse, PartitionData
 from protocol.messages.list_offsets import ListOffsetsResponse
@@ -125,7 +125,7 @@ class Fetches:
         durable: Durable,
         timer: CoordinatorTimer,
         worker: Worker,
-        post: Callable[[Callable[[], None]], None],
+        post: Post,
     ) -> None:
         self._store = store
         self._durable = durable

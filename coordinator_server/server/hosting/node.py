@@ -33,6 +33,11 @@ from protocol.error_codes import ErrorCode
 R = TypeVar("R")
 
 
+def server_context(config: Config) -> RequestContext:
+    """Return the context of operations that the server itself runs."""
+    return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if config.log.log_provenance else None)
+
+
 class AuditLog(Protocol):
     """The audit log as handlers see it; guard/audit.py writes it."""
 
@@ -82,7 +87,7 @@ class Node(NamedTuple):
     @property
     def ourselves(self) -> RequestContext:
         """The context of operations that the server itself runs."""
-        return RequestContext("", "", -1, 0, origin=SERVER_ORIGIN if self.config.log.log_provenance else None)
+        return server_context(self.config)
 
     def all_topics(self) -> list[Topic]:
         """Return every topic: those of the catalog by name, then the permanent internal topics.

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
 from coordinator_server.server.cluster.catalog import Catalog
-from coordinator_server.server.hosting.family_news import FamilyNews
+from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.wire.connection import Connection
 from protocol.messages.cluster_metadata import UserScramCredentialRecord
 

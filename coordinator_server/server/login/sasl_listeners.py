@@ -11,8 +11,8 @@ from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listeners import ListenerSpec
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.server.cluster.catalog import Catalog
+from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.errors import WrongProperties
-from coordinator_server.server.hosting.family_news import FamilyNews
 from coordinator_server.server.login.login import AuthenticationFailed, Login, SaslServices
 from coordinator_server.server.login.logins import ListenerUser, Logins
 from coordinator_server.server.wire.connection import Connection, Dispatch

@@ -22,42 +22,37 @@ from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.guard.audit import REFUSALS, Audit
-from coordinator_server.server.hosting.group_counts import REASONS, GroupCounts
-from coordinator_server.server.hosting.hosted import Hosted
-from coordinator_server.server.hosting.node import Node
+from coordinator_server.server.hosting.group_counts import REASONS
+from coordinator_server.server.hosting.open import Hosting
 from coordinator_server.server.hosting.refused_commits import ERRORS
 from coordinator_server.server.hosting.slow_turns import NO_API
 from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
-from coordinator_server.server.wire.certificates import Certificates
-from coordinator_server.server.wire.incidents import NAMES, Incidents
-from coordinator_server.server.wire.listener import Listener
+from coordinator_server.server.wire.incidents import NAMES
+from coordinator_server.server.wire.open import Wire
 from protocol.error_codes import ErrorCode
 
 Samples = dict[str, list[list[Any]]]
 
 
 class Observed(NamedTuple):
-    """The parts of a loop that have numbers."""
+    """The parts of a loop that have numbers. ``slow_turns`` has the number of slow turns by API (``SlowTurns.counts``)."""
 
-    hosted: Hosted
     store: InspectedLog
-    apis: Sequence[ApiRow[Any, Any]]
-    incidents: Incidents
-    listener: Listener
-    certificates: Certificates
-    group_counts: GroupCounts
+    wire: Wire
     audit: Audit
+    hosting: Hosting
+    apis: Sequence[ApiRow[Any, Any]]
+    slow_turns: Mapping[str, int]
 
 
 class LoopMetrics:
-    """The numbers of one loop. ``slow_turns`` has the number of slow turns by API (``SlowTurns.counts``)."""
+    """The numbers of one loop."""
 
-    def __init__(self, node: Node, of: Observed, clock: Clock) -> None:
-        self.slow_turns: Mapping[str, int] = {}
-        self._node = node
-        self._health = Health(node.nodes, of.hosted, of.store)
+    def __init__(self, of: Observed, clock: Clock) -> None:
+        self._node = node = of.hosting.node
+        self._health = Health(node.nodes, of.hosting.hosted, of.store)
         self._of = of
         self._clock = clock
         self._started_ms = clock.now_ms()
@@ -111,7 +106,7 @@ class LoopMetrics:
             if any(classes):
                 times.append([api.name, classes, seconds])
         samples |= {"requests": requests, "request_errors": errors, "request_duration_seconds": times}
-        samples["slow_turns"] = _from_zero([NO_API, *(api.name for api in self._of.apis)], self.slow_turns)
+        samples["slow_turns"] = _from_zero([NO_API, *(api.name for api in self._of.apis)], self._of.slow_turns)
 
     def _add_log(self, samples: Samples) -> None:
         counts = self._of.store.submits
@@ -119,29 +114,33 @@ class LoopMetrics:
         samples["batch_size_bytes"] = [[list(counts.sizes), counts.bytes]]
         samples["submits"] = [[counts.submits]]
         samples["refused_submits"] = [[counts.refusals]]
-        shards: Counter[tuple[str, str]] = Counter((each.shard.topic, each.state.value) for each in self._of.hosted.progress)
+        shards: Counter[tuple[str, str]] = Counter(
+            (each.shard.topic, each.state.value) for each in self._of.hosting.hosted.progress
+        )
         samples["shards"] = [[topic, state, count] for (topic, state), count in shards.items()]
-        samples["load_records"] = [[topic, runtime.records_loaded] for topic, runtime in self._of.hosted.runtimes.items()]
-        if self._of.hosted.loaded_in_s is not None:
-            samples["load_duration_seconds"] = [[self._of.hosted.loaded_in_s]]
+        samples["load_records"] = [[topic, runtime.records_loaded] for topic, runtime in self._of.hosting.hosted.runtimes.items()]
+        if self._of.hosting.hosted.loaded_in_s is not None:
+            samples["load_duration_seconds"] = [[self._of.hosting.hosted.loaded_in_s]]
 
     def _add_loop(self, samples: Samples) -> None:
-        connections, parked, waiting = self._of.listener.counts()
+        connections, parked, waiting = self._of.wire.listener.counts()
         samples["connections"] = [[connections]]
         samples["parked_answers"] = [[parked]]
         samples["waiting_connections"] = [[waiting]]
-        samples["incidents"] = _from_zero(NAMES, self._of.incidents.counts)
+        samples["incidents"] = _from_zero(NAMES, self._of.wire.incidents.counts)
         samples["access_refusals"] = _from_zero(REFUSALS, self._of.audit.counts)
-        samples["rebalances"] = _from_zero(REASONS, self._of.group_counts.reasons)
-        samples["refused_commits"] = _from_zero([error.name for error in ERRORS], self._of.group_counts.refused_commits.errors)
-        samples["sessions_expired"] = [[self._of.group_counts.expired]]
+        samples["rebalances"] = _from_zero(REASONS, self._of.hosting.group_counts.reasons)
+        samples["refused_commits"] = _from_zero(
+            [error.name for error in ERRORS], self._of.hosting.group_counts.refused_commits.errors
+        )
+        samples["sessions_expired"] = [[self._of.hosting.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
         if self._node.nodes.loop == 0:
             topics = self._node.catalog.all_topics()
             samples["topics"] = [[len(topics)]]
             samples["partitions"] = [[sum(each.partitions for each in topics)]]
             samples["certificate_expiry_timestamp_seconds"] = [
-                [listener, at_s] for listener, at_s in self._of.certificates.expiries().items()
+                [listener, at_s] for listener, at_s in self._of.wire.certificates.expiries().items()
             ]
 
     async def _add_census(self, samples: Samples) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -47,14 +47,14 @@ STRANGERS_PART = 8
 """Connections whose login is not done have one part of so many of ``queued.max.request.bytes``."""
 
 
+BeginLogin = Callable[[Connection], None]
+
+
 class EntranceServices(NamedTuple):
-    """What an address has that clients connect to: TLS, SASL, both or neither. ``begin_login`` lets a connection begin with SASL.
+    """What an address has that clients connect to: the listener's name, its TLS, and limits of its own, if it has some."""
 
-    ``limits`` are those of its own, if it has some.
-    """
-
+    name: str = ""
     tls: ListenerTls | None = None
-    begin_login: Callable[[Connection], None] | None = None
     limits: ConnectionLimits | None = None
 
 
@@ -75,7 +75,7 @@ class Entrance:
     def __init__(self, listener: Listener, number: int, services: EntranceServices, own: Admission | None) -> None:
         self._listener = listener
         self._number = number
-        self._tls, self._begin_login, _ = services
+        self._name, self._tls, _ = services
         self._own = own
 
     @property
@@ -97,8 +97,9 @@ class Entrance:
         connection = self._listener.admit(host, self._own)
         if connection is not None:
             connection.listener = self._number
-            if self._begin_login is not None:
-                self._begin_login(connection)
+            begin_login = self._listener.logins.get(self._name)
+            if begin_login is not None:
+                begin_login(connection)
             elif self._tls is not None:
                 connection.principal_of = self._tls.principal
         return connection
@@ -119,13 +120,12 @@ class _Sweeps:
 
 
 class Listener:
-    """The connections of one loop."""
+    """The connections of one loop. Before the first one it needs ``serve``."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         config: Config,
-        dispatch: Dispatch,
         turns: Turns,
         background: Background,
         services: ListenerServices,
@@ -134,7 +134,9 @@ class Listener:
         # The bound address of each entrance.
         self.addresses: list[tuple[str, int]] = []
         self._limits = Limits(config.socket_request_max_bytes, config.max_pending_requests_per_connection)
-        self._dispatch = dispatch
+        # How the connections of a listener with SASL begin.
+        self.logins: Mapping[str, BeginLogin] = {}
+        self._dispatch: Dispatch
         self._turns = turns
         self._background = background
         self._timers = services.timers
@@ -157,6 +159,10 @@ class Listener:
         self._sweep = 0
         self._to_write: dict[Connection, None] = {}
         self._all_closed = asyncio.Event()
+
+    def serve(self, dispatch: Dispatch, logins: Mapping[str, BeginLogin]) -> None:
+        """Let ``dispatch`` run the requests of connections. Those of the listeners named in ``logins`` begin with a login."""
+        self._dispatch, self.logins = dispatch, logins
 
     @property
     def dispatch(self) -> Dispatch:

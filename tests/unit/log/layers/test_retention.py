@@ -7,8 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 from unittest.mock import patch
 
 import pytest
@@ -24,9 +22,7 @@ from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import LOCAL, LocalStorage, Storage
 from coordinator_server.log.store import FOREVER, History, Removed, RetentionRule
 from coordinator_server.log.write.journal_writer import Sync
-from coordinator_server.server import composition
-from coordinator_server.server.composition import Site
-from coordinator_server.server.environment import Environment
+from coordinator_server.server.hosting.history import open_retention
 from tests.support.clock import ManualClock
 from tests.support.log import ManualWorker, batch, shard, values
 
@@ -334,12 +330,11 @@ def test_a_damaged_layer_stands_for_nothing(aged: Shard, damage: str) -> None:
 def test_a_clock_that_jumps_removes_nothing(tmp_path: Path) -> None:
     """Neither by 30 days ahead, nor back and ahead again: history ages while the server runs."""
     clock = ManualClock(wall_ms=1000)
-    site = cast("Site", SimpleNamespace(config=Config(), environment=Environment(clock=clock)))
     aged = Shard(tmp_path)
     aged.restart()
     aged.layer(6)
     with patch.object(aged.store, "retention") as made:
-        composition._retention(site, aged.store)
+        open_retention(aged.store, Config(), clock, None)
     now_ms = made.call_args.args[1].now_ms
     clock.jump_wall(40 * DAY)
     assert aged.check(History(30 * DAY), now_ms=now_ms) == []

@@ -9,7 +9,7 @@ import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.server.cluster.catalog import PATIENCE_S, OwnCatalog
+from coordinator_server.server.cluster.catalog import PATIENCE_S, Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import ANSWER_S, CatalogReplica
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode
@@ -274,7 +274,7 @@ def compacted_apart(loops: Loops) -> list[DeletedTopic]:
         loops.create(0, name)
     [follower] = loops.attach(1)
     told: list[DeletedTopic] = []
-    follower.on_deleted = told.extend
+    follower.notify(Notices(deleted=told.extend))
     loops.cut(1)
     loops.delete("goes")
     loops.create(0, "new")
@@ -329,7 +329,7 @@ def test_a_loop_that_is_cut_off_while_it_begins_anew_begins_once_more(loops: Loo
 def test_a_new_loop_is_not_told_of_topics_that_were_gone_before_it_began(loops: Loops) -> None:
     compacted_apart(loops)
     told: list[DeletedTopic] = []
-    loops.follower(2).on_deleted = told.extend
+    loops.follower(2).notify(Notices(deleted=told.extend))
 
     loops.attach(2)
 
@@ -342,7 +342,7 @@ def test_a_loop_hears_of_the_deletions_since_it_began(loops: Loops) -> None:
         loops.create(0, name)
     loops.delete("gone")
     told: list[Sequence[DeletedTopic]] = []
-    loops.follower(1).on_deleted = told.append
+    loops.follower(1).notify(Notices(deleted=told.append))
 
     loops.attach(1)
     loops.create(0, "bills")
@@ -411,7 +411,7 @@ def test_every_loop_hears_of_a_change_before_it_is_answered(loops: Loops, at: in
             heard.append(loop)
 
     for loop, catalog in catalogs.items():
-        catalog.on_changed = partial(hear, loop)
+        catalog.notify(Notices(partial(hear, loop)))
     outcome = Outcome()
     catalogs[at].write(CREATE_INTERNAL_TOPIC, CONTEXT, TopicRecord("__transaction_state", b"t" * 16), outcome)
     loops.deliver(2)

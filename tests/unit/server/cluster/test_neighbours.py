@@ -15,7 +15,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.cluster.effects import Courier, asked
+from coordinator_server.server.cluster.effects import Courier, Destinations, asked
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
@@ -58,6 +58,12 @@ def never(shard: CoordinatorShard, context: RequestContext, request: Said, reply
     raise AssertionError("the runtime is none")
 
 
+def here(runtime: Runtime, begin: Callable[[str], bool] = lambda _topic: True) -> Destinations:
+    """A loop whose shards hear what others say."""
+    rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
+    return Destinations({SAY.topic: runtime}, rows, begin)  # type: ignore[dict-item]
+
+
 class Loops:
     """Two loops, of which the one with number 1 has the shard. Each process of a loop is a Neighbours."""
 
@@ -68,11 +74,10 @@ class Loops:
         self.processes: list[Neighbours] = []
 
     async def start(self, loop: int, incarnation: int = 1) -> Neighbours:
-        rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
-        nodes = Nodes(1, 2, loop)
-        courier = Courier({SAY.topic: self.runtime}, rows, {SAY.topic: 2}, nodes, CONTEXT)  # type: ignore[dict-item]
+        courier = Courier({SAY.topic: 2}, Nodes(1, 2, loop), CONTEXT)
+        courier.deliver_to(here(self.runtime))
         process = Neighbours(Identity(loop, incarnation), self.directory, self.sockets, courier)
-        courier.others = process
+        courier.connect(process)
         await process.start()
         self.processes.append(process)
         return process
@@ -234,12 +239,12 @@ async def test_what_was_read_and_has_not_run_is_dropped_with_its_link(loops: Loo
             [receiver] = loops.processes[0]._receivers.values()
             receiver.drop()
 
-    loops.processes[0]._courier._runtimes = {SAY.topic: Dropping()}  # type: ignore[dict-item]
-    dropping = loops.processes[0]._courier._runtimes[SAY.topic]
+    dropping = Dropping()
+    loops.processes[0]._courier.deliver_to(here(dropping))
     near.write(encode_message(Hello(0, 1, 1)) + ask + ask)
     near.other.read()
 
-    assert (dropping.heard, runtime.heard) == (["a"], [])  # type: ignore[attr-defined]
+    assert (dropping.heard, runtime.heard) == (["a"], [])
 
 
 async def test_an_answer_that_nobody_understands_ends_the_link(loops: Loops, sockets: MemorySockets) -> None:
@@ -309,7 +314,7 @@ async def test_on_real_sockets(tmp_path: Path) -> None:
 
 
 def test_a_courier_knows_the_shard_of_a_key() -> None:
-    courier = Courier({}, {}, {SAY.topic: 2}, Nodes(1), CONTEXT)
+    courier = Courier({SAY.topic: 2}, Nodes(1), CONTEXT)
 
     assert [courier.locate(SAY.topic, to) for to in (1, "a", "b")] == [
         ShardId(SAY.topic, 1),
@@ -321,14 +326,13 @@ def test_a_courier_knows_the_shard_of_a_key() -> None:
 def test_what_is_not_in_use_refuses() -> None:
     """And is put to use: whoever has the message tries again."""
     runtime, begun = Runtime(), list[str]()
-    rows = {SAY.topic: {SAY.name: asked(SAY, WriteOperation("say", never))}}
-    courier = Courier({SAY.topic: runtime}, rows, {SAY.topic: 2}, Nodes(1), CONTEXT)  # type: ignore[dict-item]
 
     def begin(topic: str) -> bool:
         begun.append(topic)
         return len(begun) > 1
 
-    courier.begin = begin
+    courier = Courier({SAY.topic: 2}, Nodes(1), CONTEXT)
+    courier.deliver_to(here(runtime, begin))
     outcomes = Outcome(), Outcome()
     for outcome in outcomes:
         courier.carry(TO_ONE, SAY, Said("a"), outcome)

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.hosting.internal_topics import InternalTopics
 from coordinator_server.server.hosting.topic_image import LoopTopics
@@ -25,7 +25,7 @@ class Watched:
         self.catalog = catalog
         self.told: list[dict[str, int]] = []
         topics.begin(catalog, INTERNAL, self._tell)
-        catalog.on_changed, catalog.on_deleted = topics.changed, self._deleted
+        catalog.notify(Notices(topics.changed, self._deleted))
 
     def _deleted(self, gone: Sequence[DeletedTopic]) -> None:
         self.topics.forget(gone)

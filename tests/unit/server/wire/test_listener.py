@@ -68,7 +68,8 @@ class Place:
         services = ListenerServices(self.clock, timers, SocketAcceptor, limits, Incidents(Episodes(self.clock.now_ms)))
         apis = [serve_row(HEARTBEAT_API, self._park), serve_row(JOIN_GROUP_API, self._park)]
         dispatch = Dispatcher(apis, background)
-        self.listener = Listener(self.loop, config, dispatch, turns, background, services)
+        self.listener = Listener(self.loop, config, turns, background, services)
+        self.listener.serve(dispatch, {})
 
     def _fire(self, timer: Timer) -> None:
         timer.operation()

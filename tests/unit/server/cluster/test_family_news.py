@@ -6,9 +6,9 @@ import pytest
 
 from coordinator_server.catalog.acls import ACLS
 from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
-from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
-from coordinator_server.server.hosting.family_news import FamilyNews
+from coordinator_server.server.cluster.family_news import FamilyNews
 from protocol.messages.cluster_metadata import RemoveUserScramCredentialRecord, UserScramCredentialRecord
 from tests.support.loops import Loops
 
@@ -24,7 +24,7 @@ class Watched:
         self.news = FamilyNews(catalog)
         self.news.follow(SCRAM_USERS, lambda: self.told.append(f"users {self.iterations}"))
         self.news.follow(ACLS, lambda: self.told.append("acls"))
-        catalog.on_changed = self.news.changed
+        catalog.notify(Notices(self.news.changed))
 
     @property
     def iterations(self) -> int:

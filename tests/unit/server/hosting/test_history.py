@@ -1,4 +1,4 @@
-"""What the parts of a loop say in its log."""
+"""What a loop says of the history that it has removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Removed
-from coordinator_server.server import composition
+from coordinator_server.server.hosting.history import log_removed
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[
     shard = ShardId("__consumer_offsets", 3)
 
     with capture_logs() as lines:
-        composition._say_removed(Removed(shard, [], []))
-        composition._say_removed(Removed(shard, layers, segments))
+        log_removed(Removed(shard, [], []))
+        log_removed(Removed(shard, layers, segments))
 
     assert lines == [{**line, "shard": "__consumer_offsets-3", "log_level": "info"}]

@@ -1,0 +1,82 @@
+"""Opens the room: the catalog as this loop has it, its feed, and the links to other loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.kinds import CATALOG
+from coordinator_server.log.errors import LogError
+from coordinator_server.machine.shard import CoordinatorTimer
+from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.services import BuildShard, LoopServices, following
+from coordinator_server.server.cluster.catalog import PARTITION, CallLater, OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.cluster.effects import Courier
+from coordinator_server.server.cluster.family_news import FamilyNews
+from coordinator_server.server.cluster.neighbours import Identity, Neighbours
+from coordinator_server.server.cluster.nodes import CONTROLLER, Nodes, Place
+from coordinator_server.server.cluster.unix import Sockets
+
+
+class Cluster(NamedTuple):
+    """The room of several loops. With one loop there are no ``neighbours`` and no ``feed``.
+
+    ``runtime`` has the catalog's shard on loop 0, and no shard on other loops.
+    """
+
+    nodes: Nodes
+    courier: Courier
+    neighbours: Neighbours | None
+    runtime: CoordinatorRuntime[CatalogShard]
+    catalog: OwnCatalog | CatalogReplica
+    feed: FeedServer | FeedClient | None
+    family_news: FamilyNews
+
+
+def open_cluster(  # noqa: PLR0913 - arguments with names
+    *,
+    nodes: Nodes,
+    place: Place | None,
+    data_dir: Path,
+    sockets: Sockets,
+    courier: Courier,
+    services: LoopServices,
+    timers: CoordinatorTimer,
+    call_later: CallLater,
+    build: BuildShard[CatalogShard],
+    max_batch_bytes: int,
+    fatal: Callable[[LogError], None],
+) -> Cluster:
+    """Create the catalog: the own one on loop 0 and in a server with one loop, a replica on other loops.
+
+    ``build`` builds its shard. ``fatal`` is called when a replica has diverged.
+    """
+    runtime = CoordinatorRuntime(
+        CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=max_batch_bytes, has_deadlines=False
+    )
+    catalog: OwnCatalog | CatalogReplica
+    feed: FeedServer | FeedClient | None = None
+    neighbours: Neighbours | None = None
+    if place is None:
+        catalog = OwnCatalog(runtime, services.store, call_later)
+    elif place.loop == CONTROLLER:
+        catalog = OwnCatalog(runtime, services.store, call_later, place.serving)
+        feed = FeedServer(data_dir, sockets, catalog, has_provenance=services.has_provenance)
+    else:
+        catalog = CatalogReplica(
+            place.loop,
+            lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers)),
+            CATALOG.serde,
+            call_later,
+            lambda why: fatal(LogError(why)),
+        )
+        feed = FeedClient(data_dir, sockets, catalog)
+    if place is not None:
+        neighbours = Neighbours(Identity(place.loop, place.incarnation), data_dir, sockets, courier)
+        courier.connect(neighbours)
+    return Cluster(nodes, courier, neighbours, runtime, catalog, feed, FamilyNews(catalog))

@@ -1,0 +1,34 @@
+"""How much history of the log a loop keeps, and the lines about what it has removed."""
+
+from __future__ import annotations
+
+import structlog
+
+from coordinator_server.config import Config, LiveConfig
+from coordinator_server.log.store import History, LogStore, Removed, Retention, RetentionRule
+from coordinator_server.machine.shard import Clock
+from coordinator_server.machine.steady_clock import SteadyClock
+from coordinator_server.worker import Worker
+
+log = structlog.get_logger(__name__)
+
+
+def open_retention(store: LogStore, config: Config, clock: Clock, worker: Worker | None) -> Retention:
+    """Return what removes old history. History ages while the server runs: a wall clock that jumps removes none."""
+    rule = RetentionRule(config.log.log_retention_check_interval_ms, log_removed, SteadyClock(clock).now_ms, worker)
+    return store.retention(kept_history(config.live), rule)
+
+
+def kept_history(config: LiveConfig) -> History:
+    """Return how much history is kept."""
+    return History(config.log_history_retention_ms, config.log_history_retention_bytes)
+
+
+def log_removed(removed: Removed) -> None:
+    """Log what was removed. Layers alone are copies of what a newer layer has: no history has gone."""
+    if removed.segments:
+        log.info("history-removed", shard=str(removed.shard), layers=removed.layers, segments=removed.segments)
+    elif removed.layers:
+        log.info("replaced-layers-removed", shard=str(removed.shard), layers=removed.layers)
+    if removed.damage is not None:
+        log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))

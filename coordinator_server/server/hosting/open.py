@@ -1,0 +1,235 @@
+"""Opens the room: the runtimes of all served kinds, what follows the catalog, and the node that handlers work with."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.config import Config
+from coordinator_server.group.common.settings import SettingsOfGroups
+from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
+from coordinator_server.log.store import LogStore, Retention
+from coordinator_server.machine.shard import Clock, CoordinatorTimer, Reply, RequestContext, report_nothing
+from coordinator_server.runtime.callback_reply import CallbackReply
+from coordinator_server.runtime.executor import ExecutorQueue
+from coordinator_server.runtime.producers import ProducerTimes
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.services import LoopServices
+from coordinator_server.security.authorizer import Authorizer
+from coordinator_server.server.cluster.catalog import Catalog, Notices
+from coordinator_server.server.cluster.effects import Destinations
+from coordinator_server.server.cluster.open import Cluster
+from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
+from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.hosting.builders import BUILDERS, Builder, Materials
+from coordinator_server.server.hosting.cleaner import Cleaner
+from coordinator_server.server.hosting.end_offsets import end_offsets
+from coordinator_server.server.hosting.fetching import Fetches
+from coordinator_server.server.hosting.group_counts import GroupCounts
+from coordinator_server.server.hosting.group_news import GroupNews
+from coordinator_server.server.hosting.history import open_retention
+from coordinator_server.server.hosting.hosted import Hosted
+from coordinator_server.server.hosting.internal_topics import InternalTopics
+from coordinator_server.server.hosting.node import AuditLog, Node, server_context
+from coordinator_server.server.hosting.producer_ids import ProducerIds
+from coordinator_server.server.hosting.share_sessions import ShareSessions
+from coordinator_server.server.hosting.share_shards import ShareShards
+from coordinator_server.server.hosting.timers import LoopTimers
+from coordinator_server.server.hosting.topic_deletions import TopicDeletions
+from coordinator_server.server.hosting.topic_image import LoopTopics
+from coordinator_server.server.wire.open import Wire
+from coordinator_server.worker import Worker
+from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
+
+Runtimes = Mapping[str, CoordinatorRuntime[Any]]
+Builders = Mapping[str, Builder]
+
+
+class Workers(NamedTuple):
+    """The threads of the room: one reads the log for clients, one removes old history. None selects the log's own."""
+
+    readers: Worker
+    retention: Worker | None
+
+
+class Hosting(NamedTuple):
+    """The room of the shards of a loop. Only a server with one loop has a ``cleaner``: with several the supervisor has it."""
+
+    hosted: Hosted
+    node: Node
+    timers: LoopTimers
+    executor: ExecutorQueue | None
+    deletions: TopicDeletions
+    group_counts: GroupCounts
+    retention: Retention
+    cleaner: Cleaner | None
+
+    async def finish_loading(self) -> None:
+        """Wait until every shard is loaded, and start what may change or remove files. Raises StartError."""
+        await self.hosted.finish_loading()
+        self.deletions.begin()
+        if self.cleaner is not None:
+            self.cleaner.start()
+        self.retention.start()
+
+    def unload(self) -> None:
+        """Unload all shards and accept no more."""
+        self.hosted.close()
+        if self.executor is not None:
+            self.executor.close()
+
+    def close(self) -> None:
+        """End timers and threads."""
+        self.timers.close()
+        self.node.fetches.close()
+        self.retention.close()
+
+
+def open_hosting(  # noqa: PLR0913 - arguments with names
+    *,
+    loop: asyncio.AbstractEventLoop,
+    config: Config,
+    data_dir: Path,
+    store: LogStore,
+    services: LoopServices,
+    timers: CoordinatorTimer,
+    new_uuid: Callable[[], uuid.UUID],
+    workers: Workers,
+    wire: Wire,
+    cluster: Cluster,
+    authorizer: Authorizer | None,
+    audit: AuditLog,
+    topics: LoopTopics,
+    has_cleaner: bool,
+) -> Hosting:
+    """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet."""
+    clock, meta, catalog = services.clock, store.meta, cluster.catalog
+    builders = {topic: BUILDERS[topic] for topic in KINDS}
+    group_counts = _group_counts(config, clock)
+    group_settings = SettingsOfGroups(config, topics.settings, wire.incidents.report)
+    ask_for_ids = partial(_allocate, catalog, server_context(config))
+    materials = Materials(
+        config,
+        clock,
+        new_uuid,
+        report=wire.incidents.report,
+        tell=group_counts.tell,
+        new_producer_id=(producer_ids := ProducerIds(cluster.nodes.id, ask_for_ids, clock.now_ms, loop.call_later)).take,
+        topics=topics,
+        settings=group_settings,
+        share_shard=(share_shard := ShareShards(meta.partition_count(SHARE_STATE.topic))),
+        authorize=None if authorizer is None else authorizer.describable,
+    )
+    of_catalog: Runtimes = {CATALOG.topic: cluster.runtime}
+    runtimes = {
+        topic: of_catalog.get(topic) or _runtime(topic, builder, materials, services) for topic, builder in builders.items()
+    }
+    hosted = Hosted(runtimes, meta.partitions, cluster.nodes.owns, loop)
+    node = Node(
+        config=config,
+        cluster_id=meta.cluster_id,
+        partitions=meta.partition_count(GROUPS.topic),
+        groups=runtimes[GROUPS.topic],
+        transaction_partitions=meta.partition_count(TRANSACTIONS.topic),
+        transactions=runtimes[TRANSACTIONS.topic],
+        producer_ids=producer_ids,
+        runtimes=runtimes,
+        catalog=catalog,
+        delays=timers,
+        nodes=cluster.nodes,
+        internal=InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in runtimes}),
+        fetches=Fetches(store, services.flusher, timers, workers.readers, loop.call_soon_threadsafe),
+        steps=Steps(wire.turns),
+        courier=cluster.courier,
+        share_sessions=ShareSessions(config.share.group_share_max_share_sessions, config.share.share_sessions_max_partitions),
+        group_settings=group_settings,
+        share_shard=share_shard,
+        share_states=runtimes[SHARE_STATE.topic],
+        authorizer=authorizer,
+        audit=audit,
+    )
+    deletions = _deletions(runtimes, builders, node.ourselves)
+    topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
+    rows = {topic: {row.effect.name: row for row in builder.asked} for topic, builder in builders.items()}
+    cluster.courier.deliver_to(Destinations(runtimes, rows, partial(_begin_kind, hosted, node)))
+    catalog.notify(_notices(cluster, topics, hosted, deletions))
+    return Hosting(
+        hosted,
+        node,
+        LoopTimers(loop, services.timers, clock),
+        services.executor,
+        deletions,
+        group_counts,
+        open_retention(store, config, clock, workers.retention),
+        Cleaner(config.live, data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
+    )
+
+
+def _group_counts(config: Config, clock: Clock) -> GroupCounts:
+    """Return the counts, which pass on what has lines in the server's log."""
+    news = GroupNews(clock.now_ms).tell if config.log.log_rebalances else report_nothing
+    return GroupCounts(news, clock.wall_ms)
+
+
+def _allocate(catalog: Catalog, context: RequestContext, request: ProducerIdsRecord, reply: Reply[ProducerIdsRecord]) -> None:
+    catalog.write(ALLOCATE_PRODUCER_IDS, context, request, reply)
+
+
+def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopServices) -> CoordinatorRuntime[Any]:
+    settings, config = builder.settings(materials.config), materials.config
+    return CoordinatorRuntime(
+        topic,
+        KINDS[topic].serde,
+        builder.shard(materials),
+        services,
+        max_batch_bytes=config.log.message_max_bytes,
+        append_linger_ms=settings.append_linger_ms,
+        coalesces=settings.coalesces,
+        producer_times=ProducerTimes(
+            config.transactions.producer_id_expiration_ms, config.transactions.producer_id_expiration_check_interval_ms
+        ),
+    )
+
+
+def _deletions(runtimes: Runtimes, builders: Builders, ourselves: RequestContext) -> TopicDeletions:
+    deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
+    return TopicDeletions(runtimes, deleting, ourselves)
+
+
+def _tell_changed(runtimes: Runtimes, builders: Builders, names: Collection[str]) -> None:
+    """Notify all loaded shards which topics have changed. A shard that loads later looks at all topics."""
+    for kind, builder in builders.items():
+        if builder.topics_changed is not None:
+            runtimes[kind].read_all("topics-changed", builder.topics_changed, names)
+
+
+def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
+    """Return whether a kind is in use. If not, create its topic, as the first client request does."""
+    if hosted.is_used(topic):
+        return True
+    [wanted] = [each for each in node.internal.on_demand() if each.name == topic]
+    # The outcome is ignored: the sender retries.
+    reply = CallbackReply(lambda _: None, lambda _error, _message: None)
+    node.catalog.write(CREATE_INTERNAL_TOPIC, node.ourselves, TopicRecord(wanted.name, wanted.topic_id), reply)
+    return False
+
+
+def _notices(cluster: Cluster, topics: LoopTopics, hosted: Hosted, deletions: TopicDeletions) -> Notices:
+    """Return all that follows the catalog."""
+
+    def changed() -> None:
+        hosted.use_listed(cluster.catalog.topic)
+        topics.changed()
+        cluster.family_news.changed()
+
+    def deleted(gone: Sequence[DeletedTopic]) -> None:
+        topics.forget(gone)
+        deletions.tell(gone)
+        topics.deleted(gone)
+
+    return Notices(changed, deleted)

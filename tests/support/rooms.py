@@ -1,0 +1,144 @@
+"""The rooms of a loop, opened from the bottom up as far as a test wants, on a log in memory and with time that a test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+from uuid import uuid4
+
+from coordinator_server.config.listeners import listener_specs
+from coordinator_server.config.load import load
+from coordinator_server.log.errors import LogError
+from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.runtime.executor import ExecutorQueue
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.loads import LoadQueue
+from coordinator_server.runtime.outbox import OutboxQueue
+from coordinator_server.runtime.services import LoopServices
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.server.cluster.effects import Courier
+from coordinator_server.server.cluster.nodes import Nodes, Place
+from coordinator_server.server.cluster.open import Cluster, open_cluster
+from coordinator_server.server.guard.open import Guard, open_guard
+from coordinator_server.server.hosting.builders import Materials, build_catalog
+from coordinator_server.server.hosting.open import Hosting, Workers, open_hosting
+from coordinator_server.server.hosting.topic_image import LoopTopics
+from coordinator_server.server.wire.acceptor import AcceptPolicy
+from coordinator_server.server.wire.admission import Limits
+from coordinator_server.server.wire.incidents import Incidents
+from coordinator_server.server.wire.open import Wire, open_wire
+from tests.support.clock import ManualClock
+from tests.support.log import ManualWorker, OpenLog
+from tests.support.sockets import MemorySockets
+from tests.support.storage import SimulatedDisk
+
+DATA_DIR = Path("/data")
+
+
+class Acceptor:
+    """Accepts nobody; a test asks ``policy``."""
+
+    def __init__(self, _loop: asyncio.AbstractEventLoop, policy: AcceptPolicy, _incidents: Incidents) -> None:
+        self.policy = policy
+
+
+class OpenRooms:
+    """Create it on a running loop. A room is opened when it is first named, with those that it needs."""
+
+    def __init__(self, properties: Mapping[str, str] = {}, place: Place | None = None, *, has_cleaner: bool = False) -> None:
+        self.config = load(properties)
+        self.place = place
+        self.has_cleaner = has_cleaner
+        self.clock = ManualClock()
+        self.log = OpenLog(SimulatedDisk())
+        self.store = self.log.store
+        self.worker = ManualWorker()
+        self.topics = LoopTopics()
+        self.failures: list[LogError] = []
+        self.loop = asyncio.get_running_loop()
+        nodes = Nodes(1) if place is None else Nodes(1, len(place.ports[0]), place.loop)
+        self.nodes = nodes
+        self.courier = Courier(self.store.meta.partitions, nodes, RequestContext("", "", -1, 0))
+        soon, queue = self.loop.call_soon, TimerQueue()
+        self.services = LoopServices(
+            self.store,
+            Flusher(self.store, soon, self.failures.append),
+            queue,
+            self.clock,
+            LoadQueue(soon, self.clock),
+            has_provenance=False,
+            outbox=OutboxQueue(self.courier, soon, queue, self.clock),
+            executor=ExecutorQueue(no_child, soon, queue, self.clock),
+        )
+
+    def timers(self) -> CoordinatorTimer:
+        return ShardTimers(self.services.timers, self.clock, fire)
+
+    @cached_property
+    def wire(self) -> Wire:
+        return open_wire(
+            loop=self.loop,
+            config=self.config,
+            specs=listener_specs(self.config),
+            clock=self.clock,
+            timers=self.timers(),
+            limits=Limits(),
+            make_acceptor=Acceptor,  # type: ignore[arg-type]
+            worker=self.worker,
+        )
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        return open_cluster(
+            nodes=self.nodes,
+            place=self.place,
+            data_dir=DATA_DIR,
+            sockets=MemorySockets(),
+            courier=self.courier,
+            services=self.services,
+            timers=self.timers(),
+            call_later=self.loop.call_later,
+            build=build_catalog(Materials(self.config, self.clock, uuid4, topic_changes=self.topics.changes)),
+            max_batch_bytes=self.config.log.message_max_bytes,
+            fatal=self.failures.append,
+        )
+
+    @cached_property
+    def guard(self) -> Guard:
+        return open_guard(config=self.config, clock=self.clock, timers=self.timers(), wire=self.wire, cluster=self.cluster)
+
+    @cached_property
+    def hosting(self) -> Hosting:
+        return open_hosting(
+            loop=self.loop,
+            config=self.config,
+            data_dir=DATA_DIR,
+            store=self.store,
+            services=self.services,
+            timers=self.timers(),
+            new_uuid=uuid4,
+            workers=Workers(self.worker, None),
+            wire=self.wire,
+            cluster=self.cluster,
+            authorizer=self.guard.authorizer,
+            audit=self.guard.audit,
+            topics=self.topics,
+            has_cleaner=self.has_cleaner,
+        )
+
+    async def settle(self) -> None:
+        """Let the loop turn, and the log's thread work, until nothing is left to do."""
+        for _ in range(20):
+            await asyncio.sleep(0)
+            self.log.run()
+
+
+def fire(timer: Timer) -> None:
+    timer.operation()
+
+
+def no_child(*_: Any) -> NoReturn:
+    raise AssertionError("no task is scheduled")

@@ -1,0 +1,65 @@
+"""The room of several loops by itself: which catalog and which links a loop has."""
+
+from __future__ import annotations
+
+from coordinator_server.log.shards import ShardId
+from coordinator_server.machine.outbox import Effect
+from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.cluster.effects import Destinations
+from coordinator_server.server.cluster.messages import Attached
+from coordinator_server.server.cluster.nodes import Place
+from coordinator_server.server.cluster.open import Cluster
+from tests.support.rooms import OpenRooms
+from tests.support.runtime import Outcome
+
+PORTS = ((9092, 9093),)
+
+
+def kinds_of(cluster: Cluster) -> tuple[type, type]:
+    return type(cluster.catalog), type(cluster.feed)
+
+
+async def test_the_only_loop_has_the_catalog_and_no_links() -> None:
+    cluster = OpenRooms().cluster
+
+    assert kinds_of(cluster) == (OwnCatalog, type(None))
+    assert cluster.neighbours is None
+
+
+async def test_the_first_loop_feeds_the_others() -> None:
+    assert kinds_of(OpenRooms(place=Place(0, PORTS)).cluster) == (OwnCatalog, FeedServer)
+
+
+async def test_other_loops_replicate_the_catalog() -> None:
+    cluster = OpenRooms(place=Place(1, PORTS)).cluster
+
+    assert kinds_of(cluster) == (CatalogReplica, FeedClient)
+    assert cluster.catalog.version == 0
+
+
+async def test_a_replica_that_diverges_ends_its_loop() -> None:
+    """It has seen more than loop 0 has."""
+    rooms = OpenRooms(place=Place(1, PORTS))
+    catalog = rooms.cluster.catalog
+    assert isinstance(catalog, CatalogReplica)
+    catalog._known.next_offset = 2
+    catalog.connected(lambda _message: None)
+
+    catalog.received(Attached(1))
+
+    [failure] = rooms.failures
+    assert "ends at offset 1" in str(failure)
+
+
+async def test_messages_for_another_loop_take_its_link() -> None:
+    rooms = OpenRooms(place=Place(0, PORTS))
+    cluster, effect = rooms.cluster, Effect("__consumer_offsets", "say", bytes, bytes)
+    cluster.courier.deliver_to(Destinations({}, {}, lambda _topic: True))
+
+    cluster.courier.carry(ShardId("__consumer_offsets", 1), effect, b"a", Outcome())
+
+    assert cluster.neighbours is not None
+    assert cluster.neighbours.in_flight == cluster.courier.in_flight == 1
+    await cluster.neighbours.stop()
