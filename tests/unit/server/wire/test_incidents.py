@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.server.wire.episodes import EPISODE_MS, Episodes
@@ -55,6 +56,7 @@ def test_names_have_episodes_of_their_own_and_normal_cases_have_none() -> None:
     assert incidents.counts == {"refused": 1, "shed": 1, "idle": 1}
 
 
+@pytest.mark.interpreted  # It reads the sources.
 def test_every_case_in_the_sources_has_its_name_in_the_table() -> None:
     """And no other: metrics begin with these."""
     sources = Path(__file__).parents[4] / "coordinator_server"
