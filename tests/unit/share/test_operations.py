@@ -175,6 +175,7 @@ def test_a_write_has_so_many_batches(site: ShareSite) -> None:
     assert KEY.topic_id == TOPIC_ID
 
 
+@pytest.mark.interpreted  # A compiled constant is no variable.
 def test_a_state_above_the_limit_of_batches_may_change_and_not_grow(site: ShareSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import may have brought it."""
     site.initialize()

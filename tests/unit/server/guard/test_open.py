@@ -31,6 +31,7 @@ async def test_who_is_not_known_is_counted_and_has_a_line() -> None:
     assert (guard.incidents.counts, guard.audit.counts) == ({"authentication-failed": 1}, {"authentication-failed": 1})
 
 
+@pytest.mark.interpreted  # A compiled catalog takes no fakes.
 async def test_requests_are_measured_while_there_are_quotas(monkeypatch: pytest.MonkeyPatch) -> None:
     rooms = OpenRooms()
     records: list[ClientQuotaRecord] = []
