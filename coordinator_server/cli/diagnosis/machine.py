@@ -15,7 +15,7 @@ LITTLE_BYTES: Final = 1 << 30
 LITTLE_PART: Final = 0.05
 TOO_LITTLE_BYTES: Final = 64 << 20
 TOO_LITTLE_PART: Final = 0.2
-"""Of a small disk. There the server reserves less room ahead of its log, in proportion to the disk (server/disk_share.py)."""
+"""Of a small disk. There the server reserves less room ahead of its log, in proportion to the disk (log/disk_share.py)."""
 FUTURE_S: Final = 60
 FEW_FILES: Final = 4096
 MOSTLY: Final = 0.8
