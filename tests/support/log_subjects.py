@@ -7,8 +7,6 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
-import pytest
-
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.shards import Append, ShardId
@@ -21,7 +19,7 @@ A, B, C = shard(0), shard(1), shard(2)
 
 
 class Subject(Protocol):
-    """A store, its loop, and the accidents that it has."""
+    """A store and its loop."""
 
     @property
     def store(self) -> Any: ...
@@ -32,6 +30,10 @@ class Subject(Protocol):
     def reopen(self) -> None:
         """End the process as kill -9 does, and start the next one."""
 
+
+class Fallible(Subject, Protocol):
+    """A store that has accidents."""
+
     def refuse(self, part: ShardId) -> None:
         """Let the next append to a shard be refused."""
 
@@ -41,8 +43,6 @@ class Subject(Protocol):
 
 class Local:
     """A log in a directory of a simulated disk."""
-
-    can_resolve = False
 
     def __init__(self) -> None:
         self.disk = SimulatedDisk()
@@ -83,12 +83,6 @@ class Memory:
     def reopen(self) -> None:
         self.log.store.close()
         self.log = OpenLog(self.log.disk)
-
-    def refuse(self, part: ShardId) -> None:
-        pytest.skip("memory refuses nothing")
-
-    def doubt(self) -> None:
-        pytest.skip("memory has no doubts")
 
 
 class Shared:

@@ -10,7 +10,9 @@ from coordinator_server.log.errors import Fenced, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import Append
 from coordinator_server.log.store import ReadRange
 from tests.support.log import append, batch, values
-from tests.support.log_subjects import A, B, C, Local, Memory, Shared, Subject, kinds, resolve, submit
+from tests.support.log_subjects import A, B, C, Fallible, Local, Memory, Shared, Subject, kinds, resolve, submit
+
+has_accidents = pytest.mark.parametrize("subject", [Local, Shared], indirect=True)
 
 
 @pytest.fixture(params=[Local, Memory, Shared])
@@ -74,7 +76,8 @@ def test_the_owner_before_is_fenced_and_concerns_nobody_else(subject: Subject) -
     assert submit(subject, append(0, 2, b"next", epoch=5)) == {}
 
 
-def test_what_is_refused_is_not_written_and_concerns_nobody_else(subject: Subject) -> None:
+@has_accidents
+def test_what_is_refused_is_not_written_and_concerns_nobody_else(subject: Fallible) -> None:
     """The shard goes on at the same offset."""
     assert submit(subject, append(0, 0), append(1, 0)) == {}
     subject.refuse(B)
@@ -88,7 +91,8 @@ def test_what_is_refused_is_not_written_and_concerns_nobody_else(subject: Subjec
     assert values(subject.store.read(B, 0)) == [b"value", b"again"]
 
 
-def test_an_unknown_outcome_is_resolved_or_nobody_can_say(subject: Subject) -> None:
+@has_accidents
+def test_an_unknown_outcome_is_resolved_or_nobody_can_say(subject: Fallible) -> None:
     """A local disk cannot say: then nothing more is written in this process. After a restart all of it is there, or nothing."""
     assert submit(subject, append(0, 0, b"first")) == {}
     subject.doubt()
