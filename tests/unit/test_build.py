@@ -28,6 +28,7 @@ def test_a_hot_module_is_compiled_in_the_wheel_alone(path: str) -> None:
     assert (module.__file__ or "").endswith(".py") == (EXPECTED != "compiled")
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("path", MODULES)
 def test_no_named_tuple_of_a_hot_module_has_functions_in_its_methods(path: str) -> None:
     """mypyc 2.4 stops with an internal error there."""
