@@ -52,10 +52,16 @@ class TlsSettings(NamedTuple):
 
 
 class ListenerTls:
-    """The TLS of a listener. Raises ConfigError if the settings are wrong or a file cannot be used."""
+    """The TLS of a listener. Raises ConfigError if the settings are wrong or a file cannot be used.
 
-    def __init__(self, settings: TlsSettings) -> None:
+    With ``is_for_nodes`` both sides show certificates: ``connecting`` is the TLS of connections to the same listener of others.
+    """
+
+    connecting: ssl.SSLContext
+
+    def __init__(self, settings: TlsSettings, *, is_for_nodes: bool = False) -> None:
         self._listener = settings.listener
+        self._is_for_nodes = is_for_nodes
         self._use(settings)
 
     def reload(self, config: Config) -> None:
@@ -64,8 +70,13 @@ class ListenerTls:
 
     def _use(self, settings: TlsSettings) -> None:
         mapping = PrincipalMapping(settings.principal_mapping_rules)
-        self.context, self.not_after = _context(settings), _not_after(settings)
+        if self._is_for_nodes:
+            settings = settings._replace(client_auth="required")
+            connecting = _context(settings, ssl.PROTOCOL_TLS_CLIENT)
+        self.context, self.not_after = _context(settings, ssl.PROTOCOL_TLS_SERVER), _not_after(settings)
         self._mapping = mapping
+        if self._is_for_nodes:
+            self.connecting = connecting
 
     def principal(self, tls: ssl.SSLObject | ssl.SSLSocket) -> str:
         """Return the principal of a connection, which is anonymous without a certificate.
@@ -76,8 +87,8 @@ class ListenerTls:
         return ANONYMOUS if certificate is None else _USER + self._mapping.principal(subject_name(certificate))
 
 
-def _context(settings: TlsSettings) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+def _context(settings: TlsSettings, side: int) -> ssl.SSLContext:
+    context = ssl.SSLContext(side)
     context.minimum_version, context.maximum_version = _versions(settings)
     context.verify_mode = _CLIENT_AUTH[settings.client_auth]
     if settings.cipher_suites:

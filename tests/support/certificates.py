@@ -62,19 +62,21 @@ class Authority:
     def pem(self) -> str:
         return self.certificate.public_bytes(Encoding.PEM).decode()
 
-    def issue(self, subject: x509.Name | str, days: float = 100) -> Identity:
-        """Make a key, and a certificate for a server on this machine or for a client."""
-        key = ec.generate_private_key(CURVE)
-        return Identity(key, self._sign(named(subject) if isinstance(subject, str) else subject, key, days, is_authority=False))
+    def issue(self, subject: x509.Name | str, days: float = 100, host: str = "") -> Identity:
+        """Make a key, and a certificate for a server on this machine or for a client; or for a server on another host."""
+        key, name = ec.generate_private_key(CURVE), named(subject) if isinstance(subject, str) else subject
+        return Identity(key, self._sign(name, key, days, is_authority=False, host=host))
 
     def write(self, path: Path) -> Path:
         """Write a trust store."""
         path.write_text(self.pem)
         return path
 
-    def _sign(self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: float, *, is_authority: bool) -> x509.Certificate:
+    def _sign(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, days: float, *, is_authority: bool, host: str = ""
+    ) -> x509.Certificate:
         now = datetime.now(UTC)
-        names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        names = [x509.DNSName(host)] if host else [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         return (
             x509.CertificateBuilder()
             .subject_name(subject)

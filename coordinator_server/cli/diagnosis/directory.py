@@ -29,6 +29,7 @@ INCIDENTS: Final[Mapping[str, str]] = {
     "connection-rate-reached": "raise max.connection.creation.rate, or find the client that connects over and over",
     "connections-not-accepted": "raise the limit of open files (LimitNOFILE= of the unit)",
     "connection-refused": "look at the server's log: a client sends what this server does not read",
+    "node-link-refused": "look at the server's log: the certificate of a node, or its id, does not fit",
     "request-stalled": "look at the server's log: a client sends a request too slowly",
     "login-shed": "find the addresses that connect and do not log in: the server's log names some; set max.connections.per.ip",
     "request-shed": "raise queued.max.request.bytes, or find the clients that send so much",

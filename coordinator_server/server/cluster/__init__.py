@@ -3,9 +3,11 @@
 nodes.py            the loops as the nodes that clients see; the loop that owns each shard
 catalog.py          the catalog on loop 0, which owns its log
 catalog_replica.py  the replica of the catalog on the other loops, which forward changes to loop 0
-catalog_feed.py     both ends of cluster.sock, which connects the catalog and its replicas
+catalog_feed.py     both ends of the feed, which connects the catalog and its replicas
 operations.py       the changes that may be forwarded
-link.py             messages between processes, over a Unix socket
+link.py             messages between processes
+link_transport.py   the ways that links take
+node_links.py       TCP with mutual TLS between nodes
 messages.py         the messages between loops
 effects.py          delivery of messages from shard to shard, within a loop or to a different loop
 neighbours.py       the links between loops for such messages

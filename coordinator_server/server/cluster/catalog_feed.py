@@ -1,11 +1,10 @@
-"""Both ends of ``cluster.sock``: loop 0 listens; the other loops connect, and reconnect until they are stopped."""
+"""Both ends of the catalog's feed: its owner listens; other loops connect to it, and reconnect until they are stopped."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 import structlog
@@ -15,6 +14,7 @@ from coordinator_server.server.cluster.catalog import OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.forwarded_client import context_of
 from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.cluster.link_transport import LinkTransport
 from coordinator_server.server.cluster.messages import (
     Acknowledge,
     Answer,
@@ -26,22 +26,21 @@ from coordinator_server.server.cluster.messages import (
     StartOver,
     Submit,
 )
+from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
-from coordinator_server.server.cluster.unix import Listening, Sockets
+from coordinator_server.server.cluster.unix import Listening
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
 
-SOCKET_NAME: Final = "cluster.sock"
 _RETRY_S: Final = 0.02
 
 
 class FeedServer:
     """Loop 0's end. Start it when the catalog is loaded."""
 
-    def __init__(self, data_dir: Path, sockets: Sockets, catalog: OwnCatalog, *, has_provenance: bool) -> None:
-        self._path = data_dir / SOCKET_NAME
-        self._sockets = sockets
+    def __init__(self, transport: LinkTransport, catalog: OwnCatalog, *, has_provenance: bool) -> None:
+        self._transport = transport
         self._catalog = catalog
         self._has_provenance = has_provenance
         self._listening: Listening | None = None
@@ -50,7 +49,7 @@ class FeedServer:
 
     async def start(self) -> None:
         """Start to listen."""
-        self._listening = await self._sockets.listen(self._path, self._accept)
+        self._listening = await self._transport.listen(self._accept)
 
     async def stop(self) -> None:
         """Close all connections and remove the socket."""
@@ -59,8 +58,8 @@ class FeedServer:
             for session in list(self._sessions):
                 session.drop()
 
-    def _accept(self) -> Link[FromFollower]:
-        session = Session(self._catalog, has_provenance=self._has_provenance)
+    def _accept(self, peer: int | None) -> Link[FromFollower]:
+        session = Session(self._catalog, peer, has_provenance=self._has_provenance)
         link: Link[FromFollower] = Link(FromFollower, session.received, partial(self._lost, session))
         session.link = link
         self._sessions[session] = None
@@ -80,11 +79,15 @@ class _Sender(Protocol):
 
 
 class Session:
-    """The connection of a different loop on loop 0: the catalog's Follower."""
+    """The connection of a different loop on loop 0: the catalog's Follower.
 
-    def __init__(self, catalog: OwnCatalog, *, has_provenance: bool) -> None:
+    ``peer`` is the loop or node that has proven its id, or None if its word is enough.
+    """
+
+    def __init__(self, catalog: OwnCatalog, peer: int | None = None, *, has_provenance: bool) -> None:
         self.loop = -1
         self.link: _Sender
+        self._peer = peer
         self._catalog = catalog
         self._has_provenance = has_provenance
 
@@ -103,6 +106,9 @@ class Session:
     def received(self, message: FromFollower) -> None:
         """Process a message from the loop."""
         match message:
+            case Attach(loop=loop) if self._peer not in (None, loop):
+                log.warning("link-refused", peer=self._peer, says=loop, why="a node speaks for itself alone")
+                self.drop()
             case Attach(loop=loop, next_offset=next_offset):
                 self.loop = loop
                 end = self._catalog.attach(self, next_offset)
@@ -133,9 +139,8 @@ class Session:
 class FeedClient:
     """The end of a loop other than loop 0."""
 
-    def __init__(self, data_dir: Path, sockets: Sockets, catalog: CatalogReplica) -> None:
-        self._path = data_dir / SOCKET_NAME
-        self._sockets = sockets
+    def __init__(self, transport: LinkTransport, catalog: CatalogReplica) -> None:
+        self._transport = transport
         self._catalog = catalog
         self._task: asyncio.Task[None] | None = None
 
@@ -158,7 +163,7 @@ class FeedClient:
             lost = asyncio.Event()
             link: Link[FromOwner] = Link(FromOwner, self._catalog.received, lost.set)
             try:
-                await self._sockets.connect(self._path, partial(_same, link))
+                await self._transport.connect(CONTROLLER, partial(_same, link))
             except OSError:
                 # Loop 0 is starting or restarting. Retry without limit: the supervisor decides when to give up.
                 await asyncio.sleep(_RETRY_S)

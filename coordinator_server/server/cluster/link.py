@@ -1,4 +1,4 @@
-"""Messages between the processes of one server: length-prefixed MessagePack over a stream socket, in order, both ways.
+"""Messages between the processes of a server or cluster: length-prefixed MessagePack over a stream socket, in order, both ways.
 
 A link ends when either side closes it or dies, and both sides are notified. Messages that a process sent before its death are
 received first.

@@ -19,7 +19,6 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -31,8 +30,9 @@ from coordinator_server.machine.shard import Reply
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Courier, encode_effect
 from coordinator_server.server.cluster.link import Link
+from coordinator_server.server.cluster.link_transport import LinkTransport
 from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome
-from coordinator_server.server.cluster.unix import Listening, Sockets
+from coordinator_server.server.cluster.unix import Listening
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
@@ -51,18 +51,12 @@ class Identity(NamedTuple):
     incarnation: int
 
 
-def socket_of(data_dir: Path, loop: int) -> Path:
-    """Return the path of the socket on which a loop listens for other loops."""
-    return data_dir / f"loop-{loop}.sock"
-
-
 class Neighbours:
     """The links of one loop to all other loops."""
 
-    def __init__(self, identity: Identity, data_dir: Path, sockets: Sockets, courier: Courier) -> None:
+    def __init__(self, identity: Identity, transport: LinkTransport, courier: Courier) -> None:
         self._identity = identity
-        self._data_dir = data_dir
-        self._sockets = sockets
+        self._transport = transport
         self._courier = courier
         self._listening: Listening | None = None
         self._senders: dict[int, Sender] = {}
@@ -72,7 +66,7 @@ class Neighbours:
 
     async def start(self) -> None:
         """Start to listen."""
-        self._listening = await self._sockets.listen(socket_of(self._data_dir, self._identity.loop), self._accept)
+        self._listening = await self._transport.listen(self._accept)
 
     async def stop(self) -> None:
         """Close all links and remove the socket."""
@@ -96,14 +90,11 @@ class Neighbours:
         """
         sender = self._senders.get(loop)
         if sender is None:
-            sender = self._senders[loop] = Sender(self._identity, partial(self._connect, loop))
+            sender = self._senders[loop] = Sender(self._identity, partial(self._transport.connect, loop))
         sender.ask(shard, effect, request, reply)
 
-    async def _connect(self, loop: int, factory: Callable[[], asyncio.Protocol]) -> None:
-        await self._sockets.connect(socket_of(self._data_dir, loop), factory)
-
-    def _accept(self) -> asyncio.Protocol:
-        receiver = Receiver(self._courier, self._receivers)
+    def _accept(self, peer: int | None) -> asyncio.Protocol:
+        receiver = Receiver(self._courier, self._receivers, peer)
         link: Link[FromSender] = Link(FromSender, receiver.received, partial(self._lost, receiver))
         receiver.link = link
         self._accepted[receiver] = None
@@ -199,13 +190,17 @@ class Sender:
 
 
 class Receiver:
-    """A link from a different loop. ``current`` has the newest link of each loop, including links that are lost."""
+    """A link from a different loop. ``current`` has the newest link of each loop, including links that are lost.
 
-    def __init__(self, courier: Courier, current: dict[int, Receiver]) -> None:
+    ``peer`` is the loop or node that has proven its id, or None if its word is enough.
+    """
+
+    def __init__(self, courier: Courier, current: dict[int, Receiver], peer: int | None = None) -> None:
         self.link: Link[FromSender]
         self.is_dropped = False
         self._courier = courier
         self._current = current
+        self._peer = peer
         self._hello: Hello | None = None
 
     @property
@@ -231,6 +226,10 @@ class Receiver:
         self.link.close()
 
     def _greet(self, hello: Hello) -> None:
+        if self._peer not in (None, hello.loop):
+            log.warning("link-refused", peer=self._peer, says=hello.loop, why="a node speaks for itself alone")
+            self.drop()
+            return
         self._hello = hello
         known = self._current.get(hello.loop)
         if known is not None and known.order >= self.order:

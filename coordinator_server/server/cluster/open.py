@@ -18,6 +18,7 @@ from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServe
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.family_news import FamilyNews
+from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import CONTROLLER, Nodes, Place
 from coordinator_server.server.cluster.unix import Sockets
@@ -62,11 +63,12 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
     catalog: OwnCatalog | CatalogReplica
     feed: FeedServer | FeedClient | None = None
     neighbours: Neighbours | None = None
+    feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", CONTROLLER)
     if place is None:
         catalog = OwnCatalog(runtime, services.store, call_later)
     elif place.loop == CONTROLLER:
         catalog = OwnCatalog(runtime, services.store, call_later, place.serving)
-        feed = FeedServer(data_dir, sockets, catalog, has_provenance=services.has_provenance)
+        feed = FeedServer(feeds, catalog, has_provenance=services.has_provenance)
     else:
         catalog = CatalogReplica(
             place.loop,
@@ -75,8 +77,9 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
             call_later,
             lambda why: fatal(LogError(why)),
         )
-        feed = FeedClient(data_dir, sockets, catalog)
+        feed = FeedClient(feeds, catalog)
     if place is not None:
-        neighbours = Neighbours(Identity(place.loop, place.incarnation), data_dir, sockets, courier)
+        effects = UnixLinks(sockets, lambda loop: data_dir / f"loop-{loop}.sock", place.loop)
+        neighbours = Neighbours(Identity(place.loop, place.incarnation), effects, courier)
         courier.connect(neighbours)
     return Cluster(nodes, courier, neighbours, runtime, catalog, feed, FamilyNews(catalog))

@@ -28,6 +28,7 @@ NAMES: Final = (
     "login-timed-out",
     "member-refused",
     "members-full",
+    "node-link-refused",
     "request-shed",
     "request-stalled",
     "share-state-refused",

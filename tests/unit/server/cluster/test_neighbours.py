@@ -17,6 +17,7 @@ from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.effects import Courier, Destinations, asked
 from coordinator_server.server.cluster.link import encode_message
+from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
 from coordinator_server.server.cluster.nodes import Nodes
@@ -76,7 +77,8 @@ class Loops:
     async def start(self, loop: int, incarnation: int = 1) -> Neighbours:
         courier = Courier({SAY.topic: 2}, Nodes(1, 2, loop), CONTEXT)
         courier.deliver_to(here(self.runtime))
-        process = Neighbours(Identity(loop, incarnation), self.directory, self.sockets, courier)
+        transport = UnixLinks(self.sockets, lambda to: self.directory / f"loop-{to}.sock", loop)
+        process = Neighbours(Identity(loop, incarnation), transport, courier)
         courier.connect(process)
         await process.start()
         self.processes.append(process)

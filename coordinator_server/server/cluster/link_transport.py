@@ -1,0 +1,40 @@
+"""The ways that links take: Unix sockets between the loops of one machine, TCP with mutual TLS between nodes (node_links.py)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from coordinator_server.server.cluster.unix import Listening, MakeProtocol, Sockets
+
+Accept = Callable[[int | None], asyncio.Protocol]
+"""Returns the protocol of a connection from a loop or node, which is None if its first message is to say who it is."""
+
+
+class LinkTransport(Protocol):
+    """Connects this process with the other loops or nodes, for one purpose."""
+
+    async def listen(self, accept: Accept, /) -> Listening:
+        """Accept connections. Each gets its own protocol."""
+
+    async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
+        """Connect to a loop or node. Raises OSError if it does not listen, or does not prove who it is."""
+
+
+class UnixLinks:
+    """Unix sockets in the data directory: ``path_of`` returns that of a loop. The kernel says whose processes the peers are."""
+
+    def __init__(self, sockets: Sockets, path_of: Callable[[int], Path], loop: int) -> None:
+        self._sockets = sockets
+        self._path_of = path_of
+        self._loop = loop
+
+    async def listen(self, accept: Accept, /) -> Listening:
+        """Accept connections at this loop's path."""
+        return await self._sockets.listen(self._path_of(self._loop), lambda: accept(None))
+
+    async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
+        """Connect to a loop. Raises OSError if it does not listen."""
+        await self._sockets.connect(self._path_of(to), protocol)
