@@ -1,4 +1,4 @@
-"""The identity of a log shard, what is appended to one, and which of them belong to one loop."""
+"""The identity of a log shard, its owners, what is appended to one, and which of them belong to one loop."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ class ShardId(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+class Ownership(NamedTuple):
+    """A shard, and the epoch of one of its owners."""
+
+    shard: ShardId
+    epoch: int
+
+    def __str__(self) -> str:
+        return f"{self.shard} at epoch {self.epoch}"
 
 
 class LoopShards(NamedTuple):

@@ -6,8 +6,9 @@
 
 A destination is a shard. It has one queue and one back-off; while it refuses, no further message is sent to it. A message has
 at most one delivery in flight: it is sent again only after the previous delivery has been answered, or can have no effect
-any more, which the Carrier knows. This also holds for a shard that is unloaded and loaded again: it adopts the messages
-in flight from before.
+any more, which the Carrier knows. This also holds for a shard that is unloaded and loaded again at the same epoch: it adopts the
+messages in flight from before. At a newer epoch others may have owned the shard between, and its intents may be different ones:
+what is in flight from before is discarded, here and by the receiver, because each delivery carries the sender's epoch.
 
 No message is sent and no answer is processed within an operation, or while a batch is being answered. Both happen in the
 loop's next turn.
@@ -22,7 +23,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import UNDELIVERED, Effect, Refused
 from coordinator_server.machine.shard import Clock, CoordinatorResult, Reply
 from coordinator_server.runtime.flush import Soon
@@ -55,10 +56,11 @@ class Carrier(Protocol):
     def locate(self, topic: str, to: int | str, /) -> ShardId:
         """Return the shard for a partition or a key of ``topic``."""
 
-    def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Run an operation on ``shard``, at most once.
+    def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+        """Run an operation on ``shard`` for the owner of another one, at most once. None: it only reads, for whoever asks.
 
-        It fails with one of UNDELIVERED only if the operation will not run any more, or ran without a lasting effect.
+        It does not run if a later owner of either shard is known. It fails with one of UNDELIVERED only if the operation will
+        not run any more, ran without a lasting effect, or was answered by a former owner.
         """
 
 
@@ -86,7 +88,7 @@ class _Message:
     __slots__ = ("destination", "effect", "intent", "is_heard", "outbox", "request", "sender", "then")
 
     def __init__(
-        self, sender: ShardId, intent: Hashable, destination: _Destination, effect: Effect[Any, Any], request: Any
+        self, sender: Ownership, intent: Hashable, destination: _Destination, effect: Effect[Any, Any], request: Any
     ) -> None:
         self.sender = sender
         self.intent = intent
@@ -132,11 +134,11 @@ class OutboxQueue:
         """Return the number of messages that are not done."""
         return sum(map(len, self._messages.values()))
 
-    def message(self, sender: ShardId, intent: Hashable, effect: Effect[Q, R], to: int | str, request: Q) -> _Message:
+    def message(self, sender: Ownership, intent: Hashable, effect: Effect[Q, R], to: int | str, request: Q) -> _Message:
         """Return the existing message of an intent, or enqueue a new one."""
-        messages = self._messages.setdefault(sender, {})
+        messages = self._messages.setdefault(sender.shard, {})
         known = messages.get(intent)
-        if known is not None:
+        if known is not None and (known.outbox is not None or known.sender == sender):
             assert known.effect is effect, f"intent {intent!r} of {sender} is {known.effect.name}, and {effect.name} as well"
             return known
         shard = self._carrier.locate(effect.topic, to)
@@ -147,9 +149,9 @@ class OutboxQueue:
         self._enqueue(message)
         return message
 
-    def give_up(self, outbox: ShardOutbox, sender: ShardId) -> None:
+    def give_up(self, outbox: ShardOutbox, sender: Ownership) -> None:
         """Detach an unloaded shard's messages from its outbox, so that their answers are discarded."""
-        for message in self._messages.get(sender, {}).values():
+        for message in self._messages.get(sender.shard, {}).values():
             if message.outbox is outbox:
                 message.outbox = None
 
@@ -195,12 +197,15 @@ class OutboxQueue:
                     continue
                 budget -= 1
                 destination.unanswered += 1
+                # It has the epoch of now: the shard may have a newer one without a reload.
+                message.sender = message.outbox.owned()
                 self._carry(message)
             self._look(destination)
 
     def _carry(self, message: _Message) -> None:
+        answer = _Answer(self, message)
         try:
-            self._carrier.carry(message.destination.shard, message.effect, message.request, _Answer(self, message))
+            self._carrier.carry(message.sender, message.destination.shard, message.effect, message.request, answer)
         except Exception:
             log.exception("message-not-carried", effect=message.effect.name, shard=str(message.destination.shard))
             self.answered(message, Refused(ErrorCode.UNKNOWN_SERVER_ERROR))
@@ -235,7 +240,9 @@ class OutboxQueue:
         return _NOTHING
 
     def _forget(self, message: _Message) -> None:
-        del self._messages[message.sender][message.intent]
+        messages = self._messages[message.sender.shard]
+        if messages.get(message.intent) is message:
+            del messages[message.intent]
 
     def _hold(self, destination: _Destination, refused: Refused) -> None:
         """Stop sending to a destination for its back-off. Log once if the back-off has reached its maximum."""
@@ -268,13 +275,13 @@ class OutboxQueue:
 
 
 class ShardOutbox:
-    """The Outbox of one shard. ``run`` runs the operations that get the outcomes."""
+    """The Outbox of one shard. ``owned`` returns it with its present epoch; ``run`` runs the operations that get the outcomes."""
 
-    __slots__ = ("_queue", "_shard", "run")
+    __slots__ = ("_queue", "owned", "run")
 
-    def __init__(self, queue: OutboxQueue, shard: ShardId, run: RunOwn) -> None:
+    def __init__(self, queue: OutboxQueue, owned: Callable[[], Ownership], run: RunOwn) -> None:
         self._queue = queue
-        self._shard = shard
+        self.owned = owned
         self.run = run
 
     def send(
@@ -287,13 +294,20 @@ class ShardOutbox:
         /,
     ) -> None:
         """Send a message that runs ``effect`` on another shard."""
-        message = self._queue.message(self._shard, intent, effect, to, request)
+        message = self._queue.message(self.owned(), intent, effect, to, request)
         message.outbox = self
         message.then = then
 
     def close(self) -> None:
         """Detach the shard's messages. Called when the shard is unloaded."""
-        self._queue.give_up(self, self._shard)
+        self._queue.give_up(self, self.owned())
+
+
+def report_both(on_outcome: OnOutcome, on_append: OnOutcome | None, error: ErrorCode | None) -> None:
+    """Report the outcome of an append to the caller of the operation, then to the operation itself."""
+    on_outcome(error)
+    if on_append is not None:
+        on_append(error)
 
 
 def _fire(timer: Timer) -> None:

@@ -22,7 +22,7 @@ import structlog
 from msgspec.structs import replace
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import TIMER_ORIGIN, Origin, operation_headers
@@ -42,7 +42,7 @@ from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.runtime.flush import ADAPTIVE, answer_events
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
-from coordinator_server.runtime.outbox import OnOutcome
+from coordinator_server.runtime.outbox import OnOutcome, report_both
 from coordinator_server.runtime.producers import KAFKAS_TIMES, ActiveProducer, Claim, EndOfTransaction, ProducerTimes
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
@@ -303,7 +303,7 @@ class CoordinatorRuntime(Generic[S]):
             try:
                 result = operation()
                 if on_outcome is not None:
-                    result = replace(result, on_append=partial(_report_both, on_outcome, result.on_append))
+                    result = replace(result, on_append=partial(report_both, on_outcome, result.on_append))
                 own = RequestContext("", "", -1, 0, origin=origin if self._services.has_provenance else None)
                 self._take_result(name, shard, result, None, own)
             except CoordinatorError as refused:
@@ -334,6 +334,11 @@ class CoordinatorRuntime(Generic[S]):
         shard.producers.forget(self._services.clock.wall_ms() - self._producer_times.expiration_ms)
         self._watch_producers(shard)
         return CoordinatorResult(None)
+
+    def ownership(self, partition: int) -> Ownership | None:
+        """Return a partition with the epoch at which it is loaded here or loading, or None."""
+        shard = self._contexts.get(partition)
+        return None if shard is None else Ownership(shard.id, shard.epoch)
 
     # Life of a shard
 
@@ -462,10 +467,3 @@ class CoordinatorRuntime(Generic[S]):
                 shard.shard.on_unloaded()
             except Exception:
                 log.exception("unload-failed", shard=str(shard.id))
-
-
-def _report_both(on_outcome: OnOutcome, on_append: OnOutcome | None, error: ErrorCode | None) -> None:
-    """Report the outcome of an append to the caller of the operation, then to the operation itself."""
-    on_outcome(error)
-    if on_append is not None:
-        on_append(error)

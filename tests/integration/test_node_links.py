@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import Struct
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
@@ -69,9 +69,15 @@ class Node(NamedTuple):
         """Have a shard of another node hear something. Return its answer, or the error."""
         answered: asyncio.Future[Said | ErrorCode] = asyncio.get_running_loop().create_future()
         reply = CallbackReply(answered.set_result, lambda error, _words: answered.set_result(error))
-        self.neighbours.ask(to, ShardId(SAY.topic, 0), SAY, Said(words), reply)
+        self.neighbours.ask(to, None, Ownership(ShardId(SAY.topic, 0), 1), SAY, Said(words), reply)
         async with asyncio.timeout(10):
             return await answered
+
+
+class Nothing:
+    """A runtime that has no shards."""
+
+    def ownership(self, _partition: int) -> None: ...
 
 
 class Cluster(NamedTuple):
@@ -88,7 +94,7 @@ class Cluster(NamedTuple):
         links = NodeLinks(OtherNodes(CLUSTER, node, self.addresses.get), tls, incidents)
         courier = Courier({SAY.topic: 1}, Nodes(1, 2, node), CONTEXT)
         rows = {SAY.topic: {SAY.name: Asked(SAY, echo)}}
-        courier.deliver_to(Destinations({SAY.topic: None}, rows, lambda _: True))  # type: ignore[dict-item]
+        courier.deliver_to(Destinations({SAY.topic: Nothing()}, rows, lambda _: True))  # type: ignore[dict-item]
         neighbours = Neighbours(Identity(node, 1), links.purpose("effects"), courier)
         acceptor = SocketAcceptor(asyncio.get_running_loop(), links, incidents)
         # Another node may have been started in its place.

@@ -57,7 +57,7 @@ class PursePlay(LoopsPlay):
             assert outboxes is not None
             reply = CallbackReply(outcomes.append, lambda error, _: outcomes.append(error))
             for _ in range(2):
-                process.soon(lambda: outboxes._carrier.carry(ShardId(TOPIC, 0), FORGET, Forget("t"), reply))
+                process.soon(lambda: outboxes._carrier.carry(None, ShardId(TOPIC, 0), FORGET, Forget("t"), reply))
                 self.world.run_for(3 * SECOND)
             for machine in self.machines:
                 machine.kill()

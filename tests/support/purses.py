@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from coordinator_server.cli.executor import done_with
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -43,6 +43,7 @@ class Carried(NamedTuple):
     effect: Effect[Any, Any]
     request: Any
     reply: Reply[Any]
+    sender: Ownership | None = None
 
 
 class Child:
@@ -104,8 +105,10 @@ class PurseLoop:
     def locate(self, topic: str, to: int | str, /) -> ShardId:
         return ShardId(topic, to if isinstance(to, int) else ord(to[-1]) - ord("a"))
 
-    def carry(self, shard: ShardId, effect: Effect[Any, Any], request: Any, reply: Reply[Any], /) -> None:
-        self.carried.append(Carried(shard, effect, request, reply))
+    def carry(
+        self, sender: Ownership | None, shard: ShardId, effect: Effect[Any, Any], request: Any, reply: Reply[Any], /
+    ) -> None:
+        self.carried.append(Carried(shard, effect, request, reply, sender))
 
     def deliver(self, carried: Carried | None = None) -> None:
         """The message arrives; the first, if none is named."""

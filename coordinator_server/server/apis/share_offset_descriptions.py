@@ -109,7 +109,7 @@ class _Summaries:
             self._unanswered += 1
             reply = CallbackReply(partial(self._answered, positions), self._failed)
             request = StatesOfGroup(self._group_id, positions)
-            self._node.courier.carry(ShardId(SHARE_STATE.topic, shard), SUMMARIZE_STATES, request, reply)
+            self._node.courier.carry(None, ShardId(SHARE_STATE.topic, shard), SUMMARIZE_STATES, request, reply)
         self._is_sending = False
         if self._is_complete and not self._unanswered and (not self._ready or self._error is not None):
             self._is_complete = False

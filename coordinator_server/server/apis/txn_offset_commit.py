@@ -91,7 +91,7 @@ class _Commit(NamedTuple):
 
     def _ask_coordinator(self, claim: Claim, *, adds: bool) -> None:
         courier, context, request = self.node.courier, self.context, self.request
-        shard = courier.locate(TRANSACTIONS.topic, request.transactional_id)
+        shard, sender = courier.locate(TRANSACTIONS.topic, request.transactional_id), self.node.groups.ownership(self._partition)
         group = GroupInTransaction(
             request.transactional_id,
             request.producer_id,
@@ -105,9 +105,9 @@ class _Commit(NamedTuple):
             context.principal,
         )
         if adds:
-            courier.carry(shard, ADD_GROUP, group, CallbackReply(partial(self._added, claim), self._refused_there))
+            courier.carry(sender, shard, ADD_GROUP, group, CallbackReply(partial(self._added, claim), self._refused_there))
         else:
-            courier.carry(shard, FIND_GROUP, group, CallbackReply(partial(self._found, claim), self._refused_there))
+            courier.carry(sender, shard, FIND_GROUP, group, CallbackReply(partial(self._found, claim), self._refused_there))
 
     def _added(self, claim: Claim, _: None) -> None:
         self._write(claim)

@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 import msgspec
 import structlog
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.server.cluster.epochs import Epochs
 from coordinator_server.server.cluster.nodes import Nodes, loop_of
 from protocol.error_codes import ErrorCode
 
@@ -60,7 +61,9 @@ class OtherLoops(Protocol):
     def in_flight(self) -> int:
         """The number of messages without an answer."""
 
-    def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+    def ask(
+        self, loop: int, sender: Ownership | None, to: Ownership, effect: Effect[Q, R], request: Q, reply: Reply[R], /
+    ) -> None:
         """Run an operation on a shard of a different loop, under the rules of ``Carrier.carry``."""
 
 
@@ -84,6 +87,7 @@ class Courier:
         self._context = context
         self._here: Destinations
         self._others: OtherLoops | None = None
+        self.epochs = Epochs()
         # No message is sent to another loop (cut.py).
         self.is_held = False
 
@@ -99,28 +103,37 @@ class Courier:
         """Return the shard of a partition, or of a key, which is hashed to a partition."""
         return ShardId(topic, to if isinstance(to, int) else partition_for(to, self._partitions[topic]))
 
-    def carry(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+    def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
-        loop = loop_of(shard, self._nodes.loops)
+        loop, to = loop_of(shard, self._nodes.loops), Ownership(shard, self.epochs.newest(shard))
         if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif loop == self._nodes.loop:
-            self.run(shard, effect.name, request, reply)
+            self.run(sender, self._here.runtimes[shard.topic].ownership(shard.partition) or to, effect.name, request, reply)
+        elif sender is not None and not self.epochs.note(sender):
+            reply.fail(ErrorCode.NOT_COORDINATOR, f"{sender} has a later owner")
         elif self.is_held:
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the loops say for a moment where each of them is")
         else:
             assert self._others is not None, f"{shard} is another loop's, and there is none"
-            self._others.ask(loop, shard, effect, request, reply)
+            self._others.ask(loop, sender, to, effect, request, reply)
 
     @property
     def in_flight(self) -> int:
         """The number of messages to other loops that have no answer."""
         return 0 if self._others is None else self._others.in_flight
 
-    def run(self, shard: ShardId, name: str, request: Any, reply: Reply[Any]) -> None:
-        """Run an operation on a shard of this loop."""
-        run = self._here.rows[shard.topic][name].run
-        run(self._here.runtimes[shard.topic], shard.partition, self._context, request, reply)
+    def run(self, sender: Ownership | None, to: Ownership, name: str, request: Any, reply: Reply[Any]) -> None:
+        """Run an operation on a shard of this loop, unless a different owner of it is meant, or the sender has a later one."""
+        shard, runtime = to.shard, self._here.runtimes[to.shard.topic]
+        own = runtime.ownership(shard.partition)
+        is_meant = self.epochs.note(to) and (own is None or (self.epochs.note(own) and own == to))
+        is_sender_current = sender is None or self.epochs.note(sender)
+        if is_meant and is_sender_current:
+            self._here.rows[shard.topic][name].run(runtime, shard.partition, self._context, request, reply)
+        else:
+            late = sender if is_meant else to
+            reply.fail(ErrorCode.NOT_COORDINATOR, f"{late} is not the owner that {self._nodes.loop} knows")
 
     def effect(self, topic: str, name: str) -> Effect[Any, Any]:
         """Return the effect of this name."""

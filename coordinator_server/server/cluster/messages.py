@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Union
+from typing import Final, Union
 
 from msgspec import Struct
+
+from coordinator_server.log.shards import Ownership
+
+FORMAT: Final = 2
+"""The format of the messages of a link between loops. Loops with different formats do not talk to each other."""
 
 
 class Attach(Struct, tag=True, frozen=True):
@@ -57,12 +62,18 @@ class Attached(Struct, tag=True, frozen=True):
 
 
 class Answer(Struct, tag=True, frozen=True):
-    """The outcome of a Submit or an Ask: a response, or Kafka's error code."""
+    """The outcome of a Submit or an Ask: a response, or Kafka's error code.
+
+    That of an Ask has the epoch of the shard that has run it, and the newest one of the sender that is known there. If it was
+    refused, both are the newest ones that are known.
+    """
 
     id: int
     response: bytes | None = None
     error: int = 0
     message: str | None = None
+    epoch: int = 0
+    sender_epoch: int = 0
 
 
 FromFollower = Union[Attach, Acknowledge, Submit]  # noqa: UP007 - msgspec's decoder takes it as a value
@@ -75,6 +86,7 @@ class Hello(Struct, tag=True, frozen=True):
     loop: int
     incarnation: int
     attempt: int
+    format: int = FORMAT
 
 
 class Welcome(Struct, tag=True, frozen=True):
@@ -82,11 +94,11 @@ class Welcome(Struct, tag=True, frozen=True):
 
 
 class Ask(Struct, tag=True, frozen=True):
-    """A request to run an operation of a shard for a different shard."""
+    """A request to run an operation of the shard ``to`` for a different shard, or None for a read."""
 
     id: int
-    topic: str
-    partition: int
+    to: Ownership
+    sender: Ownership | None
     operation: str
     request: bytes
 

@@ -3,13 +3,16 @@
     sender                             receiver
     connect, Hello ──────────────────► drop an older link of that loop, with its messages that have not run
             ◄───────────────── Welcome
-    Ask ─────────────────────────────► run at once
+    Ask ─────────────────────────────► run at once, if no later owner of either shard is known
             ◄────────────────── Answer
 
 A link is identified by the sending loop, that loop's incarnation, and the number of the attempt. Two rules prevent that a
 message which a dead or stopped loop left in a socket runs late: the receiver drops the old link *before* it welcomes the new
 one, and the sender sends no message before the Welcome. So when a link is lost, each unanswered message either has run by the
 time of the next Welcome, or never runs.
+
+The link of a loop that was stopped for long is still the newest one. What it left there runs only if the shards of the sender and
+of the receiver have had no later owner (``epochs.py``).
 """
 
 from __future__ import annotations
@@ -24,14 +27,15 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 import structlog
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.cluster.effects import Courier, encode_effect
+from coordinator_server.server.cluster.epochs import Epochs
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.link_transport import LinkTransport
-from coordinator_server.server.cluster.messages import Answer, Ask, FromReceiver, FromSender, Hello, Welcome
+from coordinator_server.server.cluster.messages import FORMAT, Answer, Ask, FromReceiver, FromSender, Hello, Welcome
 from coordinator_server.server.cluster.unix import Listening
 from protocol.error_codes import ErrorCode
 
@@ -82,16 +86,19 @@ class Neighbours:
         """The number of messages that have no answer."""
         return sum(sender.unanswered for sender in self._senders.values())
 
-    def ask(self, loop: int, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
+    def ask(
+        self, loop: int, sender: Ownership | None, to: Ownership, effect: Effect[Q, R], request: Q, reply: Reply[R], /
+    ) -> None:
         """Run an operation on a different loop.
 
         ``reply`` fails with NETWORK_EXCEPTION if the link is lost. The operation may have run, but it will not run after the
-        next Welcome.
+        next Welcome. It fails with NOT_COORDINATOR if a different owner of either shard is known there, or here when the
+        answer has come.
         """
-        sender = self._senders.get(loop)
-        if sender is None:
-            sender = self._senders[loop] = Sender(self._identity, partial(self._transport.connect, loop))
-        sender.ask(shard, effect, request, reply)
+        link = self._senders.get(loop)
+        if link is None:
+            link = self._senders[loop] = Sender(self._identity, self._courier.epochs, partial(self._transport.connect, loop))
+        link.ask(sender, to, effect, request, reply)
 
     def _accept(self, peer: int | None) -> asyncio.Protocol:
         receiver = Receiver(self._courier, self._receivers, peer)
@@ -106,6 +113,8 @@ class Neighbours:
 
 
 class _Unanswered(NamedTuple):
+    sender: Ownership | None
+    to: Ownership
     effect: Effect[Any, Any]
     reply: Reply[Any]
 
@@ -113,8 +122,9 @@ class _Unanswered(NamedTuple):
 class Sender:
     """The link to a loop. It is connected with the first message, and with the first message after a loss."""
 
-    def __init__(self, identity: Identity, connect: Callable[[Callable[[], asyncio.Protocol]], Any]) -> None:
+    def __init__(self, identity: Identity, epochs: Epochs, connect: Callable[[Callable[[], asyncio.Protocol]], Any]) -> None:
         self._identity = identity
+        self._epochs = epochs
         self._connect = connect
         self._attempt = 0
         self._last_id = 0
@@ -129,11 +139,11 @@ class Sender:
         """The number of messages that have no answer."""
         return len(self._asked)
 
-    def ask(self, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R]) -> None:
+    def ask(self, sender: Ownership | None, to: Ownership, effect: Effect[Q, R], request: Q, reply: Reply[R]) -> None:
         """Send a message, connecting the link first if necessary."""
         self._last_id += 1
-        ask = Ask(self._last_id, shard.topic, shard.partition, effect.name, encode_effect(request))
-        self._asked[ask.id] = _Unanswered(effect, reply)
+        ask = Ask(self._last_id, to, sender, effect.name, encode_effect(request))
+        self._asked[ask.id] = _Unanswered(sender, to, effect, reply)
         self._waiting.append(ask)
         if self._link is None:
             self._attempt += 1
@@ -164,13 +174,25 @@ class Sender:
         match message:
             case Welcome():
                 self._is_welcome = True
-            case Answer(id=asked_id, response=None, error=error, message=words):
-                self._asked.pop(asked_id).reply.fail(ErrorCode(error), words)
-            case Answer(id=asked_id, response=bytes() as encoded):
-                # Decode before removing the entry: an invalid response closes the link, which fails all remaining entries.
-                response = msgspec.msgpack.decode(encoded, type=self._asked[asked_id].effect.response)
-                self._asked.pop(asked_id).reply.complete(response)
+            case Answer():
+                self._answered(message)
         self._send_some()
+
+    def _answered(self, answer: Answer) -> None:
+        asked = self._asked[answer.id]
+        # Decode before removing the entry: an invalid response closes the link, which fails all remaining entries.
+        response = None if answer.response is None else msgspec.msgpack.decode(answer.response, type=asked.effect.response)
+        del self._asked[answer.id]
+        is_current = self._epochs.note(Ownership(asked.to.shard, answer.epoch))
+        if asked.sender is not None:
+            # A sender that has a later owner hears of it here; it sends nothing more, and discards the answer.
+            self._epochs.note(Ownership(asked.sender.shard, answer.sender_epoch))
+        if answer.response is None:
+            asked.reply.fail(ErrorCode(answer.error), answer.message)
+        elif is_current:
+            asked.reply.complete(response)
+        else:
+            asked.reply.fail(ErrorCode.NOT_COORDINATOR, f"a former owner of {asked.to.shard} has answered")
 
     def _send_some(self) -> None:
         waiting = self._waiting
@@ -231,6 +253,15 @@ class Receiver:
             self.drop()
             return
         self._hello = hello
+        if hello.format != FORMAT:
+            log.warning(
+                "loop-not-linked",
+                linked=hello.loop,
+                why=f"its messages have format {hello.format}, ours {FORMAT}",
+                action="none is taken: restart the processes of the older version",
+            )
+            self.drop()
+            return
         known = self._current.get(hello.loop)
         if known is not None and known.order >= self.order:
             # This connection is older than the current link, but was accepted later.
@@ -243,16 +274,20 @@ class Receiver:
         log.info("loop-linked", linked=hello.loop, incarnation=hello.incarnation)
 
     def _run(self, ask: Ask) -> None:
-        effect = self._courier.effect(ask.topic, ask.operation)
+        effect = self._courier.effect(ask.to.shard.topic, ask.operation)
         request = msgspec.msgpack.decode(ask.request, type=effect.request)
-        reply = CallbackReply(partial(self._answer, ask.id), partial(self._refuse, ask.id))
-        self._courier.run(ShardId(ask.topic, ask.partition), ask.operation, request, reply)
+        reply = CallbackReply(partial(self._answer, ask), partial(self._refuse, ask))
+        self._courier.run(ask.sender, ask.to, ask.operation, request, reply)
 
-    def _answer(self, asked_id: int, response: Any) -> None:
-        self._send(Answer(asked_id, encode_effect(response)))
+    def _answer(self, ask: Ask, response: Any) -> None:
+        self._send(Answer(ask.id, encode_effect(response), epoch=ask.to.epoch, sender_epoch=self._sender_epoch(ask)))
 
-    def _refuse(self, asked_id: int, error: ErrorCode, message: str | None) -> None:
-        self._send(Answer(asked_id, None, error, message))
+    def _refuse(self, ask: Ask, error: ErrorCode, message: str | None) -> None:
+        epoch = self._courier.epochs.newest(ask.to.shard)
+        self._send(Answer(ask.id, None, error, message, epoch, self._sender_epoch(ask)))
+
+    def _sender_epoch(self, ask: Ask) -> int:
+        return 0 if ask.sender is None else self._courier.epochs.newest(ask.sender.shard)
 
     def _send(self, answer: Answer) -> None:
         if not self.is_dropped:

@@ -16,12 +16,12 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import Progress, ShardState
 from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.server.cluster.epochs import FIRST_EPOCH
 from coordinator_server.server.errors import StartError
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
 
-FIRST_EPOCH: Final = 1
 PROGRESS_SECONDS: Final = 2.0
 
 

@@ -6,6 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Unavailable
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import UNDELIVERED, Effect
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.outbox import LEAST_BACKOFF_MS, MOST_BACKOFF_MS, PER_TURN, WINDOW
@@ -187,14 +188,46 @@ def test_an_intent_has_one_unanswered_message(loop: PurseLoop) -> None:
     loop.flush()
     shard = loop.runtime._contexts[0].shard
     shard.on_loaded()
-    loop.load(0, epoch=2)
+    loop.runtime.load(0, 2, ours_since=1)
     loop.runtime.unload(0)
-    loop.load(0, epoch=3)
+    loop.load(0)
     assert sent(loop) == [("credit", 1, "t")]
 
     loop.run()
     assert loop.purses() == {"a": 70, "b": 30}
     assert (loop.under_way(), len(loop.outbox)) == (set(), 0)
+
+
+def test_an_owner_discards_what_earlier_owners_have_sent(loop: PurseLoop) -> None:
+    """Others may have owned the shard between: the intent is sent anew, at the epoch of now, and only that answer counts."""
+    loop.transfer("t", "a", "b", 30)
+    loop.flush()
+    loop.load(0, epoch=3)
+    assert [(each.request.id, each.sender) for each in loop.carried] == [
+        ("t", Ownership(ShardId(TOPIC, 0), epoch)) for epoch in (1, 3)
+    ]
+    early, again = loop.carried
+    loop.carried.clear()
+
+    early.reply.complete(Nothing())
+    loop.turn()
+    assert (loop.under_way(), len(loop.outbox)) == ({"t"}, 1)
+    loop.deliver(again)
+    loop.run()
+
+    assert loop.purses() == {"a": 70, "b": 30}
+    assert (loop.under_way(), len(loop.outbox)) == (set(), 0)
+
+
+def test_a_message_is_sent_again_with_the_epoch_of_now(loop: PurseLoop) -> None:
+    """The shard may have got it without a reload."""
+    loop.transfer("t", "a", "b", 30)
+    loop.flush()
+    loop.runtime.load(0, 2, ours_since=1)
+    loop.refuse(ErrorCode.NOT_COORDINATOR)
+    loop.pass_time(LEAST_BACKOFF_MS)
+
+    assert [each.sender for each in loop.carried] == [Ownership(ShardId(TOPIC, 0), 2)]
 
 
 def test_a_shard_that_is_given_up_hears_nothing(loop: PurseLoop) -> None:
@@ -271,7 +304,7 @@ def test_a_turn_of_the_loop_deals_with_so_many(loop: PurseLoop) -> None:
 def test_a_carrier_that_breaks_is_a_refusal(loop: PurseLoop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are carried all the same."""
 
-    def carry(shard: object, effect: object, request: object, reply: object) -> None:
+    def carry(sender: object, shard: object, effect: object, request: object, reply: object) -> None:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(loop, "carry", carry)

@@ -8,7 +8,7 @@ import pytest
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.kinds import TRANSACTIONS
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Producer, Reply, TransactionResult
 from coordinator_server.runtime.producers import EndOfTransaction
@@ -60,8 +60,10 @@ class Server:
         assert (topic, to) == (TRANSACTIONS.topic, "tx")
         return THERE
 
-    def carry(self, shard: ShardId, effect: Effect[Any, Any], request: GroupInTransaction, reply: Reply[Any]) -> None:
-        assert shard == THERE
+    def carry(
+        self, sender: Ownership, shard: ShardId, effect: Effect[Any, Any], request: GroupInTransaction, reply: Reply[Any]
+    ) -> None:
+        assert (sender, shard) == (self.groups.ownership(0), THERE)
         self.asked.append((effect, request, reply))
 
     def send(

@@ -8,10 +8,12 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.server.cluster import messages
 
 LINKS = {name: value for name, value in vars(messages).items() if name.startswith("From")}
-VALUES: dict[Any, Any] = {int: 7, str: "text", bytes: b"bytes"}
+OWNED = Ownership(ShardId("topic", 3), 5)
+VALUES: dict[Any, Any] = {int: 7, str: "text", bytes: b"bytes", Ownership: OWNED, Ownership | None: OWNED}
 
 
 def made(kind: type[msgspec.Struct]) -> msgspec.Struct:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorShard, Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -33,6 +33,7 @@ class Said(Struct, frozen=True):
 
 SAY: Effect[Said, Said] = Effect("__said", "say", Said, Said)
 TO_ONE = ShardId("__said", 1)
+OWNED, FROM = Ownership(TO_ONE, 1), Ownership(ShardId("__said", 0), 1)
 
 
 class Runtime:
@@ -41,6 +42,10 @@ class Runtime:
     def __init__(self) -> None:
         self.heard: list[str] = []
         self.replies: list[Reply[Any]] = []
+        self.epoch = 1
+
+    def ownership(self, partition: int) -> Ownership:
+        return Ownership(ShardId(SAY.topic, partition), self.epoch)
 
     def write(
         self,
@@ -100,7 +105,7 @@ async def loops(sockets: MemorySockets) -> Loops:
 async def say(process: Neighbours, words: str) -> Outcome:
     """Have loop 1 hear something; until it is on its way."""
     outcome = Outcome()
-    process.ask(1, TO_ONE, SAY, Said(words), outcome)
+    process.ask(1, FROM, OWNED, SAY, Said(words), outcome)
     await turns()
     return outcome
 
@@ -215,7 +220,7 @@ async def test_a_link_that_was_long_under_way_does_not_replace_a_later_one(loops
         early, later = await raw(sockets), await raw(sockets)
         later.write(encode_message(known))
         later.other.read()
-        early.write(encode_message(identity) + encode_message(Ask(1, SAY.topic, 1, "say", b"\x81\xa5words\xa1a")))
+        early.write(encode_message(identity) + encode_message(Ask(1, OWNED, None, "say", b"\x81\xa5words\xa1a")))
         early.other.read()
 
         assert (early.other.is_open, later.other.is_open) == (False, True)
@@ -232,7 +237,7 @@ async def raw(sockets: MemorySockets) -> End:
 async def test_what_was_read_and_has_not_run_is_dropped_with_its_link(loops: Loops, sockets: MemorySockets) -> None:
     """Even in the middle of one piece of bytes: a message that has the link dropped is the last that runs."""
     near = await raw(sockets)
-    ask = encode_message(Ask(1, SAY.topic, 1, "say", b"\x81\xa5words\xa1a"))
+    ask = encode_message(Ask(1, OWNED, None, "say", b"\x81\xa5words\xa1a"))
     runtime = loops.runtime
 
     class Dropping(Runtime):
@@ -267,7 +272,7 @@ async def test_so_many_messages_are_unanswered_at_once(loops: Loops, sockets: Me
     """What the other loop may have to run in one go."""
     sender = await loops.start(0)
     for number in range(WINDOW + 3):
-        sender.ask(1, TO_ONE, SAY, Said(str(number)), Outcome())
+        sender.ask(1, FROM, OWNED, SAY, Said(str(number)), Outcome())
     await turns()
     sockets.carry()
     assert len(loops.runtime.heard) == WINDOW
@@ -337,7 +342,7 @@ def test_what_is_not_in_use_refuses() -> None:
     courier.deliver_to(here(runtime, begin))
     outcomes = Outcome(), Outcome()
     for outcome in outcomes:
-        courier.carry(TO_ONE, SAY, Said("a"), outcome)
+        courier.carry(None, TO_ONE, SAY, Said("a"), outcome)
 
     assert (outcomes[0].error, outcomes[1].answers) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, 0)
     assert (begun, runtime.heard) == ([SAY.topic] * 2, ["a"])

@@ -58,7 +58,7 @@ async def test_messages_for_another_loop_take_its_link() -> None:
     cluster, effect = rooms.cluster, Effect("__consumer_offsets", "say", bytes, bytes)
     cluster.courier.deliver_to(Destinations({}, {}, lambda _topic: True))
 
-    cluster.courier.carry(ShardId("__consumer_offsets", 1), effect, b"a", Outcome())
+    cluster.courier.carry(None, ShardId("__consumer_offsets", 1), effect, b"a", Outcome())
 
     assert cluster.neighbours is not None
     assert cluster.neighbours.in_flight == cluster.courier.in_flight == 1

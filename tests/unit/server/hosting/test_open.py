@@ -47,7 +47,7 @@ async def test_the_first_message_for_a_kind_creates_its_topic() -> None:
     rooms = await loaded()
     effect, outcomes = Effect(TRANSACTIONS.topic, "any", bytes, bytes), Outcome()
 
-    rooms.courier.carry(ShardId(TRANSACTIONS.topic, 0), effect, b"", outcomes)
+    rooms.courier.carry(None, ShardId(TRANSACTIONS.topic, 0), effect, b"", outcomes)
     await rooms.settle()
 
     assert outcomes.error == ErrorCode.COORDINATOR_NOT_AVAILABLE
