@@ -51,8 +51,12 @@ def plan(
     config: Config,
     new_topic_id: Callable[[], bytes],
     room: Room,
+    node_id: int,
 ) -> tuple[list[CreatableTopicResult], list[CoordinatorRecord]]:
-    """Return the answer for each topic, and the records of the valid ones. Raises CoordinatorError for the whole request."""
+    """Return the answer for each topic, and the records of the valid ones, on one node.
+
+    Raises CoordinatorError for the whole request.
+    """
     default_partitions, broker = config.live.num_partitions, topic_synonyms(config)
     plain = of_new_topic(described(TOPIC_SETTINGS, {}, ConfigSource.TOPIC, broker))
     asked = Counter(topic.name for topic in request.topics)
@@ -74,7 +78,7 @@ def plan(
         topic_id = new_topic_id()
         configs = of_new_topic(described(TOPIC_SETTINGS, own, ConfigSource.TOPIC, broker)) if own else plain
         results.append(CreatableTopicResult(topic.name, topic_id, 0, None, 0, partitions, REPLICATION_FACTOR, configs))
-        records.extend(topic_records(topic.name, topic_id, partitions, config.node_id))
+        records.extend(topic_records(topic.name, topic_id, partitions, node_id))
         records.extend(config_records((ResourceType.TOPIC, topic.name), own))
     return results, records
 

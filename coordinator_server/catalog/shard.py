@@ -4,7 +4,7 @@ with the records of Kafka's ``__cluster_metadata``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -26,7 +26,6 @@ from coordinator_server.catalog.scram_users import SCRAM_USERS, plan_credentials
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.config import Config
-from coordinator_server.config.values import loop_count
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.errors import CoordinatorError
@@ -71,7 +70,7 @@ TOPICS_DECLARED = "topics-declared"
 class CatalogShard(CoordinatorShard):
     """All topics of the cluster. Hard state: topics by name and by id, settings by resource, and the records of families."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - arguments with names
         self,
         *,
         config: Config,
@@ -80,8 +79,11 @@ class CatalogShard(CoordinatorShard):
         new_topic_id: Callable[[], bytes],
         report: Report = report_nothing,
         changes: TopicChanges | None = None,
+        node_ids: Callable[[], Sequence[int]] | None = None,
     ) -> None:
         self._config = config
+        # The nodes that partitions may be on.
+        self._node_ids = node_ids or (lambda: [config.node_id])
         self._changes = changes
         self._report = report
         self._new_topic_id = new_topic_id
@@ -119,7 +121,7 @@ class CatalogShard(CoordinatorShard):
         return self._create(request, room)
 
     def _create(self, request: CreateTopicsRequest, room: Room) -> CoordinatorResult[CreateTopicsResponse]:
-        results, records = plan(request, self._by_name.keys(), self._config, self._new_topic_id, room)
+        results, records = plan(request, self._by_name.keys(), self._config, self._new_topic_id, room, min(self._node_ids()))
         self._report_full(result.error_code for result in results)
         if request.validate_only:
             records = []
@@ -150,7 +152,7 @@ class CatalogShard(CoordinatorShard):
         if request.name in self._by_name:
             return CoordinatorResult(request)
         partitions = partition_counts(self._config.log)[kind.topic]
-        return CoordinatorResult(request, topic_records(request.name, request.topic_id, partitions, self._config.node_id))
+        return CoordinatorResult(request, topic_records(request.name, request.topic_id, partitions, min(self._node_ids())))
 
     def delete_topics(
         self, context: RequestContext, request: DeleteTopicsRequest, reply: Reply[DeleteTopicsResponse]
@@ -165,9 +167,7 @@ class CatalogShard(CoordinatorShard):
         self, context: RequestContext, request: CreatePartitionsRequest, reply: Reply[CreatePartitionsResponse]
     ) -> CoordinatorResult[CreatePartitionsResponse]:
         """Add partitions to topics."""
-        first = self._config.node_id
-        nodes = range(first, first + loop_count(self._config))
-        results, records = plan_growth(request, self._by_name.get, nodes, self._room())
+        results, records = plan_growth(request, self._by_name.get, self._node_ids(), self._room())
         self._report_full(result.error_code for result in results)
         return CoordinatorResult(CreatePartitionsResponse(results=results), [] if request.validate_only else records)
 

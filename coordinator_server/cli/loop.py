@@ -102,7 +102,7 @@ class _Loop:
         self._may_listen = asyncio.Event()
         self._asked: set[asyncio.Task[None]] = set()
         self._link: Link[ToLoop] = Link(ToLoop, self._received, self._orphaned)
-        place = Place(order.loop, order.ports, order.serving, order.incarnation)
+        place = Place(order.loop, order.view, order.serving, order.incarnation)
         self._slow_turns = SlowTurns()
         self._daemon = Daemon(order.config, Path(order.data_dir), die, place, slow_turns=self._slow_turns.counts)
 
@@ -133,7 +133,7 @@ class _Loop:
 
     @property
     def _port(self) -> int:
-        return self._order.ports[0][self._order.loop]
+        return self._daemon.rooms.wire.listener.addresses[0][1]
 
     def _received(self, message: ToLoop) -> None:
         match message:

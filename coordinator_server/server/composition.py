@@ -27,8 +27,9 @@ from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.apis.table import served_apis
 from coordinator_server.server.cluster.effects import Courier
-from coordinator_server.server.cluster.nodes import Endpoint, ListenerPorts, Nodes, Place
+from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.open import Cluster, open_cluster
+from coordinator_server.server.cluster.view import view_of_loops
 from coordinator_server.server.control.open import Control, open_control
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.exchange.dispatch import Dispatcher
@@ -56,6 +57,7 @@ class Site(NamedTuple):
     config: Config
     data_dir: Path
     place: Place | None
+    nodes: Nodes
     environment: Environment
     fatal: Fatal
     slow_turns: Mapping[str, int]
@@ -63,22 +65,21 @@ class Site(NamedTuple):
     @property
     def loops(self) -> int:
         """The number of loops."""
-        return 1 if self.place is None else len(self.place.ports[0])
+        return 1 if self.place is None else len(self.place.view.nodes)
 
     @property
     def specs(self) -> Sequence[ListenerSpec]:
         """The listeners."""
         return listener_specs(self.config, self.loops)
 
-    @property
-    def nodes(self) -> Nodes:
-        """The loops as nodes, in the form that clients get."""
-        specs, place = self.specs, self.place
-        advertised = [None if spec.advertised is None else Endpoint(*spec.advertised) for spec in specs]
-        ports = place.ports if place is not None else [()] * len(specs)
-        return Nodes(
-            self.config.node_id, self.loops, 0 if place is None else place.loop, tuple(map(ListenerPorts, ports, advertised))
-        )
+
+def nodes_of(config: Config, place: Place | None) -> Nodes:
+    """Return the nodes as a loop sees them when it starts. Without a ``place`` the server has one loop."""
+    if place is None:
+        specs = listener_specs(config)
+        return Nodes(config.node_id, view_of_loops(config.node_id, specs, [[0]] * len(specs)))
+    [node_id] = [each.id for each in place.view.nodes if each.loop == place.loop]
+    return Nodes(node_id, place.view)
 
 
 class Rooms(NamedTuple):
@@ -96,8 +97,8 @@ class Rooms(NamedTuple):
 
 def open_rooms(site: Site, store: LogStore) -> Rooms:
     """Open all rooms on an open log. Raises StartError."""
-    loop, (config, data_dir, place, environment, fatal, slow_turns) = asyncio.get_running_loop(), site
-    nodes, specs, limits = site.nodes, site.specs, partial(_connection_limits, site, store)
+    loop, (config, data_dir, place, nodes, environment, fatal, slow_turns) = asyncio.get_running_loop(), site
+    specs, limits = site.specs, partial(_connection_limits, site, store)
     origin = SHARD_ORIGIN if config.log.log_provenance else None
     courier = Courier(store.meta.partitions, nodes, RequestContext("", "", -1, 0, origin=origin))
     services = _services(site, store, courier)
@@ -122,7 +123,16 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         services=services,
         timers=timers(),
         call_later=loop.call_later,
-        build=build_catalog(Materials(config, clock, environment.new_uuid, wire.incidents.report, topic_changes=topics.changes)),
+        build=build_catalog(
+            Materials(
+                config,
+                clock,
+                environment.new_uuid,
+                wire.incidents.report,
+                topic_changes=topics.changes,
+                node_ids=lambda: nodes.view.node_ids,
+            )
+        ),
         max_batch_bytes=config.log.message_max_bytes,
         fatal=fatal,
     )

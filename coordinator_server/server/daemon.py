@@ -30,9 +30,10 @@ from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
-from coordinator_server.server.cluster.nodes import Endpoint, Place
+from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
-from coordinator_server.server.composition import Fatal, Rooms, Site, open_rooms
+from coordinator_server.server.cluster.view import Endpoint
+from coordinator_server.server.composition import Fatal, Rooms, Site, nodes_of, open_rooms
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.local_operation import Operation
@@ -68,7 +69,7 @@ class Daemon:
         *,
         slow_turns: Mapping[str, int] = NO_SLOW_TURNS,
     ) -> None:
-        self._site = Site(config, data_dir, place, environment or Environment(), fatal, slow_turns)
+        self._site = Site(config, data_dir, place, nodes_of(config, place), environment or Environment(), fatal, slow_turns)
         self._rooms: Rooms | None = None
         # Creates the topics that a reload has declared.
         self._declaring: asyncio.Task[None] | None = None
@@ -203,9 +204,9 @@ class Daemon:
 
     def _open_log(self) -> Rooms:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
-        config, data_dir, place, environment, fatal, _ = self._site
+        config, data_dir, place, nodes, environment, fatal, _ = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
-        part = None if place is None else LoopShards(place.loop, self._site.nodes.owns)
+        part = None if place is None else LoopShards(place.loop, nodes.owns)
         worker = environment.make_worker() if environment.make_worker else None
         store = open_log(data_dir, config, post, part, Machine(environment.storage, worker, environment.make_writer))
         store.when_failed(fatal)

@@ -14,7 +14,7 @@ from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.storage import Storage
-from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.composition import Fatal, Rooms
 from coordinator_server.server.daemon import Daemon
 from coordinator_server.server.environment import Environment

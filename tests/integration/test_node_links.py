@@ -21,7 +21,7 @@ from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.messages import Hello
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.node_links import GREETING_BYTES, MOST_STRANGERS, Greeting, NodeLinks, OtherNodes
-from coordinator_server.server.cluster.nodes import Endpoint, Nodes
+from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.acceptor import SocketAcceptor
 from coordinator_server.server.wire.episodes import Episodes
 from coordinator_server.server.wire.incidents import Incidents
@@ -30,6 +30,7 @@ from tests.support.certificates import Authority
 from tests.support.certificates import Identity as Certified
 from tests.support.configs import config_with
 from tests.support.runtime import CONTEXT
+from tests.support.views import loops_nodes
 
 CLUSTER = "cluster"
 REFUSED = "node-link-refused"
@@ -92,7 +93,7 @@ class Cluster(NamedTuple):
         incidents = Incidents(Episodes(lambda: 0))
         tls = tls_of(self.directory, self.authority, certified or self.authority.issue(f"node-{node}"))
         links = NodeLinks(OtherNodes(CLUSTER, node, self.addresses.get), tls, incidents)
-        courier = Courier({SAY.topic: 1}, Nodes(1, 2, node), CONTEXT)
+        courier = Courier({SAY.topic: 1}, loops_nodes(3, node, first_id=0), CONTEXT)
         rows = {SAY.topic: {SAY.name: Asked(SAY, echo)}}
         courier.deliver_to(Destinations({SAY.topic: Nothing()}, rows, lambda _: True))  # type: ignore[dict-item]
         neighbours = Neighbours(Identity(node, 1), links.purpose("effects"), courier)

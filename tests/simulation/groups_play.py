@@ -16,7 +16,6 @@ from typing import Any, Final
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -26,6 +25,7 @@ from tests.simulation.history import History, Op
 from tests.simulation.loops_play import STORM_S, LoopsPlay
 from tests.simulation.mirror import Mirror
 from tests.simulation.world import MS, SECOND
+from tests.support.views import CONTROLLER, loop_of
 
 PARTITIONS: Final = 4
 LASTING: Final = {"t0": 3, "t1": 2}

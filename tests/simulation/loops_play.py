@@ -16,13 +16,14 @@ from typing import Any, Final
 
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, recover_all_loops
-from coordinator_server.server.cluster.nodes import CONTROLLER, Place, loop_of
+from coordinator_server.server.cluster.nodes import Place
 from tests.simulation.links import Neighbourhood
 from tests.simulation.machine import Machine
 from tests.simulation.network import Network
 from tests.simulation.play import listening
 from tests.simulation.world import MS, SECOND, World
 from tests.support.configs import config_with
+from tests.support.views import CONTROLLER, loop_of, loops_view
 
 STORM_S: Final = 12
 CALM_S: Final = 25
@@ -68,9 +69,8 @@ class LoopsPlay:
 
     def _place(self, loop: int) -> Place:
         self._starts[loop] += 1
-        ports = tuple(range(9092, 9092 + self.loops))
         serving = tuple(each for each, machine in enumerate(self.machines) if machine.process is not None)
-        return Place(loop, (ports,), serving if loop == CONTROLLER else (), self._starts[loop])
+        return Place(loop, loops_view(self.loops, self.config.node_id), serving if loop == CONTROLLER else (), self._starts[loop])
 
     def run(self) -> list[str]:
         """Storm and calm. Return what went wrong."""

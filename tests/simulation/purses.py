@@ -11,7 +11,6 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
-from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
@@ -19,6 +18,7 @@ from tests.simulation.loops_play import CALM_S, STORM_S, LoopsPlay
 from tests.simulation.machine import Process
 from tests.simulation.play import listening
 from tests.simulation.world import SECOND
+from tests.support.views import CONTROLLER
 from tests.toy.purse import FORGET, TOPIC, Fill, Forget, PurseShard, Transfer
 from tests.toy.purse_rows import FILL, PARTITIONS, TRANSFER, state_of
 

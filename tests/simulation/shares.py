@@ -16,7 +16,6 @@ from typing import Final
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.hosting.share_shards import ShareShards
 from coordinator_server.share.shard import ShareShard
 from protocol.error_codes import ErrorCode
@@ -47,6 +46,7 @@ from tests.simulation.share_leader import ShareLeader
 from tests.simulation.share_member import VERSION, ShareMember
 from tests.simulation.share_views import ShareView, check_share_log, check_share_state, share_view_of, unsettled_share
 from tests.simulation.world import MS, SECOND
+from tests.support.views import CONTROLLER
 
 # Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
 MOST_BEATS: Final = 25

@@ -16,7 +16,6 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
-from coordinator_server.server.cluster.nodes import loop_of
 from coordinator_server.transaction.shard import TransactionShard
 from coordinator_server.transaction.state import AT_REST
 from protocol.error_codes import ErrorCode
@@ -30,6 +29,7 @@ from tests.simulation.play import real_directory
 from tests.simulation.world import SECOND
 from tests.support.ledger import Committed, Ledger
 from tests.support.mover import TOPIC, Mover, Surroundings
+from tests.support.views import loop_of
 
 IDS: Final = ["tx-a", "tx-b", "tx-c"]
 ETERNAL: Final = [f"g{number}" for number in range(6)]

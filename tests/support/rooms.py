@@ -20,8 +20,9 @@ from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from coordinator_server.server.cluster.effects import Courier
-from coordinator_server.server.cluster.nodes import Nodes, Place
+from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.open import Cluster, open_cluster
+from coordinator_server.server.composition import nodes_of
 from coordinator_server.server.guard.open import Guard, open_guard
 from coordinator_server.server.hosting.builders import Materials, build_catalog
 from coordinator_server.server.hosting.open import Hosting, Workers, open_hosting
@@ -59,7 +60,7 @@ class OpenRooms:
         self.topics = LoopTopics()
         self.failures: list[LogError] = []
         self.loop = asyncio.get_running_loop()
-        nodes = Nodes(1) if place is None else Nodes(1, len(place.ports[0]), place.loop)
+        nodes = nodes_of(self.config, place)
         self.nodes = nodes
         self.courier = Courier(self.store.meta.partitions, nodes, RequestContext("", "", -1, 0))
         soon, queue = self.loop.call_soon, TimerQueue()

@@ -53,8 +53,7 @@ def metrics(found: Found, verdict: Verdict, seconds: float) -> Iterator[Metric]:
 
 
 def _of_loops(found: Found) -> Iterator[Metric]:
-    first = min((each["node_id"] for each in found.health), default=0)
-    loops = {each["node_id"]: str(each["node_id"] - first) for each in found.health}
+    loops = {each["node_id"]: str(each["loop"]) for each in found.health}
     yield _metric(LOOP_UP, [[str(each["loop"]), int(each["stage"] == "serving")] for each in found.health])
     yield _metric(LOOP_STARTS, [[str(each["loop"]), each.get("starts", 1)] for each in found.health])
     for family in OF_LOOPS:

@@ -142,7 +142,7 @@ def _problem(node: Node, asked: Any, nulls: Sequence[str]) -> str | None:
 
 
 def _broker_problem(node: Node, name: str, names: list[str]) -> str:
-    ours = node.nodes.first_id + node.nodes.loop
+    ours = node.nodes.id
     number = broker_id(name)
     if name and number is None:
         return f"Node id must be an integer, but it is: {name}"

@@ -188,7 +188,7 @@ def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[De
 def _broker_settings(node: Node, name: str) -> list[DescribeConfigsResourceResult]:
     if not name:
         return []  # No setting of all brokers can be changed at run time.
-    ours = node.nodes.first_id + node.nodes.loop
+    ours = node.nodes.id
     number = broker_id(name)
     if number is None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
@@ -250,7 +250,7 @@ def list_config_resources(
     topics = [topic.name for topic in node.all_topics()]
     names = {
         ResourceType.GROUP: node.catalog.with_settings(ResourceType.GROUP),
-        ResourceType.BROKER: [str(node.nodes.first_id + loop) for loop in range(node.nodes.loops)],
+        ResourceType.BROKER: list(map(str, node.nodes.view.node_ids)),
         ResourceType.TOPIC: topics,
     }
     found = [ConfigResource(name, kind) for kind, each in names.items() if kind in wanted for name in each]

@@ -12,8 +12,8 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.apis.lists import answer_list
-from coordinator_server.server.cluster.nodes import loop_of
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
+from coordinator_server.server.cluster.view import NO_NODE
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
@@ -84,6 +84,8 @@ def _coordinators(
         if topic.name == SHARE_STATE.topic:
             raise CoordinatorError(ErrorCode.INVALID_REQUEST, _NO_SHARE_PARTITION)
         found = _coordinator(node, topic, reply, request.key, request.key)
+        if found.error_code:
+            raise CoordinatorError(ErrorCode(found.error_code), found.error_message)
         reply.complete(FindCoordinatorResponse(node_id=found.node_id, host=found.host, port=found.port, error_message="NONE"))
         return
 
@@ -100,9 +102,11 @@ def _coordinators(
 
 
 def _coordinator(node: Node, topic: Topic, reply: Exchange[Any], key: str, owned: str) -> Coordinator:
-    loop = loop_of(ShardId(topic.name, partition_for(owned, topic.partitions)), node.nodes.loops)
-    there = node.endpoint(reply, loop)
-    return Coordinator(key, node.nodes.first_id + loop, there.host, there.port)
+    owner = node.nodes.owner_of(ShardId(topic.name, partition_for(owned, topic.partitions))).node
+    if owner == NO_NODE:
+        return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, "nobody owns the shard at the moment; try again")
+    there = node.endpoint(reply, owner)
+    return Coordinator(key, owner, there.host, there.port)
 
 
 def refuse_find_coordinator(

@@ -13,6 +13,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
+from coordinator_server.server.cluster.view import NO_NODE
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
@@ -36,7 +37,6 @@ from protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 
-LEADER_EPOCH = 0
 # The versions that have the field for topic ids, and refuse requests that use it.
 _WITHOUT_IDS: Final = (10, 11)
 _DENIED: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -227,9 +227,10 @@ def _absent(node: Node, name: str) -> ErrorCode:
 
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     partitions = []
-    for partition in range(topic.partitions):
-        leader = node.nodes.leader_of(partition)
-        partitions.append(MetadataResponsePartition(0, partition, leader, LEADER_EPOCH, [leader], [leader]))
+    for partition, (leader, epoch) in enumerate(node.nodes.leaders(topic.name, range(topic.partitions))):
+        replicas = [] if leader == NO_NODE else [leader]
+        error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
+        partitions.append(MetadataResponsePartition(error, partition, leader, epoch, replicas, replicas))
     return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
 
 

@@ -73,9 +73,9 @@ UNITS_PER_PARTITION = 3
 def list_offsets(node: Node, context: RequestContext, request: ListOffsetsRequest, reply: Exchange[ListOffsetsResponse]) -> None:
     """Answer at once, or after looking up timestamps in the log."""
     # Older responses have no field for the leader epoch.
-    epoch = LEADER_EPOCH if context.api_version >= FIRST_WITH_LEADER_EPOCHS else NO_LEADER_EPOCH
+    has_epochs = context.api_version >= FIRST_WITH_LEADER_EPOCHS
     sought: list[tuple[ShardId, int | None]] = []
-    to_fill: list[ListOffsetsPartitionResponse] = []
+    to_fill: list[tuple[ListOffsetsPartitionResponse, int]] = []
     topics = []
     for name, asked in _asked_partitions(request).items():
         topic = node.topic(name)
@@ -87,23 +87,24 @@ def list_offsets(node: Node, context: RequestContext, request: ListOffsetsReques
             if answer.error_code or topic is None:
                 continue
             if topic.name not in node.internal:
-                _virtual_offset(partition.timestamp, epoch, answer)
+                _virtual_offset(partition.timestamp, LEADER_EPOCH if has_epochs else NO_LEADER_EPOCH, answer)
                 continue
             try:
                 shard = _shard(node, topic, partition.partition_index, partition.current_leader_epoch)
             except CoordinatorError as refused:
                 answer.error_code = refused.error
                 continue
+            epoch = node.nodes.owner_of(shard).leader_epoch if has_epochs else NO_LEADER_EPOCH
             if partition.timestamp < 0 and partition.timestamp != MAX_TIMESTAMP:
                 end = partial(_end, node, shard, request.isolation_level)
                 _known_offset(partition.timestamp, end, epoch, answer)
             else:
                 sought.append((shard, partition.timestamp if partition.timestamp >= 0 else None))
-                to_fill.append(answer)
+                to_fill.append((answer, epoch))
         topics.append(ListOffsetsTopicResponse(name, partitions))
     response = ListOffsetsResponse(topics=topics)
     if sought:
-        node.fetches.serve(Search(reply, sought, partial(_fill, to_fill, epoch, response, reply)))
+        node.fetches.serve(Search(reply, sought, partial(_fill, to_fill, response, reply)))
     else:
         reply.complete(response)
 
@@ -164,13 +165,12 @@ def _known_offset(timestamp: int, end: Callable[[], int], epoch: int, answer: Li
 
 
 def _fill(
-    partitions: list[ListOffsetsPartitionResponse],
-    epoch: int,
+    partitions: list[tuple[ListOffsetsPartitionResponse, int]],
     response: ListOffsetsResponse,
     reply: Exchange[ListOffsetsResponse],
     found: list[TimedOffset | ErrorCode | None],
 ) -> None:
-    for partition, each in zip(partitions, found, strict=True):
+    for (partition, epoch), each in zip(partitions, found, strict=True):
         if isinstance(each, ErrorCode):
             partition.error_code = each
         elif each is not None:
@@ -311,7 +311,7 @@ def _fetch_log(node: Node, topic: Topic, asked: FetchPartition, isolation_level:
     except CoordinatorError as refused:
         data = _partition(asked.partition, refused.error)
         if refused.error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
-            data.current_leader = LeaderIdAndEpoch(node.nodes.leader_of(asked.partition), LEADER_EPOCH)
+            data.current_leader = _leader(node, ShardId(topic.name, asked.partition))
         return data
     if not 0 <= asked.fetch_offset <= node.fetches.end_offset(shard):
         return _partition(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE)
@@ -324,16 +324,22 @@ def _fetch_log(node: Node, topic: Topic, asked: FetchPartition, isolation_level:
 def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> ShardId:
     """Return the shard of a partition of an internal topic.
 
-    Raises CoordinatorError if a different loop owns it, or for a wrong leader epoch.
+    Raises CoordinatorError if a different node owns it, or for a wrong leader epoch.
     """
     shard = ShardId(topic.name, partition)
-    if not node.nodes.owns(shard):
+    owner = node.nodes.owner_of(shard)
+    if owner.node != node.nodes.id:
         raise CoordinatorError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if leader_epoch > LEADER_EPOCH:
+    if leader_epoch > owner.leader_epoch:
         raise CoordinatorError(ErrorCode.UNKNOWN_LEADER_EPOCH)
-    if leader_epoch not in (LEADER_EPOCH, NO_LEADER_EPOCH):
+    if leader_epoch not in (owner.leader_epoch, NO_LEADER_EPOCH):
         raise CoordinatorError(ErrorCode.FENCED_LEADER_EPOCH)
     return shard
+
+
+def _leader(node: Node, shard: ShardId) -> LeaderIdAndEpoch:
+    owner = node.nodes.owner_of(shard)
+    return LeaderIdAndEpoch(owner.node, owner.leader_epoch)
 
 
 def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
@@ -350,7 +356,7 @@ def _end(node: Node, shard: ShardId, isolation_level: int) -> int:
 
 
 def _endpoint(node: Node, reply: Exchange[Any], node_id: int) -> NodeEndpoint:
-    there = node.endpoint(reply, node_id - node.nodes.first_id)
+    there = node.endpoint(reply, node_id)
     return NodeEndpoint(node_id, there.host, there.port)
 
 

@@ -7,6 +7,7 @@ from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
 from coordinator_server.server.apis.refusals import each_refused
+from coordinator_server.server.cluster.view import NO_NODE
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
@@ -26,7 +27,6 @@ from protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 
-LEADER_EPOCH = 0
 UNITS_PER_TOPIC = 2
 
 
@@ -141,11 +141,11 @@ def _describe(node: Node, name: str, first: int, room: int) -> DescribeTopicPart
         error = ErrorCode.INVALID_TOPIC_EXCEPTION if name_problem(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=TOPIC_OPERATIONS)
     partitions = []
-    for partition in range(first, min(first + room, topic.partitions)):
-        leader = node.nodes.leader_of(partition)
-        partitions.append(
-            DescribeTopicPartitionsResponsePartition(0, partition, leader, LEADER_EPOCH, [leader], [leader], [], [])
-        )
+    shown = range(first, min(first + room, topic.partitions))
+    for partition, (leader, epoch) in zip(shown, node.nodes.leaders(name, shown), strict=True):
+        replicas = [] if leader == NO_NODE else [leader]
+        error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
+        partitions.append(DescribeTopicPartitionsResponsePartition(error, partition, leader, epoch, replicas, replicas, [], []))
     return DescribeTopicPartitionsResponseTopic(
         0, name, topic.topic_id, name in node.internal, partitions, topic_authorized_operations=TOPIC_OPERATIONS
     )

@@ -1,6 +1,7 @@
 """Several loops as one cluster: ownership and addresses of shards, and the catalog that all loops share.
 
-nodes.py            the loops as the nodes that clients see; the loop that owns each shard
+view.py             who owns each shard, and where the nodes are: one value, replaced as a whole
+nodes.py            the view that this node has, and its place in it
 catalog.py          the catalog on loop 0, which owns its log
 catalog_replica.py  the replica of the catalog on the other loops, which forward changes to loop 0
 catalog_feed.py     both ends of the feed, which connects the catalog and its replicas

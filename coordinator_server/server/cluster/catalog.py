@@ -23,13 +23,12 @@ from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
-from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics import DeleteTopicsResponse
 from protocol.record_batch import read_header
@@ -40,7 +39,7 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 
 PARTITION: Final = 0
-SHARD: Final = ShardId(CATALOG.topic, PARTITION)
+SHARD: Final = CATALOG_SHARD
 # Maximum time that a change waits for a connected loop that does not acknowledge it (stopped, or without CPU time).
 PATIENCE_S: Final = 2.0
 

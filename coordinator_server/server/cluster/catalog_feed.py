@@ -26,7 +26,6 @@ from coordinator_server.server.cluster.messages import (
     StartOver,
     Submit,
 )
-from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
 from coordinator_server.server.cluster.unix import Listening
 from protocol.error_codes import ErrorCode
@@ -34,6 +33,9 @@ from protocol.error_codes import ErrorCode
 log = structlog.get_logger(__name__)
 
 _RETRY_S: Final = 0.02
+
+CONTROLLER: Final = 0
+"""The loop that owns the catalog."""
 
 
 class FeedServer:

@@ -17,7 +17,8 @@ from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.cluster.epochs import Epochs
-from coordinator_server.server.cluster.nodes import Nodes, loop_of
+from coordinator_server.server.cluster.nodes import Nodes
+from coordinator_server.server.cluster.view import NO_NODE
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)
@@ -105,18 +106,21 @@ class Courier:
 
     def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
-        loop, to = loop_of(shard, self._nodes.loops), Ownership(shard, self.epochs.newest(shard))
+        owner = self._nodes.owner_of(shard)
+        to = Ownership(shard, max(owner.epoch, self.epochs.newest(shard)))
         if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
-        elif loop == self._nodes.loop:
+        elif owner.node == self._nodes.id:
             self.run(sender, self._here.runtimes[shard.topic].ownership(shard.partition) or to, effect.name, request, reply)
+        elif owner.node == NO_NODE:
+            reply.fail(ErrorCode.NOT_COORDINATOR, f"nobody owns {shard} at the moment")
         elif sender is not None and not self.epochs.note(sender):
             reply.fail(ErrorCode.NOT_COORDINATOR, f"{sender} has a later owner")
         elif self.is_held:
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the loops say for a moment where each of them is")
         else:
             assert self._others is not None, f"{shard} is another loop's, and there is none"
-            self._others.ask(loop, sender, to, effect, request, reply)
+            self._others.ask(self._nodes.view.node(owner.node).loop, sender, to, effect, request, reply)
 
     @property
     def in_flight(self) -> int:

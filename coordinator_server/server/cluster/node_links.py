@@ -25,8 +25,8 @@ from msgspec import Struct
 
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import Accept
-from coordinator_server.server.cluster.nodes import Endpoint
 from coordinator_server.server.cluster.unix import MakeProtocol
+from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.incidents import Incidents
 
 GREETING_BYTES: Final = 1024

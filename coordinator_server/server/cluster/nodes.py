@@ -1,84 +1,63 @@
-"""The loops of one server as nodes of a cluster: ids, addresses, and the shards that each owns."""
+"""The nodes of a cluster as one of them sees them: the present view, and this node's place in it."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from coordinator_server.config.listeners import bracketed
 from coordinator_server.log.shards import ShardId
-
-# The loop that owns partition 0, the only partition of the catalog. Clients see it as the controller.
-CONTROLLER: Final = 0
-
-
-class Endpoint(NamedTuple):
-    """The address of a node for clients."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{bracketed(self.host)}:{self.port}"
-
-
-def loop_of(shard: ShardId, loops: int) -> int:
-    """Return the loop that owns a shard. The shards of a topic are evenly distributed over the loops."""
-    return shard.partition % loops
+from coordinator_server.server.cluster.view import Endpoint, Leader, Owner, View
 
 
 class Place(NamedTuple):
-    """The position of this loop among a server's loops. ``ports`` has a listener's port of each loop, for each listener.
-    ``serving`` are the loops that serve already.
+    """The position of this loop among a server's loops. ``serving`` are the loops that serve already.
 
     Each new process of this loop has a greater ``incarnation``.
     """
 
     loop: int
-    ports: tuple[tuple[int, ...], ...]
+    view: View
     serving: tuple[int, ...] = ()
     incarnation: int = 1
 
 
-class ListenerPorts(NamedTuple):
-    """The ports of one listener by loop; with one loop it may be empty, because clients already know the port.
+class Nodes:
+    """The view that node ``node_id`` has. All parts of a loop share one ``Nodes``, so that all change to a new view at once."""
 
-    ``advertised`` is loop 0's address for clients if it differs from the listening address; the other loops have the
-    following ports.
-    """
+    __slots__ = ("id", "loop", "view")
 
-    ports: tuple[int, ...] = ()
-    advertised: Endpoint | None = None
+    def __init__(self, node_id: int, view: View) -> None:
+        self.id = node_id
+        self.loop = view.node(node_id).loop
+        self.view = view
 
-
-class Nodes(NamedTuple):
-    """All loops as nodes, as seen from loop ``loop``. Loop i has the node id ``first_id + i``."""
-
-    first_id: int
-    loops: int = 1
-    loop: int = 0
-    listeners: tuple[ListenerPorts, ...] = (ListenerPorts(),)
-
-    @property
-    def id(self) -> int:
-        """The node id of this loop."""
-        return self.first_id + self.loop
+    def replace(self, view: View) -> bool:
+        """Use a newer view. Return whether it is newer than the present one."""
+        if view.version <= self.view.version:
+            return False
+        self.view = view
+        return True
 
     @property
     def controller_id(self) -> int:
-        """The id of the node that owns the catalog."""
-        return self.first_id + CONTROLLER
+        """The id of the node that owns the catalog, or NO_NODE."""
+        return self.view.controller_id
+
+    def owner_of(self, shard: ShardId) -> Owner:
+        """Return the owner of a shard, or the leader of a partition of a virtual topic. Equal in all nodes of a view's version."""
+        return self.view.owner_of(shard)
+
+    def leaders(self, topic: str, partitions: range) -> list[Leader]:
+        """Return the leaders of partitions of a topic."""
+        return self.view.leaders(topic, partitions)
 
     def owns(self, shard: ShardId) -> bool:
-        """Return whether this loop owns a shard."""
-        return loop_of(shard, self.loops) == self.loop
+        """Return whether this node owns a shard."""
+        return self.view.owner_of(shard).node == self.id
 
-    def endpoint(self, loop: int, local: tuple[str, int], listener: int = 0) -> Endpoint:
-        """Return the address of a loop for a client that reached a listener of this loop at the address ``local``."""
-        ports, advertised = self.listeners[listener]
-        if advertised is not None:
-            return Endpoint(advertised.host, advertised.port + loop)
-        return Endpoint(*local) if loop == self.loop else Endpoint(local[0], ports[loop])
+    def endpoint(self, node_id: int, local: tuple[str, int], listener: int = 0) -> Endpoint:
+        """Return the address of a node for a client that reached a listener of this node at the address ``local``.
 
-    def leader_of(self, partition: int) -> int:
-        """Return the leader of a partition of a virtual topic. Equal in every loop; it distributes the fetches."""
-        return self.first_id + partition % self.loops
+        Raises KeyError if there is no such node.
+        """
+        host, port = self.view.node(node_id).listeners[listener]
+        return Endpoint(host or local[0], port or local[1])

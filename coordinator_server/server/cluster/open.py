@@ -13,14 +13,14 @@ from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import BuildShard, LoopServices, following
-from coordinator_server.server.cluster.catalog import PARTITION, CallLater, OwnCatalog
-from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog import PARTITION, SHARD, CallLater, OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import CONTROLLER, FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
-from coordinator_server.server.cluster.nodes import CONTROLLER, Nodes, Place
+from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.unix import Sockets
 
 
@@ -66,7 +66,7 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
     feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", CONTROLLER)
     if place is None:
         catalog = OwnCatalog(runtime, services.store, call_later)
-    elif place.loop == CONTROLLER:
+    elif nodes.owns(SHARD):
         catalog = OwnCatalog(runtime, services.store, call_later, place.serving)
         feed = FeedServer(feeds, catalog, has_provenance=services.has_provenance)
     else:

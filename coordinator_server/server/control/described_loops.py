@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec, listener_specs
-from coordinator_server.server.cluster.nodes import CONTROLLER
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.wire.listener import Listener
@@ -53,7 +52,7 @@ class OnlyLoop:
 
     def __init__(self, config: Config, node_id: int, hosted: Hosted, listener: Listener) -> None:
         self._specs = listener_specs(config)
-        self._place = LoopPlace(CONTROLLER, node_id, os.getpid())
+        self._place = LoopPlace(0, node_id, os.getpid())
         self._hosted = hosted
         self._listener = listener
 

@@ -50,6 +50,8 @@ class Materials(NamedTuple):
     topics: TopicImage = NO_TOPICS
     # Where the catalog notes the topics that its records change.
     topic_changes: TopicChanges | None = None
+    # The nodes that partitions of topics may be on; None: this node alone.
+    node_ids: Callable[[], Sequence[int]] | None = None
     # The settings of groups; without them, no group has settings of its own.
     settings: SettingsOf | None = None
     # The shard that keeps the state of a share partition.
@@ -94,6 +96,7 @@ def build_catalog(materials: Materials) -> BuildShard[CatalogShard]:
             new_topic_id=lambda: new_uuid().bytes,
             report=materials.report,
             changes=materials.topic_changes,
+            node_ids=materials.node_ids,
         )
 
     return build

@@ -16,7 +16,7 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import Progress, ShardState
 from coordinator_server.runtime.runtime import CoordinatorRuntime
-from coordinator_server.server.cluster.epochs import FIRST_EPOCH
+from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.errors import StartError
 from protocol.error_codes import ErrorCode
 
@@ -32,12 +32,12 @@ class Hosted:
         self,
         runtimes: Mapping[str, CoordinatorRuntime[Any]],
         partitions: Mapping[str, int],
-        owns: Callable[[ShardId], bool],
+        nodes: Nodes,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         self.runtimes = runtimes
         self._partitions = partitions
-        self._owns = owns
+        self._nodes = nodes
         self._loop = loop
         self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
         # How long it took until all shards were loaded at the start.
@@ -49,10 +49,11 @@ class Hosted:
         if loads is None:
             loads = self._loads[topic] = []
             for partition in range(self._partitions[topic]):
-                if self._owns(ShardId(topic, partition)):
+                owner = self._nodes.owner_of(ShardId(topic, partition))
+                if owner.node == self._nodes.id:
                     outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
                     loads.append(outcome)
-                    self.runtimes[topic].load(partition, FIRST_EPOCH, outcome.set_result)
+                    self.runtimes[topic].load(partition, owner.epoch, outcome.set_result)
         return loads
 
     def is_used(self, topic: str) -> bool:

@@ -18,7 +18,8 @@ from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.effects import Courier
-from coordinator_server.server.cluster.nodes import Endpoint, Nodes
+from coordinator_server.server.cluster.nodes import Nodes
+from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Steps
 from coordinator_server.server.hosting.fetching import Fetches
@@ -113,13 +114,13 @@ class Node(NamedTuple):
         """Return how long the members of a share group may hold a record that they were given."""
         return self.group_settings(group_id).share.record_lock_duration_ms
 
-    def endpoint(self, reply: Exchange[Any], loop: int) -> Endpoint:
-        """Return the address at which this client can reach a loop."""
-        return self.nodes.endpoint(loop, reply.connection.local_address, reply.connection.listener)
+    def endpoint(self, reply: Exchange[Any], node_id: int) -> Endpoint:
+        """Return the address at which this client can reach a node."""
+        return self.nodes.endpoint(node_id, reply.connection.local_address, reply.connection.listener)
 
     def endpoints(self, reply: Exchange[Any]) -> list[tuple[int, Endpoint]]:
-        """Return the node id and the address of each loop, for this client."""
-        return [(self.nodes.first_id + loop, self.endpoint(reply, loop)) for loop in range(self.nodes.loops)]
+        """Return the id and the address of each node, for this client."""
+        return [(node_id, self.endpoint(reply, node_id)) for node_id in self.nodes.view.node_ids]
 
     def answer_after(self, delay_ms: int, reply: Exchange[R], response: R) -> None:
         """Send a response after a delay, unless the connection ends before."""

@@ -129,7 +129,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     runtimes = {
         topic: of_catalog.get(topic) or _runtime(topic, builder, materials, services) for topic, builder in builders.items()
     }
-    hosted = Hosted(runtimes, meta.partitions, cluster.nodes.owns, loop)
+    hosted = Hosted(runtimes, meta.partitions, cluster.nodes, loop)
     node = Node(
         config=config,
         cluster_id=meta.cluster_id,

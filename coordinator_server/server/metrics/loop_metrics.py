@@ -135,7 +135,7 @@ class LoopMetrics:
         )
         samples["sessions_expired"] = [[self._of.hosting.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
-        if self._node.nodes.loop == 0:
+        if self._node.nodes.controller_id == self._node.nodes.id:
             topics = self._node.catalog.all_topics()
             samples["topics"] = [[len(topics)]]
             samples["partitions"] = [[sum(each.partitions for each in topics)]]

@@ -20,12 +20,13 @@ from typing import Any, Literal, Union
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.server.cluster.view import View
 
 LogFormat = Literal["auto", "console", "json"]
 
 
 class StartLoop(Struct, tag=True, frozen=True):
-    """The order to run as a loop. ``ports`` are the ports by listener and by loop, ``sockets`` the descriptors of the loop's bound
+    """The order to run as a loop, in a ``view`` of all loops. ``sockets`` are the descriptors of the loop's bound
     sockets by listener; ``serving`` are the other loops that are up.
 
     Each new process of a loop has a greater ``incarnation``.
@@ -34,7 +35,7 @@ class StartLoop(Struct, tag=True, frozen=True):
     config: Config
     data_dir: str
     loop: int
-    ports: tuple[tuple[int, ...], ...]
+    view: View
     sockets: tuple[tuple[int, ...], ...]
     serving: tuple[int, ...]
     incarnation: int

@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
+from coordinator_server.server.cluster.view import View
 
 # Delays before the restarts within the window. The next death after the last delay is final.
 DELAYS_S: Final = (0.0, 0.5, 1.0, 2.0, 4.0)
@@ -74,18 +74,18 @@ class Watch(Generic[P]):
         return Look(hung, to_ask)
 
 
-def dealt(request: Mapping[str, Any], loops: int) -> dict[int, dict[str, Any]]:
+def dealt(request: Mapping[str, Any], view: View) -> dict[int, dict[str, Any]]:
     """Return the request for each loop: the same for all, or, if it names ``shards``,
     only for their owners with their own shards.
     """
     names = request.get("shards")
     if not isinstance(names, list) or not names:
-        return {loop: dict(request) for loop in range(loops)}
+        return {node.loop: dict(request) for node in view.nodes}
     by_loop: dict[int, list[Any]] = {}
     for name in names:
         topic, _, partition = str(name).rpartition("-")
         # The controller refuses invalid shard names.
-        owner = loop_of(ShardId(topic, int(partition)), loops) if partition.isdecimal() else CONTROLLER
+        owner = view.loop_of(ShardId(topic, int(partition))) if partition.isdecimal() else view.controller
         by_loop.setdefault(owner, []).append(name)
     return {loop: {**request, "shards": mine} for loop, mine in by_loop.items()}
 

@@ -21,7 +21,6 @@ import signal
 import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -33,7 +32,7 @@ from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
 from coordinator_server.log.store import Meta
-from coordinator_server.server.cluster.nodes import CONTROLLER, loop_of
+from coordinator_server.server.cluster.view import View, view_of_loops
 from coordinator_server.server.control.control_socket import ControlSocket
 from coordinator_server.server.control.described_loops import LoopPlace, described_loop
 from coordinator_server.server.control.pipeline_reports import PipelineReports
@@ -76,6 +75,7 @@ class Supervisor:
         # By listener, by loop.
         self._sockets: list[list[list[socket.socket]]] = []
         self._lock: InheritedLock | None = None
+        self._view: View
         self._processes: dict[int, LoopProcess] = {}
         self._restarts = [Restarts() for _ in range(loops)]
         self._starts = [0] * loops
@@ -102,8 +102,8 @@ class Supervisor:
             await_orphans(self._data_dir)
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         has_logins = any(each.protocol.has_sasl for each in self.listeners)
-        owner = partial(loop_of, loops=self._loops)
-        self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, owner, has_logins=has_logins)
+        self._view = view_of_loops(self._config.node_id, self.listeners, self.ports)
+        self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, self._view.loop_of, has_logins=has_logins)
         for loop in range(self._loops):
             await self._start(loop)
         return meta
@@ -169,9 +169,9 @@ class Supervisor:
             config=self._config,
             data_dir=str(self._data_dir),
             loop=loop,
-            ports=self.ports,
+            view=self._view,
             sockets=sockets,
-            serving=serving if loop == CONTROLLER else (),
+            serving=serving if loop == self._view.controller else (),
             incarnation=self._starts[loop] + 1,
             supervisor=os.getpid(),
             log_level=self._logs.level,
@@ -197,7 +197,7 @@ class Supervisor:
             self.ready.set()
 
     async def _open(self) -> None:
-        prepared = self._processes[CONTROLLER].prepared
+        prepared = self._processes[self._view.controller].prepared
         assert prepared is not None
         observed: dict[str, Operation] = {"metrics": self._metrics, "health": self._health}
         operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
@@ -253,7 +253,7 @@ class Supervisor:
     # All loops.
 
     async def _ask_all(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = dealt(request, self._loops)
+        asked = dealt(request, self._view)
         answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
         whole = merged(answers)
         if not whole.pop("ok"):
@@ -280,11 +280,11 @@ class Supervisor:
     def _entries(self, answers: Mapping[int, Mapping[str, Any] | None]) -> list[Mapping[str, Any]]:
         """Return the health of each loop, also of one that does not answer."""
         entries: list[Mapping[str, Any]] = []
-        for loop, answer in sorted(answers.items()):
-            process = self._processes[loop]
+        for node in self._view.nodes:
+            loop, answer, process = node.loop, answers[node.loop], self._processes[node.loop]
             silent = {"loop": loop, "stage": NO_ANSWER if process.is_up else process.stage.value}
             [entry] = [silent] if answer is None else answer["health"]
-            entries.append({**entry, "node_id": self._config.node_id + loop, "starts": self._starts[loop]})
+            entries.append({**entry, "node_id": node.id, "starts": self._starts[loop]})
         return entries
 
     async def _ask_each(self, request: Mapping[str, Any]) -> dict[int, Mapping[str, Any] | None]:
@@ -302,8 +302,9 @@ class Supervisor:
 
     async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         described = []
-        for loop, process in sorted(self._processes.items()):
-            place = LoopPlace(loop, self._config.node_id + loop, process.pid, self._starts[loop])
+        for node in self._view.nodes:
+            loop, process = node.loop, self._processes[node.loop]
+            place = LoopPlace(loop, node.id, process.pid, self._starts[loop])
             addresses = [sockets[loop][0].getsockname()[:2] for sockets in self._sockets]
             described.append(described_loop(place, process.stage.value, self.listeners, addresses))
         return {"loops": described}

@@ -15,13 +15,14 @@ from coordinator_server.config import Config
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.supervisor.messages import StartLoop
 from tests.support.server import ROOT
+from tests.support.views import loops_view
 
 
 @pytest.mark.parametrize("has_order", [False, True])
 def test_a_loop_whose_supervisor_is_gone_ends(tmp_path: Path, has_order: bool) -> None:
     """It ended before it gave an order, or right after that: another process is the parent."""
     ours, its = socket.socketpair()
-    order = StartLoop(Config(), str(tmp_path), 0, ((9092,),), (), (), 1, os.getpid() + 1, "info", "json")
+    order = StartLoop(Config(), str(tmp_path), 0, loops_view(), (), (), 1, os.getpid() + 1, "info", "json")
     with ours, its:
         if has_order:
             ours.sendall(encode_message(order))

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
+from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.apis.brokers import API_VERSIONS_API
 from coordinator_server.server.apis.find_coordinator import FIND_COORDINATOR_API
 from coordinator_server.server.apis.metadata import METADATA_API
-from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.view import CATALOG_SHARD, NO_NODE, Endpoint, Owner
 from coordinator_server.server.guard.audit import Audit
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.wire.episodes import Episodes
@@ -27,6 +29,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, Me
 from tests.support.api_peer import ApiPeer
 from tests.support.clock import ManualClock
 from tests.support.configs import config_with
+from tests.support.views import loops_nodes
 
 GROUPS, STATES = 0, 2
 SHARE_PARTITION = "g:AAAAAAAAAAAAAAAAAAAAAQ:0"
@@ -46,9 +49,8 @@ class Site:
     def __init__(self) -> None:
         self.config = Config()
         self.cluster_id = "cluster"
-        self.nodes = self.catalog = self.internal = self
-        self.first_id = self.controller_id = 7
-        self.loops = 2
+        self.catalog = self.internal = self
+        self.nodes = loops_nodes(2, first_id=7)
         self.topics = {"orders": ORDERS}
         self.created: list[str] = []
         self.error: ErrorCode | None = None
@@ -57,15 +59,12 @@ class Site:
         # Those that wait for the loads of a kind, if they take time.
         self.loading: list[Callable[[], None]] | None = None
 
-    def leader_of(self, partition: int) -> int:
-        return self.first_id + partition % self.loops
-
     def endpoints(self, reply: Any) -> list[tuple[int, Endpoint]]:
         node: Any = self
         return Node.endpoints(node, reply)
 
-    def endpoint(self, reply: Any, loop: int) -> Endpoint:
-        return Endpoint("host", 9092 + loop)
+    def endpoint(self, reply: Any, node_id: int) -> Endpoint:
+        return self.nodes.endpoint(node_id, ("host", 0))
 
     def topic(self, name: str) -> Topic | None:
         """Of the node and of the catalog."""
@@ -128,6 +127,24 @@ def test_the_name_of_a_client_is_checked_from_the_version_that_has_it(
     accepted = ApiPeer(API_VERSIONS_API, site).ask(ApiVersionsRequest("a-client", "1.0"), version)
     assert isinstance(accepted, ApiVersionsResponse)
     assert accepted.error_code == ErrorCode.NONE
+
+
+def move(site: Site, owners: dict[ShardId, Owner]) -> None:
+    """Replace the node's view."""
+    site.nodes.replace(msgspec.structs.replace(site.nodes.view, version=2, owners=owners))
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_coordinator_is_where_its_shard_moved(site: Site, version: int) -> None:
+    """Of a shard that nobody owns, the client asks again."""
+    shard = ShardId(OFFSETS.name, partition_for("group", 50))
+    other = 15 - find(site, version, "group")[0][1]
+    move(site, {shard: Owner(other, 2)})
+
+    assert find(site, version, "group") == [(0, other, "host", 9092 + other - 7)]
+
+    site.nodes.view = msgspec.structs.replace(site.nodes.view, owners={shard: Owner(NO_NODE, 3)})
+    assert find(site, version, "group") == [(ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "", -1)]
 
 
 def find(site: Site, version: int, *keys: str, key_type: int = GROUPS) -> list[tuple[int, int, str, int]]:
@@ -213,11 +230,23 @@ def test_nodes_and_leaders_are_told(site: Site) -> None:
     assert (answer.cluster_id, answer.controller_id) == ("cluster", 7)
     [topic] = answer.topics
     assert (topic.name, topic.topic_id, topic.is_internal) == ("orders", ORDERS.topic_id, False)
-    assert [(each.partition_index, each.leader_id, each.replica_nodes, each.isr_nodes) for each in topic.partitions] == [
-        (0, 7, [7], [7]),
-        (1, 8, [8], [8]),
-        (2, 7, [7], [7]),
+    assert [
+        (each.partition_index, each.leader_id, each.leader_epoch, each.replica_nodes, each.isr_nodes) for each in topic.partitions
+    ] == [(0, 7, 0, [7], [7]), (1, 8, 0, [8], [8]), (2, 7, 0, [7], [7])]
+
+
+def test_leaders_follow_the_view(site: Site) -> None:
+    """A shard that moved has another leader in a later epoch; one that nobody owns has none, and clients ask again."""
+    move(site, {ShardId("orders", 0): Owner(8, 3), ShardId("orders", 1): Owner(NO_NODE, 2), CATALOG_SHARD: Owner(8, 2)})
+    answer = ask(site, 12, named("orders"))
+
+    [topic] = answer.topics
+    assert [(each.error_code, each.leader_id, each.leader_epoch, each.isr_nodes) for each in topic.partitions] == [
+        (ErrorCode.NONE, 8, 2, [8]),
+        (ErrorCode.LEADER_NOT_AVAILABLE, NO_NODE, 1, []),
+        (ErrorCode.NONE, 7, 0, [7]),
     ]
+    assert answer.controller_id == 8
 
 
 def test_all_topics_are_told_if_none_is_named(site: Site) -> None:

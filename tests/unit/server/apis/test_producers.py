@@ -13,7 +13,6 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.producers import DESCRIBE_PRODUCERS_API, MARKERS_PER_STEP, WRITE_TXN_MARKERS_API
-from coordinator_server.server.cluster.nodes import Nodes
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -32,6 +31,7 @@ from protocol.messages.write_txn_markers import (
 from tests.support.api_peer import ApiPeer
 from tests.support.group_runtime import GroupRuntime
 from tests.support.runtime import CONTEXT, Outcome
+from tests.support.views import loops_nodes
 
 COMMIT = WriteOperation("commit-in-transaction", GroupShard.commit_in_transaction)
 PRODUCER = Producer(9, 1)
@@ -47,7 +47,7 @@ class Server:
     def __init__(self) -> None:
         self.log = GroupRuntime()
         self.groups = self.log.runtime
-        self.nodes = Nodes(0, 2)
+        self.nodes = loops_nodes(2)
         self.is_current = True
         self._topics = {name: Topic(name, b"i" * 16, 4) for name in ("orders", OFFSETS)}
         self.producers = ApiPeer(DESCRIBE_PRODUCERS_API, self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from coordinator_server.catalog.topics import Topic
@@ -11,11 +12,11 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.apis.records import FETCH_API, LIST_OFFSETS_API
-from coordinator_server.server.cluster.nodes import Endpoint
+from coordinator_server.server.cluster.view import Endpoint, Owner
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.hosting.fetching import Job, Search
 from protocol.error_codes import ErrorCode
-from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
+from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, LeaderIdAndEpoch, PartitionData
 from protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -25,6 +26,7 @@ from protocol.messages.list_offsets import (
 )
 from tests.support.api_peer import ApiPeer
 from tests.support.configs import config_with
+from tests.support.views import loops_nodes
 
 COUNT = 3
 ORDERS = Topic("orders", b"o" * 16, COUNT)
@@ -49,8 +51,8 @@ class Site:
         self.topics = (ORDERS, OFFSETS, STATES)
         self.internal = (OFFSETS.name, STATES.name)
         self.runtimes = {OFFSETS.name: self}
-        self.nodes = self.fetches = self
-        self.first_id = 7
+        self.nodes = loops_nodes(COUNT, OWNED, first_id=7)
+        self.fetches = self
         self.served: list[Any] = []
         self.delays: list[tuple[int, Any, Any]] = []
         self.is_loading = False
@@ -61,14 +63,8 @@ class Site:
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         return next((topic for topic in self.topics if topic.topic_id == topic_id), None)
 
-    def owns(self, shard: ShardId) -> bool:
-        return shard.partition == OWNED
-
-    def leader_of(self, partition: int) -> int:
-        return self.first_id + partition
-
-    def endpoint(self, reply: Any, loop: int) -> Endpoint:
-        return Endpoint("host", 9092 + loop)
+    def endpoint(self, reply: Any, node_id: int) -> Endpoint:
+        return self.nodes.endpoint(node_id, ("host", 0))
 
     def end_offset(self, shard: ShardId) -> int:
         return END
@@ -339,6 +335,17 @@ def test_who_asks_the_wrong_leader_is_told_the_right_one(
     assert isinstance(answer, FetchResponse)
     known = [(leader, "host", 9092 + leader - 7)] if version >= 16 and leader >= 0 else []
     assert [(each.node_id, each.host, each.port) for each in answer.node_endpoints] == known
+
+
+def test_a_moved_partition_is_read_at_its_new_leader(site: Site) -> None:
+    """In its new leader epoch; of the old one, the client is told who leads now."""
+    owners = {ShardId(OFFSETS.name, OF_ANOTHER): Owner(7, 4)}
+    site.nodes.replace(msgspec.structs.replace(site.nodes.view, version=2, owners=owners))
+
+    [found] = listed(site, 8, (OFFSETS, OF_ANOTHER, LATEST), leader_epoch=3)
+    assert (found.error_code, found.offset, found.leader_epoch) == (OK, END, 3)
+    [data] = fetched(ApiPeer(FETCH_API, site).ask(fetching(15, (OFFSETS, OF_ANOTHER, 0), leader_epoch=0), 15))
+    assert (data.error_code, data.current_leader) == (ErrorCode.FENCED_LEADER_EPOCH, LeaderIdAndEpoch(7, 3))
 
 
 def test_there_are_no_fetch_sessions(site: Site) -> None:

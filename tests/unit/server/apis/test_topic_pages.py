@@ -20,6 +20,7 @@ from protocol.messages.describe_topic_partitions import (
 )
 from tests.support.api_peer import ApiPeer
 from tests.support.configs import config_with
+from tests.support.views import loops_nodes
 
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 Page = tuple[list[tuple[str | None, int, list[int]]], tuple[str, int] | None]
@@ -32,7 +33,7 @@ class Site:
         self.config = config_with(max_request_partition_size_limit=2000)
         self.topics = {name: Topic(name, name.encode().ljust(16, b".")[:16], count) for name, count in partitions.items()}
         self.internal = ("__consumer_offsets",)
-        self.nodes = self
+        self.nodes = loops_nodes(2)
         self.authorizer = None
         self.is_current = True
 
@@ -41,9 +42,6 @@ class Site:
 
     def all_topics(self) -> list[Topic]:
         return list(self.topics.values())
-
-    def leader_of(self, partition: int) -> int:
-        return 1 + partition % 2
 
     def check_current(self) -> None:
         if not self.is_current:

@@ -15,12 +15,12 @@ from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.messages import FORMAT, Hello
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
-from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.hosting.transaction_messages import MARKERS
 from coordinator_server.transaction.markers import WRITE_MARKER, Marker
 from protocol.error_codes import ErrorCode
 from tests.support.runtime import CONTEXT, Outcome, ToyRuntime
 from tests.support.sockets import End, MemorySockets
+from tests.support.views import loops_nodes
 
 GROUP = ShardId(GROUPS.topic, 0)
 IDS = ShardId(TRANSACTIONS.topic, 0)
@@ -37,7 +37,7 @@ class Loop:
     """A process. Loop 0 has the group's shard; the shard of transactional ids moves from loop 1 to loop 2."""
 
     def __init__(self, number: int, sockets: MemorySockets, toy: ToyRuntime) -> None:
-        self.courier = Courier({GROUPS.topic: 3}, Nodes(1, 3, number), CONTEXT)
+        self.courier = Courier({GROUPS.topic: 3}, loops_nodes(3, number), CONTEXT)
         rows = {GROUPS.topic: {WRITE_MARKER.name: MARKERS}}
         self.courier.deliver_to(Destinations({GROUPS.topic: toy.runtime}, rows, lambda _: True))
         self.neighbours = Neighbours(Identity(number, 1), UnixLinks(sockets, path_of, number), self.courier)

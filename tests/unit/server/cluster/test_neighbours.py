@@ -20,11 +20,11 @@ from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
-from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.cluster.unix import Sockets, UnixSockets
 from protocol.error_codes import ErrorCode
 from tests.support.runtime import CONTEXT, Outcome
 from tests.support.sockets import End, MemorySockets
+from tests.support.views import loops_nodes
 
 
 class Said(Struct, frozen=True):
@@ -80,7 +80,7 @@ class Loops:
         self.processes: list[Neighbours] = []
 
     async def start(self, loop: int, incarnation: int = 1) -> Neighbours:
-        courier = Courier({SAY.topic: 2}, Nodes(1, 2, loop), CONTEXT)
+        courier = Courier({SAY.topic: 2}, loops_nodes(2, loop), CONTEXT)
         courier.deliver_to(here(self.runtime))
         transport = UnixLinks(self.sockets, lambda to: self.directory / f"loop-{to}.sock", loop)
         process = Neighbours(Identity(loop, incarnation), transport, courier)
@@ -321,7 +321,7 @@ async def test_on_real_sockets(tmp_path: Path) -> None:
 
 
 def test_a_courier_knows_the_shard_of_a_key() -> None:
-    courier = Courier({SAY.topic: 2}, Nodes(1), CONTEXT)
+    courier = Courier({SAY.topic: 2}, loops_nodes(), CONTEXT)
 
     assert [courier.locate(SAY.topic, to) for to in (1, "a", "b")] == [
         ShardId(SAY.topic, 1),
@@ -338,7 +338,7 @@ def test_what_is_not_in_use_refuses() -> None:
         begun.append(topic)
         return len(begun) > 1
 
-    courier = Courier({SAY.topic: 2}, Nodes(1), CONTEXT)
+    courier = Courier({SAY.topic: 2}, loops_nodes(), CONTEXT)
     courier.deliver_to(here(runtime, begin))
     outcomes = Outcome(), Outcome()
     for outcome in outcomes:

@@ -13,8 +13,9 @@ from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.open import Cluster
 from tests.support.rooms import OpenRooms
 from tests.support.runtime import Outcome
+from tests.support.views import loops_view
 
-PORTS = ((9092, 9093),)
+PAIR = loops_view(2)
 
 
 def kinds_of(cluster: Cluster) -> tuple[type, type]:
@@ -29,11 +30,11 @@ async def test_the_only_loop_has_the_catalog_and_no_links() -> None:
 
 
 async def test_the_first_loop_feeds_the_others() -> None:
-    assert kinds_of(OpenRooms(place=Place(0, PORTS)).cluster) == (OwnCatalog, FeedServer)
+    assert kinds_of(OpenRooms(place=Place(0, PAIR)).cluster) == (OwnCatalog, FeedServer)
 
 
 async def test_other_loops_replicate_the_catalog() -> None:
-    cluster = OpenRooms(place=Place(1, PORTS)).cluster
+    cluster = OpenRooms(place=Place(1, PAIR)).cluster
 
     assert kinds_of(cluster) == (CatalogReplica, FeedClient)
     assert cluster.catalog.version == 0
@@ -41,7 +42,7 @@ async def test_other_loops_replicate_the_catalog() -> None:
 
 async def test_a_replica_that_diverges_ends_its_loop() -> None:
     """It has seen more than loop 0 has."""
-    rooms = OpenRooms(place=Place(1, PORTS))
+    rooms = OpenRooms(place=Place(1, PAIR))
     catalog = rooms.cluster.catalog
     assert isinstance(catalog, CatalogReplica)
     catalog._known.next_offset = 2
@@ -54,7 +55,7 @@ async def test_a_replica_that_diverges_ends_its_loop() -> None:
 
 
 async def test_messages_for_another_loop_take_its_link() -> None:
-    rooms = OpenRooms(place=Place(0, PORTS))
+    rooms = OpenRooms(place=Place(0, PAIR))
     cluster, effect = rooms.cluster, Effect("__consumer_offsets", "say", bytes, bytes)
     cluster.courier.deliver_to(Destinations({}, {}, lambda _topic: True))
 

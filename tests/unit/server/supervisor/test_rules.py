@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from coordinator_server.server.supervisor.rules import DELAYS_S, WINDOW_S, Restarts, Watch, dealt, merged
+from tests.support.views import loops_view
 
 KILLED = -9
 
@@ -75,7 +76,7 @@ def test_a_request_about_shards_goes_to_their_owners() -> None:
     """The catalog's is loop 0's; nobody is asked for what it has not."""
     request = {"op": "digest", "shards": ["__consumer_offsets-7", "__cluster_metadata-0", "__consumer_offsets-4", "nonsense"]}
 
-    assert dealt(request, 3) == {
+    assert dealt(request, loops_view(3)) == {
         0: {"op": "digest", "shards": ["__cluster_metadata-0", "nonsense"]},
         1: {"op": "digest", "shards": ["__consumer_offsets-7", "__consumer_offsets-4"]},
     }
@@ -83,7 +84,7 @@ def test_a_request_about_shards_goes_to_their_owners() -> None:
 
 def test_other_control_requests_go_to_all_loops() -> None:
     """Each with what was asked."""
-    assert dealt({"op": "seal"}, 2) == {0: {"op": "seal"}, 1: {"op": "seal"}}
+    assert dealt({"op": "seal"}, loops_view(2)) == {0: {"op": "seal"}, 1: {"op": "seal"}}
 
 
 def looks(

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from coordinator_server.config import Config
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.file_names import LOCK, journal_dir
+from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.supervisor import supervisor as module
 from coordinator_server.server.supervisor.loop_process import Stage
 from coordinator_server.server.supervisor.messages import Prepared, StartLoop
@@ -156,7 +157,8 @@ async def test_each_loop_has_its_order(site: Site) -> None:
     assert len(set(ports[0])) == 2
     for loop, process in enumerate(site.processes):
         order = process.order
-        assert (order.loop, order.incarnation, order.serving, order.ports) == (loop, 1, (), ports)
+        assert (order.loop, order.incarnation, order.serving) == (loop, 1, ())
+        assert [each.listeners for each in order.view.nodes] == [(Endpoint("", port),) for port in ports[0]]
         assert (order.data_dir, order.supervisor) == (str(site.data_dir), os.getpid())
         assert (order.log_level, order.log_format) == ("info", "json")
         lock, *sockets = process.inherited
