@@ -1,7 +1,7 @@
 """The runtime's record of one shard: its state machine, its position in the log, and the responses that wait for durability.
 
     INITIAL ──load──► LOADING ──loaded──► ACTIVE ──unload──► CLOSED
-                         └────failed────► FAILED
+                         └────failed────► FAILED    ACTIVE ◄── the lease is over, is renewed ──► SUSPENDED
 
 A later epoch starts from a fresh context, unless the store says that nobody else owned the shard since this one's epoch.
 
@@ -48,6 +48,7 @@ class ShardState(Enum):
     INITIAL = "initial"
     LOADING = "loading"
     ACTIVE = "active"
+    SUSPENDED = "suspended"
     CLOSED = "closed"
     FAILED = "failed"
 
@@ -139,11 +140,21 @@ class ShardContext(Generic[S]):
         self.last_ms = last_ms
         self.high_watermark = self.flushing_to = self.next_offset = offset
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it serves requests, or would if the lease were not over."""
+        return self.state is ShardState.ACTIVE or self.state is ShardState.SUSPENDED
+
+    def suspend(self, is_over: bool) -> None:
+        """Refuse operations while the lease is over. Soft state and what waits for the log stay."""
+        if self.is_loaded:
+            self.state = ShardState.SUSPENDED if is_over else ShardState.ACTIVE
+
     def report_load(self) -> None:
         """Report the outcome of the load to the operations that wait for it."""
         callbacks, self.when_loaded = self.when_loaded, []
         for callback in callbacks:
-            callback(ErrorCode.NONE if self.state is ShardState.ACTIVE else ErrorCode.NOT_COORDINATOR)
+            callback(ErrorCode.NONE if self.is_loaded else ErrorCode.NOT_COORDINATOR)
 
     def append(
         self,

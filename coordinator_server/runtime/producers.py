@@ -7,11 +7,12 @@ open until its marker. The checks belong to operations; what is in the log is be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import Producer, TransactionResult
+from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.error_codes import ErrorCode
 
@@ -35,6 +36,28 @@ class ProducerTimes(NamedTuple):
 
 KAFKAS_TIMES: Final = ProducerTimes(86_400_000, 600_000)
 """Kafka's defaults."""
+
+
+_TIMER: Final = ("producers",)
+"""The timer of the runtime itself in each shard with transactional producers."""
+
+
+class ProducerWatch:
+    """Forgets, from time to time, producers that have written nothing for long."""
+
+    def __init__(self, times: ProducerTimes, wall_ms: Callable[[], int]) -> None:
+        self._times = times
+        self._wall_ms = wall_ms
+
+    def watch(self, producers: Producers, timers: CoordinatorTimer) -> None:
+        """Check the producers of a shard later, if it has some."""
+        if producers and not timers.is_scheduled(_TIMER):
+            timers.schedule(_TIMER, self._times.check_ms, partial(self._forget, producers, timers))
+
+    def _forget(self, producers: Producers, timers: CoordinatorTimer) -> CoordinatorResult[None]:
+        producers.forget(self._wall_ms() - self._times.expiration_ms)
+        self.watch(producers, timers)
+        return CoordinatorResult(None)
 
 
 class ProducerState(NamedTuple):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 import structlog
 from msgspec.structs import replace
@@ -43,7 +43,14 @@ from coordinator_server.runtime.flush import ADAPTIVE, answer_events
 from coordinator_server.runtime.gather import Gather, Refused
 from coordinator_server.runtime.loader import ShardLoader
 from coordinator_server.runtime.outbox import OnOutcome, report_both
-from coordinator_server.runtime.producers import KAFKAS_TIMES, ActiveProducer, Claim, EndOfTransaction, ProducerTimes
+from coordinator_server.runtime.producers import (
+    KAFKAS_TIMES,
+    ActiveProducer,
+    Claim,
+    EndOfTransaction,
+    ProducerTimes,
+    ProducerWatch,
+)
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.services import BuildShard, LoopServices, shard_services
 from coordinator_server.runtime.timers import ShardTimers, Timer
@@ -59,10 +66,6 @@ R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
 Q_contra = TypeVar("Q_contra", contravariant=True)
 P = ParamSpec("P")
-
-
-_PRODUCERS: Final = ("producers",)
-"""The timer of the runtime itself in each shard with transactional producers."""
 
 
 class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
@@ -90,14 +93,14 @@ class CoordinatorRuntime(Generic[S]):
     ) -> None:
         self.topic = topic
         self._has_deadlines = has_deadlines
-        self._producer_times = producer_times
+        self._producer_watch = ProducerWatch(producer_times, services.clock.wall_ms)
         self._serde = serde
         self._build = build
         self._services = services
         self._max_batch_bytes = max_batch_bytes
         self._coalesces = coalesces
         self._append_linger_ms = append_linger_ms
-        self._is_closed = False
+        self._is_closed = self._is_suspended = False
         self._clock_alarm = ClockAlarm()
         self._contexts: dict[int, ShardContext[S]] = {}
 
@@ -172,7 +175,7 @@ class CoordinatorRuntime(Generic[S]):
             log.exception("replay-failed", operation="complete-transaction", shard=f"{self.topic}-{partition}")
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            self._watch_producers(shard)
+            self._producer_watch.watch(shard.producers, shard.timers)
             shard.deferred.add(DeferredEvent(shard.next_offset, reply, had_records))
             self._services.flusher.mark(shard, self._append_linger_ms)
 
@@ -263,7 +266,7 @@ class CoordinatorRuntime(Generic[S]):
             wall_ms = self._services.clock.wall_ms
             if claim is not None:
                 shard.append_in_transaction(claim, result.records, wall_ms, self._max_batch_bytes, headers)
-                self._watch_producers(shard)
+                self._producer_watch.watch(shard.producers, shard.timers)
             elif result.is_atomic:
                 shard.append(result.records, wall_ms, self._max_batch_bytes, headers)
             else:
@@ -285,6 +288,10 @@ class CoordinatorRuntime(Generic[S]):
         return False
 
     def _expire(self, shard: ShardContext[S], timer: Timer) -> None:
+        if shard.state is ShardState.SUSPENDED:
+            # Nobody could send a request meanwhile.
+            shard.timers.begin_again(timer)
+            return
         on_outcome = partial(shard.timers.fired, timer) if timer.retry_ms else None
         self._run_own(shard, TIMER_ORIGIN, "timer", timer.operation, on_outcome)
 
@@ -325,16 +332,6 @@ class CoordinatorRuntime(Generic[S]):
             raise CoordinatorError(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
         return shard
 
-    def _watch_producers(self, shard: ShardContext[S]) -> None:
-        """Check from time to time for producers that have written nothing for long."""
-        if shard.producers and not shard.timers.is_scheduled(_PRODUCERS):
-            shard.timers.schedule(_PRODUCERS, self._producer_times.check_ms, partial(self._forget_producers, shard))
-
-    def _forget_producers(self, shard: ShardContext[S]) -> CoordinatorResult[None]:
-        shard.producers.forget(self._services.clock.wall_ms() - self._producer_times.expiration_ms)
-        self._watch_producers(shard)
-        return CoordinatorResult(None)
-
     def ownership(self, partition: int) -> Ownership | None:
         """Return a partition with the epoch at which it is loaded here or loading, or None."""
         shard = self._contexts.get(partition)
@@ -364,7 +361,7 @@ class CoordinatorRuntime(Generic[S]):
         if known is not None and known.state is not ShardState.FAILED and ours_since is not None and known.epoch >= ours_since:
             known.epoch = epoch
             known.when_loaded += waiting
-            if known.state is ShardState.ACTIVE:
+            if known.is_loaded:
                 known.report_load()
             return
         if known is not None:
@@ -393,6 +390,14 @@ class CoordinatorRuntime(Generic[S]):
             loading[-1].when_loaded.append(lambda _: call())
         else:
             call()
+
+    def suspend(self, is_over: bool) -> None:
+        """Refuse all operations while the lease of the shards is over. A lease that is won back gives timers their whole time."""
+        self._is_suspended = is_over
+        for shard in self._contexts.values():
+            shard.suspend(is_over)
+        if not is_over:
+            self._services.timers.grant_fresh_start(self._services.clock.now_ms())
 
     def unload(self, partition: int, epoch: int | None = None) -> None:
         """Unload a partition and refuse its waiting requests.
@@ -436,7 +441,8 @@ class CoordinatorRuntime(Generic[S]):
             self._release(shard)
         else:
             shard.state = ShardState.ACTIVE
-            self._watch_producers(shard)
+            shard.suspend(self._is_suspended)
+            self._producer_watch.watch(shard.producers, shard.timers)
             shard.when_behind(shard.last_ms, self._services.clock.wall_ms())
             log.debug(
                 "shard-loaded", shard=str(shard.id), epoch=shard.epoch, records=shard.records_loaded, offset=shard.next_offset

@@ -19,6 +19,8 @@ from protocol.error_codes import ErrorCode
 TimerOperation = Callable[[], CoordinatorResult[Any]]
 
 _SMALL_HEAP = 64
+LEAST_DELAY_MS: Final = 100
+"""Between two expiries of a timer whose shard is suspended."""
 ALL: Final = 1 << 60
 FIRE_UNITS: Final = 100
 """The work of an operation that a timer runs, such as the end of a session, as deadlines that have moved."""
@@ -148,6 +150,10 @@ class ShardTimers:
             timer.deadline = now_ms + delay_ms
         else:
             self._queue.arm(timer, now_ms, delay_ms)
+
+    def begin_again(self, timer: Timer) -> None:
+        """Arm a timer that has expired once more, with its whole delay."""
+        self.schedule(timer.key, max(timer.delay_ms, LEAST_DELAY_MS), timer.operation, timer.retry_ms)
 
     def cancel(self, key: Hashable, /) -> None:
         """Disarm the timer of ``key``. Do nothing if it has none."""

@@ -21,6 +21,7 @@ from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.services import LoopServices
@@ -100,7 +101,8 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     loop, (config, data_dir, place, nodes, environment, fatal, slow_turns) = asyncio.get_running_loop(), site
     specs, limits = site.specs, partial(_connection_limits, site, store)
     origin = SHARD_ORIGIN if config.log.log_provenance else None
-    courier = Courier(store.meta.partitions, nodes, RequestContext("", "", -1, 0, origin=origin))
+    gate = Gate(environment.clock.boot_ms)
+    courier = Courier(store.meta.partitions, nodes, RequestContext("", "", -1, 0, origin=origin), gate)
     services = _services(site, store, courier)
     clock, timers, topics = services.clock, partial(_timers, services), LoopTopics()
 
@@ -113,6 +115,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         limits=limits(),
         make_acceptor=environment.make_acceptor,
         worker=environment.worker("large-messages-stopped"),
+        gate=gate,
     )
     cluster = open_cluster(
         nodes=nodes,

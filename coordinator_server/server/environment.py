@@ -12,8 +12,7 @@ import structlog
 
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
-from coordinator_server.machine.shard import Clock
-from coordinator_server.runtime.clock import SystemClock
+from coordinator_server.runtime.clock import ProcessClock, SystemClock
 from coordinator_server.runtime.executor import StartChild
 from coordinator_server.server.cluster.unix import Sockets, UnixSockets
 from coordinator_server.server.exchange.api_row import ApiRow
@@ -43,7 +42,7 @@ def unaltered(apis: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
 class Environment(NamedTuple):
     """Clocks, ids, disk, threads and processes. None selects the log's own default. Each worker is one thread."""
 
-    clock: Clock = SystemClock()
+    clock: ProcessClock = SystemClock()
     new_uuid: Callable[[], uuid.UUID] = uuid.uuid4
     storage: Storage | None = None
     make_worker: Callable[[], Worker] | None = None

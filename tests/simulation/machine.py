@@ -195,13 +195,16 @@ class Machine:
 
 
 class Clock:
-    """The process's two clocks."""
+    """The process's clocks."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
 
     def now_ms(self) -> int:
         return 1_000_000 + self._machine.world.now_us // 1000
+
+    def boot_ms(self) -> int:
+        return self.now_ms()
 
     def wall_ms(self) -> int:
         return FIRST_WALL_MS + self._machine.wall_ahead_ms + self._machine.world.now_us // 1000

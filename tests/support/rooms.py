@@ -15,6 +15,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.services import LoopServices
@@ -62,7 +63,8 @@ class OpenRooms:
         self.loop = asyncio.get_running_loop()
         nodes = nodes_of(self.config, place)
         self.nodes = nodes
-        self.courier = Courier(self.store.meta.partitions, nodes, RequestContext("", "", -1, 0))
+        self.gate = Gate(self.clock.boot_ms)
+        self.courier = Courier(self.store.meta.partitions, nodes, RequestContext("", "", -1, 0), self.gate)
         soon, queue = self.loop.call_soon, TimerQueue()
         self.services = LoopServices(
             self.store,
@@ -89,6 +91,7 @@ class OpenRooms:
             limits=Limits(),
             make_acceptor=Acceptor,  # type: ignore[arg-type]
             worker=self.worker,
+            gate=self.gate,
         )
 
     @cached_property

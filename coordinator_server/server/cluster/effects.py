@@ -14,6 +14,7 @@ import structlog
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.runtime.lease import NO_GATE, Gate
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.server.cluster.epochs import Epochs
@@ -82,10 +83,11 @@ class Destinations(NamedTuple):
 class Courier:
     """The Carrier of a loop. Before the first message it needs ``deliver_to``, and with several loops ``connect``."""
 
-    def __init__(self, partitions: Mapping[str, int], nodes: Nodes, context: RequestContext) -> None:
+    def __init__(self, partitions: Mapping[str, int], nodes: Nodes, context: RequestContext, gate: Gate = NO_GATE) -> None:
         self._partitions = partitions
         self._nodes = nodes
         self._context = context
+        self._gate = gate
         self._here: Destinations
         self._others: OtherLoops | None = None
         self.epochs = Epochs()
@@ -129,6 +131,8 @@ class Courier:
 
     def run(self, sender: Ownership | None, to: Ownership, name: str, request: Any, reply: Reply[Any]) -> None:
         """Run an operation on a shard of this loop, unless a different owner of it is meant, or the sender has a later one."""
+        if self._gate.is_limited:
+            self._gate.look()
         shard, runtime = to.shard, self._here.runtimes[to.shard.topic]
         own = runtime.ownership(shard.partition)
         is_meant = self.epochs.note(to) and (own is None or (self.epochs.note(own) and own == to))

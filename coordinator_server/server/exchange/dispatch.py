@@ -148,7 +148,7 @@ class Dispatcher:
                 exchange.state = State.OPEN
                 exchange.complete(result.answer)
                 connection.decoded()
-            elif not (connection.is_closed and is_read_only):
+            elif connection.may_answer() and not (connection.is_closed and is_read_only):
                 exchange.state, exchange.request = State.OPEN, result
                 began_ns = time.perf_counter_ns()
                 try:

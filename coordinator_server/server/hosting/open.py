@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import structlog
+
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
@@ -17,6 +19,7 @@ from coordinator_server.log.store import LogStore, Retention
 from coordinator_server.machine.shard import Clock, CoordinatorTimer, Reply, RequestContext, report_nothing
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.executor import ExecutorQueue
+from coordinator_server.runtime.lease import Lease
 from coordinator_server.runtime.producers import ProducerTimes
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices
@@ -46,6 +49,8 @@ from coordinator_server.server.wire.open import Wire
 from coordinator_server.worker import Worker
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 
+log = structlog.get_logger(__name__)
+
 Runtimes = Mapping[str, CoordinatorRuntime[Any]]
 Builders = Mapping[str, Builder]
 
@@ -58,7 +63,10 @@ class Workers(NamedTuple):
 
 
 class Hosting(NamedTuple):
-    """The room of the shards of a loop. Only a server with one loop has a ``cleaner``: with several the supervisor has it."""
+    """The room of the shards of a loop. Only a server with one loop has a ``cleaner``: with several the supervisor has it.
+
+    ``lease`` is that of all its shards. It does not end unless a store grants it: nobody else can take the shards of a machine.
+    """
 
     hosted: Hosted
     node: Node
@@ -68,6 +76,7 @@ class Hosting(NamedTuple):
     group_counts: GroupCounts
     retention: Retention
     cleaner: Cleaner | None
+    lease: Lease
 
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, and start what may change or remove files. Raises StartError."""
@@ -167,6 +176,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         group_counts,
         open_retention(store, config, clock, workers.retention),
         Cleaner(config.live, data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
+        wire.turns.gate.lease(partial(_suspend, runtimes, is_over=True), partial(_suspend, runtimes, is_over=False)),
     )
 
 
@@ -194,6 +204,16 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
             config.transactions.producer_id_expiration_ms, config.transactions.producer_id_expiration_check_interval_ms
         ),
     )
+
+
+def _suspend(runtimes: Runtimes, *, is_over: bool) -> None:
+    """Let no shard answer while the lease is over."""
+    if is_over:
+        log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
+    else:
+        log.info("lease-renewed", action="the sessions of members begin anew")
+    for runtime in runtimes.values():
+        runtime.suspend(is_over)
 
 
 def _deletions(runtimes: Runtimes, builders: Builders, ourselves: RequestContext) -> TopicDeletions:

@@ -39,6 +39,10 @@ class UnservedRequest(Exception):
     """The error of a request for an API or version that is not served. As in Kafka, the connection closes."""
 
 
+class LeaseOver(Exception):
+    """The error of requests to a node whose lease of the catalog is over."""
+
+
 class Dispatch(Protocol):
     """Decodes one frame and runs its request. Raises ProtocolError and UnservedRequest if the connection must close."""
 
@@ -103,7 +107,7 @@ class Connection(asyncio.Protocol):
         self.is_in_pass = False
         # What waits on behalf of the peer and changes nothing: it ends with the connection.
         self._parked: dict[Hashable, Callable[[], None]] = {}
-        self._turns = turns
+        self._turns, self._gate = turns, turns.gate
         self.background = background
         self._is_stalled = self._is_muted = False  # the peer does not read; its client exceeds a quota
         self._is_blocked = False  # for one of these reasons no request may start
@@ -346,6 +350,13 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def may_answer(self) -> bool:
+        """Return whether this process may answer requests now. If not, close the connection: the client goes elsewhere."""
+        if not self._gate.is_open():
+            self.refuse(LeaseOver("this node does not hear from its controller: ACLs and users may have changed"))
+            return False
+        return True
+
     # Internal
 
     def _go_on(self) -> None:
@@ -363,6 +374,8 @@ class Connection(asyncio.Protocol):
 
     def _run(self) -> None:
         """Dispatch the frames in the backlog until a limit is reached."""
+        if self._gate.is_limited and not self.may_answer():
+            return
         self.is_in_pass = True
         self._is_holding = False
         self._used = 0

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec
 from coordinator_server.machine.shard import Clock, CoordinatorTimer
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.wire.acceptor import MakeAcceptor
 from coordinator_server.server.wire.admission import Limits, limits_of_listener
 from coordinator_server.server.wire.background import Background
@@ -51,10 +52,11 @@ def open_wire(  # noqa: PLR0913 - arguments with names
     limits: Limits,
     make_acceptor: MakeAcceptor,
     worker: Worker,
+    gate: Gate,
 ) -> Wire:
-    """Create the listener of ``specs``. ``worker`` has the thread for large messages. Raises StartError."""
+    """Create the listener of ``specs``. ``worker`` has the thread for large messages, ``gate`` the leases. Raises StartError."""
     incidents = Incidents(Episodes(clock.now_ms))
-    turns, background = Turns(loop.call_soon), Background(worker, loop.call_soon_threadsafe)
+    turns, background = Turns(loop.call_soon, gate), Background(worker, loop.call_soon_threadsafe)
     tls = read_certificates(config, specs)
     entrances = [EntranceServices(each.name, tls.get(each.name), limits_of_listener(config, each.name)) for each in specs]
     services = ListenerServices(clock, timers, make_acceptor, limits, incidents, entrances)

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from coordinator_server.runtime.lease import NO_GATE, Gate
+
 STEPS_PER_TURN: Final = 4
 """A step takes about 2 ms, and never more than 20 ms."""
 
@@ -22,10 +24,11 @@ Step: TypeAlias = Callable[[], None]
 
 
 class Turns:
-    """The queue of a loop's steps. ``soon`` is the loop's ``call_soon``."""
+    """The queue of a loop's steps. ``soon`` is the loop's ``call_soon``; ``gate`` says whether requests may be run."""
 
-    def __init__(self, soon: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(self, soon: Callable[[Callable[[], None]], object], gate: Gate = NO_GATE) -> None:
         self._soon = soon
+        self.gate = gate
         self._queue: deque[Step] = deque()
         self._is_scheduled = False
 
@@ -46,6 +49,9 @@ class Turns:
 
     def _turn(self) -> None:
         queue, self._is_scheduled = self._queue, False
+        # A long request that goes on reads what may have a later owner by now.
+        if self.gate.is_limited:
+            self.gate.look()
         try:
             for _ in range(min(len(queue), STEPS_PER_TURN)):
                 queue.popleft()()

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, TRANSACTIONS
 from coordinator_server.log.shards import ShardId
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.outbox import Effect
+from coordinator_server.runtime.context import ShardState
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, DECLARE_TOPICS
+from coordinator_server.transaction.markers import WRITE_MARKER, Marker
 from protocol.error_codes import ErrorCode
 from protocol.messages.cluster_metadata import TopicRecord
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -40,6 +45,26 @@ async def test_a_kind_is_loaded_when_the_catalog_lists_it() -> None:
 
     assert outcome.answers == 1
     assert rooms.hosting.hosted.is_used(TRANSACTIONS.topic)
+
+
+async def test_no_shard_answers_while_the_lease_is_over() -> None:
+    """A store grants it; without one it does not end. Messages of other shards are compared, too."""
+    rooms = await loaded()
+    node, outcome = rooms.hosting.node, Outcome()
+    assert not rooms.gate.is_limited
+    rooms.hosting.lease.renew(rooms.clock.boot_ms(), 10_000)
+    rooms.hosting.hosted.use(GROUPS.topic)
+    await rooms.settle()
+    rooms.clock.suspend(10_000)
+
+    rooms.courier.carry(None, ShardId(GROUPS.topic, 0), WRITE_MARKER, Marker("t", 7, 0, is_commit=True, version=1), outcome)
+
+    assert outcome.error is ErrorCode.NOT_COORDINATOR
+    assert {each.state for each in rooms.hosting.hosted.progress} == {ShardState.SUSPENDED}
+    with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
+        node.topic("orders")
+    rooms.hosting.lease.renew(rooms.clock.boot_ms(), 10_000)
+    assert node.topic("orders") is None
 
 
 async def test_the_first_message_for_a_kind_creates_its_topic() -> None:

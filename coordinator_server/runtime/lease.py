@@ -1,0 +1,101 @@
+"""Until when this process may answer: its leases, compared with CLOCK_BOOTTIME once per pass over a connection.
+
+Writes need no lease: the log accepts them from the owner alone. Reads, writes without records, repeated answers and heartbeats do:
+whoever has owned a shard may not know that it has a later owner.
+
+    lease of the shards     it is over: every shard refuses with NOT_COORDINATOR, until it is renewed
+    lease of the catalog    it is over: ACLs and users may have changed, so connections are closed
+
+A process whose shards nobody else can take, and whose catalog waits for it, has no lease that ends, and compares nothing. A machine
+that was suspended has spent the time: CLOCK_BOOTTIME goes on, where CLOCK_MONOTONIC stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+MARGIN_PARTS: Final = 10
+"""A lease ends here one part of so many earlier than where it was granted: for clocks that do not run alike."""
+_NEVER: Final = 1 << 62
+
+
+class Lease:
+    """One right to answer. ``ends_ms`` is on CLOCK_BOOTTIME. ``ended`` and ``renewed`` are called when it is over, and when it is
+    not any more. The lease of the catalog ``stops_requests``.
+    """
+
+    def __init__(self, gate: Gate, ended: Callable[[], None], renewed: Callable[[], None], *, stops_requests: bool) -> None:
+        self.ends_ms = _NEVER
+        self.is_over = False
+        self.stops_requests = stops_requests
+        self._gate = gate
+        self._ended = ended
+        self._renewed = renewed
+
+    def end(self) -> None:
+        """Let it be over: it is not granted yet, is given back, or is known to be lost."""
+        self.ends_ms = 0
+        self._gate.look()
+
+    def renew(self, sent_ms: int, lease_ms: int) -> None:
+        """Note that a request that was sent at ``sent_ms`` was granted ``lease_ms``. Earlier grants change nothing."""
+        ends_ms = sent_ms + lease_ms - lease_ms // MARGIN_PARTS
+        if self.ends_ms != _NEVER and ends_ms <= self.ends_ms:
+            return
+        self.ends_ms = ends_ms
+        self._gate.look()
+
+    def compare(self, now_ms: int) -> None:
+        """Note whether it is over at that time."""
+        is_over = now_ms >= self.ends_ms
+        if is_over != self.is_over:
+            self.is_over = is_over
+            (self._ended if is_over else self._renewed)()
+
+
+class Gate:
+    """The leases of a process. ``boot_ms`` reads CLOCK_BOOTTIME."""
+
+    def __init__(self, boot_ms: Callable[[], int]) -> None:
+        self.boot_ms = boot_ms
+        # Whether a lease ends at all: only then ``is_open`` has to be asked.
+        self.is_limited = False
+        self._ends_ms = _NEVER
+        self._is_open = True
+        self._leases: list[Lease] = []
+
+    def lease(
+        self,
+        ended: Callable[[], None] = lambda: None,
+        renewed: Callable[[], None] = lambda: None,
+        *,
+        stops_requests: bool = False,
+    ) -> Lease:
+        """Return a new lease, which does not end until its first call."""
+        lease = Lease(self, ended, renewed, stops_requests=stops_requests)
+        self._leases.append(lease)
+        return lease
+
+    def is_open(self) -> bool:
+        """Return whether requests may be run now. Ask before each pass, and before what continues in a later turn."""
+        if self.is_limited and self.boot_ms() >= self._ends_ms:
+            self.look()
+        return self._is_open
+
+    def look(self) -> None:
+        """Compare all leases with the clock."""
+        now_ms = self.boot_ms()
+        for lease in self._leases:
+            lease.compare(now_ms)
+        self.is_limited = any(lease.ends_ms != _NEVER for lease in self._leases)
+        self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=_NEVER)
+        self._is_open = not any(lease.is_over and lease.stops_requests for lease in self._leases)
+
+
+def _stands_still() -> int:
+    return 0
+
+
+NO_GATE: Final = Gate(_stands_still)
+"""The gate of a process without leases."""
