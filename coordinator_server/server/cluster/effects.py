@@ -90,7 +90,7 @@ class Courier:
         self._gate = gate
         self._here: Destinations
         self._others: OtherLoops | None = None
-        self.epochs = Epochs()
+        self.epochs = Epochs(lambda shard: nodes.owner_of(shard).epoch)
         # No message is sent to another loop (cut.py).
         self.is_held = False
 
@@ -109,7 +109,7 @@ class Courier:
     def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
         owner = self._nodes.owner_of(shard)
-        to = Ownership(shard, max(owner.epoch, self.epochs.newest(shard)))
+        to = Ownership(shard, self.epochs.newest(shard))
         if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif owner.node == self._nodes.id:

@@ -15,6 +15,7 @@ from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.messages import FORMAT, Hello
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
+from coordinator_server.server.cluster.view import Owner, View
 from coordinator_server.server.hosting.transaction_messages import MARKERS
 from coordinator_server.transaction.markers import WRITE_MARKER, Marker
 from protocol.error_codes import ErrorCode
@@ -37,11 +38,17 @@ class Loop:
     """A process. Loop 0 has the group's shard; the shard of transactional ids moves from loop 1 to loop 2."""
 
     def __init__(self, number: int, sockets: MemorySockets, toy: ToyRuntime) -> None:
-        self.courier = Courier({GROUPS.topic: 3}, loops_nodes(3, number), CONTEXT)
+        self.nodes = loops_nodes(3, number)
+        self.courier = Courier({GROUPS.topic: 3}, self.nodes, CONTEXT)
         rows = {GROUPS.topic: {WRITE_MARKER.name: MARKERS}}
         self.courier.deliver_to(Destinations({GROUPS.topic: toy.runtime}, rows, lambda _: True))
         self.neighbours = Neighbours(Identity(number, 1), UnixLinks(sockets, path_of, number), self.courier)
         self.courier.connect(self.neighbours)
+
+    def hear(self, shard: ShardId, owner: Owner) -> None:
+        """Use a view in which a shard has another owner."""
+        view = self.nodes.view
+        assert self.nodes.replace(View(view.version + 1, view.nodes, {**view.owners, shard: owner}))
 
     def end_transaction(self, epoch: int) -> Outcome:
         """Send the marker, as the owner of the transactional id at that epoch."""
@@ -121,10 +128,10 @@ async def test_a_marker_of_a_former_owner_does_not_end_the_next_transaction(clus
 
 
 async def test_the_memory_of_later_owners_moves_with_the_shard(cluster: Cluster) -> None:
-    """The group's shard has a new owner, which has seen no message of loop 2. It knows the store's epochs."""
+    """The group's shard has a new owner, which has seen no message of loop 2. It has the view of its acquisition."""
     _, arrived = cluster.hold(1)
     cluster.loops[1].end_transaction(1)
-    cluster.loops[0].courier.epochs.adopt({IDS: 2})
+    cluster.loops[0].hear(IDS, Owner(3, 2))
 
     arrived.read()
     cluster.toy.turn()
@@ -153,7 +160,7 @@ async def test_a_message_for_a_former_owner_does_not_run(cluster: Cluster) -> No
 
 async def test_an_owner_that_is_fenced_answers_nothing(cluster: Cluster) -> None:
     """Somebody else has its shard, and it has not heard of that but from the message."""
-    cluster.loops[2].courier.epochs.adopt({GROUP: 5})
+    cluster.loops[2].hear(GROUP, Owner(1, 5))
     outcome = cluster.loops[2].end_transaction(1)
     await cluster.carry()
     assert (outcome.error, cluster.is_open) == (ErrorCode.NOT_COORDINATOR, True)
@@ -169,7 +176,7 @@ async def test_what_a_former_owner_has_answered_counts_for_nothing(cluster: Clus
     near, far = cluster.hold(2)
     far.read()
     cluster.toy.turn()
-    cluster.loops[2].courier.epochs.adopt({GROUP: 2})
+    cluster.loops[2].hear(GROUP, Owner(2, 2))
 
     near.read()
 
