@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.store import Batches, Check, Done, OnSealed, ReadRange, TimedOffset
 from protocol.record_batch import iter_batches, iter_records, read_header
+
+T = TypeVar("T")
 
 Epoch = tuple[int, int]
 NEVER: Epoch = (-1, 0)
@@ -57,50 +58,71 @@ class Shard:
         self.end = 0
         self.batches: list[bytes] = []
 
+    def copy(self) -> Shard:
+        copied = Shard()
+        copied.epoch, copied.end, copied.batches = self.epoch, self.end, self.batches[:]
+        return copied
+
 
 class Database:
-    """All rows. ``fates`` are those of the next statements; without one a statement runs."""
+    """All rows. ``fates`` are those of the next statements; without one a statement runs.
+
+    ``membership`` are the rows of nodes and owners (``shared_members.py``), which are copied as a whole.
+    """
 
     def __init__(self) -> None:
         self.shards: dict[ShardId, Shard] = {}
+        self.membership: Any = None
         self.fates: deque[Fate] = deque()
         self.statements = 0
         self._standby: dict[ShardId, Shard] = {}
-        self._late: list[Callable[[], object]] = []
+        self._membership_there: Any = None
+        # What the standby has not got.
+        self._changed: dict[ShardId, None] = {}
+        # After so many further statements what is late runs.
+        self.lateness = 1
+        self._late: list[tuple[int, Callable[[], object]]] = []
 
     def shard(self, shard: ShardId) -> Shard:
+        """A shard that is to be changed."""
+        self._changed[shard] = None
         return self.shards.setdefault(shard, Shard())
 
     def replicate(self) -> None:
         """The standby has everything."""
-        self._standby = deepcopy(self.shards)
+        self._standby |= {shard: self.shards[shard].copy() for shard in self._changed}
+        self._changed = {}
+        self._membership_there = self.membership and self.membership.copy()
 
     def fail_over(self) -> None:
         """The standby is the database now: what it has not got is lost."""
-        self.shards = deepcopy(self._standby)
+        self.shards = {shard: there.copy() for shard, there in self._standby.items()}
+        self._changed = {}
+        self.membership = self._membership_there and self._membership_there.copy()
 
     def arrive(self) -> None:
         """Run what was under way for so long."""
         late, self._late = self._late, []
-        for statement in late:
+        for _, statement in late:
             statement()
 
-    def run(self, statement: Callable[[], Mapping[ShardId, Shard]]) -> Mapping[ShardId, Shard]:
-        """Run a statement by its fate. Return the shards as it has left them. Raises Unavailable and OutcomeUnknown."""
+    def run(self, statement: Callable[[], T]) -> T:
+        """Run a statement by its fate. Return what it says. Raises Unavailable and OutcomeUnknown."""
         self.statements += 1
-        fate, late = self.fates.popleft() if self.fates else Fate.RUNS, self._late
-        self._late = []
+        fate = self.fates.popleft() if self.fates else Fate.RUNS
+        late = [each for due, each in self._late if due <= self.statements]
+        self._late = [each for each in self._late if each[0] > self.statements]
         try:
             return self._run(statement, fate)
         finally:
             for each in late:
                 each()
 
-    def _run(self, statement: Callable[[], Mapping[ShardId, Shard]], fate: Fate) -> Mapping[ShardId, Shard]:
+    def _run(self, statement: Callable[[], T], fate: Fate) -> T:
         if fate is Fate.IS_REFUSED:
             raise Unavailable("40P01: deadlock detected")
         if fate is Fate.IS_LATE:
-            self._late.append(statement)
+            self._late.append((self.statements + self.lateness, statement))
         if fate in {Fate.IS_LOST, Fate.IS_LATE}:
             raise OutcomeUnknown("the connection was lost")
         found = statement()
@@ -123,7 +145,7 @@ class Database:
             if shard.epoch <= row.epoch and shard.end == row.at:
                 shard.epoch, shard.end = row.epoch, row.end
                 shard.batches += (row.data[at : at + header.size] for at, header in iter_batches(row.data))
-        return {row.shard: deepcopy(self.shard(row.shard)) for row in rows}
+        return {row.shard: self.shards[row.shard].copy() for row in rows}
 
     def raise_epochs(self, rows: Iterable[Row]) -> Mapping[ShardId, Shard]:
         """The statement of a resolution: after it no statement with the rows' epochs writes anything."""
@@ -131,7 +153,7 @@ class Database:
             shard = self.shard(row.shard)
             if shard.epoch <= row.epoch:
                 shard.epoch = row.epoch[0], row.epoch[1] + 1
-        return {row.shard: deepcopy(self.shard(row.shard)) for row in rows}
+        return {row.shard: self.shards[row.shard].copy() for row in rows}
 
 
 class SharedLog:

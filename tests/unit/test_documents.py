@@ -52,7 +52,7 @@ def test_every_module_that_a_document_names_exists(document: Path) -> None:
 
 def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
     """Each page has a number of its own, its title as head, and one line in the index."""
-    pages = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+    pages = sorted(DECISIONS.glob("[0-9]*.md"), key=lambda path: int(path.name.partition("-")[0]))
     index = (DECISIONS / "README.md").read_text()
 
     for number, path in enumerate(pages, 1):

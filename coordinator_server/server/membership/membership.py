@@ -1,0 +1,235 @@
+"""One node of those that share a store: it joins, renews its lease, marks silent nodes dead, takes shards and releases them.
+
+    out ──join──► in ──renewal refused: it is marked dead──► drops everything at once ──► out
+                  │
+                  └ every ``renew_ms``: renew; read the rows; then, from the rows:
+                        silent for a lease          mark dead, and nothing else until the store has that
+                        owner none or dead          take, by epoch; then own
+                        more than its part          disown, and when it is unloaded: release
+                        another owner, or epoch     disown
+
+Nobody takes from a living node. A dead one is marked before its shards are taken. A taker waits
+a whole lease on its own clock. A statement whose outcome is unknown may run later, so whoever is in doubt takes again: the next
+epoch ends what is under way. A node whose clock is far from the store's takes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple, Protocol
+
+import structlog
+
+from coordinator_server.log.shards import ShardId
+from coordinator_server.runtime.lease import Lease
+from coordinator_server.server.membership.leases import LeaseTimes, Silence
+from coordinator_server.server.membership.plan import plan
+from coordinator_server.server.membership.store import Member, MembershipStore, Table
+
+log = structlog.get_logger(__name__)
+
+MOST_CLOCK_DIFFERENCE_MS: Final = 10_000
+"""A node whose clock is further from the store's takes no shards: the times of their logs would jump."""
+
+
+class Clocks(NamedTuple):
+    """The clocks of a node in ms: CLOCK_BOOTTIME, and the time of day."""
+
+    boot_ms: Callable[[], int]
+    wall_ms: Callable[[], int]
+
+
+class Host(Protocol):
+    """What a node does with its shards."""
+
+    def own(self, shard: ShardId, epoch: int, /) -> None:
+        """Load a shard as its owner at an epoch."""
+
+    def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
+        """Unload a shard. ``unloaded`` is called when nothing of it is under way to the store any more."""
+
+    def changed(self, table: Table, /) -> None:
+        """Show clients and other rooms who owns what. Called for each version once."""
+
+
+class Membership:
+    """The state of one node. Call ``tick`` every ``renew_ms``. ``lease`` is its right to answer for its shards."""
+
+    def __init__(  # noqa: PLR0913 - arguments with names
+        self,
+        *,
+        node: int,
+        listeners: Sequence[tuple[str, int]],
+        store: MembershipStore,
+        host: Host,
+        lease: Lease,
+        clocks: Clocks,
+        times: LeaseTimes,
+    ) -> None:
+        self.me: Member | None = None
+        self.lease = lease
+        lease.end()
+        self._times = times
+        self.owned: dict[ShardId, int] = {}
+        self._node = node
+        self._listeners = tuple(listeners)
+        self._store = store
+        self._host = host
+        self._clocks = clocks
+        self._silence = Silence(times)
+        self._version = -1
+        # The statements without an outcome. One of a kind and subject at a time.
+        self._asked: set[tuple[str, object]] = set()
+        # The shards that are not owned any more and not unloaded yet.
+        self._unloading: set[ShardId] = set()
+        # The number of outcomes of takes and releases: rows that were read before the last one are no plan's.
+        self._moves = 0
+        self.is_leaving = False
+        self._is_near = True
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether this node may still own its shards: reads, and whatever writes nothing, are answered only then."""
+        return self._clocks.boot_ms() < self.lease.ends_ms
+
+    def tick(self) -> None:
+        """Renew, and look at the others."""
+        if self.is_leaving:
+            return
+        now_ms, me = self._clocks.boot_ms(), self.me
+        if me is None:
+            self._ask("join", None, partial(self._store.join, self._node, self._listeners), partial(self._joined, now_ms))
+        else:
+            self._ask("renew", me, partial(self._store.renew, me), partial(self._renewed, me, now_ms))
+        self._ask("read", None, self._store.read, partial(self._read, self._moves))
+
+    def leave(self, done: Callable[[], None]) -> None:
+        """Release all shards, and leave. ``done`` is called when the store has heard of it, or cannot be asked."""
+        self.is_leaving = True
+        me = self.me
+        if me is None:
+            done()
+            return
+        left: set[ShardId | None] = {*self.owned}
+
+        def released(shard: ShardId | None, _: bool | None) -> None:
+            left.discard(shard)
+            if not left:
+                self.me = None
+                self.lease.end()
+                self._store.leave(me, lambda _: done())
+
+        for shard, epoch in list(self.owned.items()):
+            self._disown(shard, partial(self._store.release, me, shard, epoch, partial(released, shard)))
+        if not self.owned and not left:
+            released(None, None)
+
+    # Outcomes.
+
+    def _ask(self, name: str, subject: object, statement: Callable[[Callable[[object], None]], None], heard: object) -> None:
+        """Send a statement, unless one of the same kind and subject has no outcome yet."""
+        key = name, subject
+        if key in self._asked:
+            return
+        self._asked.add(key)
+
+        def done(outcome: object) -> None:
+            self._asked.discard(key)
+            heard(outcome)  # type: ignore[operator]
+
+        statement(done)
+
+    def _joined(self, sent_ms: int, me: Member | None) -> None:
+        if me is not None:
+            self.me = me
+            self.lease.renew(sent_ms, self._times.lease_ms)
+            log.info("node-joined", node=me.node, incarnation=me.incarnation)
+
+    def _renewed(self, me: Member, sent_ms: int, outcome: bool | None) -> None:
+        if outcome is None or self.me != me:
+            return
+        if not outcome:
+            self._drop_all("it is marked dead: others may own its shards")
+            return
+        had_ended = not self.may_answer
+        self.lease.renew(sent_ms, self._times.lease_ms)
+        if had_ended and self.may_answer and self.owned:
+            # Nobody has taken a shard: it would have marked this node dead before.
+            log.warning("lease-regained", node=me.node, shards=len(self.owned))
+
+    def _drop_all(self, why: str) -> None:
+        log.error("node-put-out", node=self._node, shards=len(self.owned), why=why)
+        self.me = None
+        self.lease.end()
+        for shard in list(self.owned):
+            self._disown(shard)
+
+    def _read(self, moves: int, table: Table | None) -> None:
+        if table is None:
+            return
+        self._silence.observe(table, self._clocks.boot_ms())
+        if table.version > self._version:
+            self._version = table.version
+            self._host.changed(table)
+        me = self.me
+        if me is None or self.is_leaving or me not in table.members:
+            return
+        if not table.is_alive(me):
+            self._drop_all("its row says that it is dead")
+            return
+        self._follow(table, me)
+        self._mark_dead(table, me)
+        if moves == self._moves:
+            self._move(table, me)
+
+    def _follow(self, table: Table, me: Member) -> None:
+        """Disown what another node owns, or this one at another epoch. Rows older than what is owned say nothing."""
+        for shard, epoch in list(self.owned.items()):
+            row = table.shards[shard]
+            if row.epoch > epoch or (row.epoch == epoch and row.owner != me):
+                log.warning("shard-lost", shard=str(shard), epoch=epoch, owner=str(row.owner), its_epoch=row.epoch)
+                self._disown(shard)
+
+    def _mark_dead(self, table: Table, me: Member) -> None:
+        for member, renewals in list(self._silence.over(self._clocks.boot_ms())):
+            if member != me:
+                log.warning("node-is-silent", node=member.node, incarnation=member.incarnation, renewals=renewals)
+                self._ask("mark", member, partial(self._store.mark_dead, member, renewals), lambda _: None)
+
+    def _move(self, table: Table, me: Member) -> None:
+        difference_ms = table.wall_ms - self._clocks.wall_ms()
+        is_near = abs(difference_ms) <= MOST_CLOCK_DIFFERENCE_MS
+        if not is_near and self._is_near:
+            log.error("clock-differs", node=me.node, difference_ms=difference_ms, action="set the clock: no shards are taken")
+        self._is_near = is_near
+        take, release = plan(table, me, takes=is_near and self.may_answer)
+        for shard, epoch in release:
+            if self.owned.get(shard) == epoch:
+                self._disown(shard, partial(self._release, me, shard, epoch))
+        # A take or release had no outcome, so it may still be under way: the next epoch ends it.
+        doubtful = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner == me and shard not in self.owned]
+        for shard, epoch in [*doubtful, *take]:
+            if shard not in self._unloading:
+                self._ask("shard", shard, partial(self._store.take, me, shard, epoch), partial(self._took, me, shard))
+
+    def _took(self, me: Member, shard: ShardId, epoch: int | None) -> None:
+        self._moves += 1
+        if epoch is not None and self.me == me and not self.is_leaving and epoch > self.owned.get(shard, -1):
+            self.owned[shard] = epoch
+            self._host.own(shard, epoch)
+
+    def _release(self, me: Member, shard: ShardId, epoch: int) -> None:
+        self._ask("shard", shard, partial(self._store.release, me, shard, epoch), self._released)
+
+    def _released(self, _: bool | None) -> None:
+        self._moves += 1
+
+    def _disown(self, shard: ShardId, then: Callable[[], None] = lambda: None) -> None:
+        def unloaded() -> None:
+            self._unloading.discard(shard)
+            then()
+
+        del self.owned[shard]
+        self._unloading.add(shard)
+        self._host.disown(shard, unloaded)

@@ -1,0 +1,90 @@
+"""What the nodes of a cluster share of their membership: a row for each process of a node, and one for each shard.
+
+A statement is one transaction: it finds the rows as it expects them and changes them, or changes nothing. Its outcome may stay
+unknown, which is None: it may have run, and it may even run later. So each statement says what it has seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from coordinator_server.log.shards import ShardId
+
+
+class Member(NamedTuple):
+    """A process of a node. Each new process of the node has a greater ``incarnation``."""
+
+    node: int
+    incarnation: int
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.incarnation}"
+
+
+class MemberRow(NamedTuple):
+    """A member. ``renewals`` grows as long as it lives; a dead one never lives again.
+
+    ``listeners`` are its addresses, host and port, by listener: for the view.
+    """
+
+    listeners: tuple[tuple[str, int], ...]
+    renewals: int = 0
+    is_dead: bool = False
+
+
+class ShardRow(NamedTuple):
+    """The owner of a shard, if it has one. Each owner has a greater ``epoch`` than the one before."""
+
+    owner: Member | None = None
+    epoch: int = 0
+
+
+class Table(NamedTuple):
+    """All rows at one moment, of which ``wall_ms`` is the store's clock.
+
+    ``version`` is greater after every change of owners, and of the members that live.
+    """
+
+    version: int
+    wall_ms: int
+    members: Mapping[Member, MemberRow]
+    shards: Mapping[ShardId, ShardRow]
+
+    def is_alive(self, member: Member | None) -> bool:
+        """Return whether a member has a row and is not marked dead."""
+        row = self.members.get(member) if member is not None else None
+        return row is not None and not row.is_dead
+
+    @property
+    def living(self) -> list[Member]:
+        """The members that are not marked dead, in ascending order."""
+        return sorted(member for member, row in self.members.items() if not row.is_dead)
+
+
+class MembershipStore(Protocol):
+    """The statements. Each outcome is given to ``done`` once, on the caller's loop, and is None if it is unknown."""
+
+    def join(self, node: int, listeners: Sequence[tuple[str, int]], done: Callable[[Member | None], None], /) -> None:
+        """Add a member with the next incarnation of a node."""
+
+    def renew(self, member: Member, done: Callable[[bool | None], None], /) -> None:
+        """Raise the renewals of a member. False: it has no row, or is marked dead."""
+
+    def read(self, done: Callable[[Table | None], None], /) -> None:
+        """Read all rows."""
+
+    def mark_dead(self, member: Member, renewals: int, done: Callable[[bool | None], None], /) -> None:
+        """Mark a member dead, for good. False: it is not where ``renewals`` says."""
+
+    def take(self, member: Member, shard: ShardId, epoch: int, done: Callable[[int | None], None], /) -> None:
+        """Become the owner of a shard whose epoch is ``epoch``; the outcome is the next one.
+
+        None, too, if the shard has another epoch, if another member owns it that lives, or if this one does not live.
+        """
+
+    def release(self, member: Member, shard: ShardId, epoch: int, done: Callable[[bool | None], None], /) -> None:
+        """Leave a shard that the member owns at ``epoch`` without an owner."""
+
+    def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
+        """Mark a member dead that has released its shards, and drops what it has not."""

@@ -1,0 +1,316 @@
+"""Nodes that share a store: who owns which shard, while they stop, die, come back, and lose the store; without servers around them.
+
+So thousands of seeds cost little. Each node has clocks of its own, which go at different speeds; CLOCK_BOOTTIME of a suspended
+machine goes on. Any statement may be lost, late, run twice, or not be answered, and the store may go on as its standby.
+
+What must be true at any moment: of one shard no two nodes may answer, no epoch has two owners, and no shard changes its owner but
+from a node that has released it or is marked dead. No node is marked dead that has not been away. After the calm each shard has a
+living owner, and all have their part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from coordinator_server.log.shards import ShardId
+from coordinator_server.runtime.lease import Gate
+from coordinator_server.server.membership.leases import LeaseTimes
+from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Clocks, Membership
+from coordinator_server.server.membership.store import Member, Table
+from tests.simulation.play import listening
+from tests.simulation.world import MS, SECOND, World
+from tests.support.shared_members import Rows, SharedMembers
+from tests.support.shared_store import Database, Fate
+
+TIMES: Final = LeaseTimes(lease_ms=3000, renew_ms=600)
+SHARDS: Final = [*(ShardId("a", each) for each in range(5)), ShardId("catalog", 0)]
+STORM_S: Final = 40
+CALM_S: Final = 30
+# A node that was away is not marked dead any more when it has been there again for so long.
+AWAY_MS: Final = TIMES.renew_ms * 2
+FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REPLICATED}]
+
+
+def run(seed: int) -> list[str]:
+    """Play the whole of it; what went wrong. The same seed is the same play."""
+    return MembershipPlay(seed).run()
+
+
+class NodeClocks:
+    """The clocks of a machine. ``speed`` is seconds per second; ``suspended_us`` is what CLOCK_MONOTONIC does not have."""
+
+    def __init__(self, world: World, rng: Random) -> None:
+        self.world = world
+        self.speed = 1 + rng.choice((-0.045, 0, 0.045))
+        self.start_ms = rng.randint(0, 1 << 30)
+        self.wall_ahead_ms = self.jumped_us = 0
+        self.suspended_us = 0
+
+    def boot_ms(self) -> int:
+        return self.start_ms + int(self.speed * self.world.now_us / 1000)
+
+    def wall_ms(self) -> int:
+        return self.world.now_us // 1000 + self.wall_ahead_ms
+
+
+class PlayedNode:
+    """A machine, and the process on it, if one runs. It is the process's Host."""
+
+    def __init__(self, play: MembershipPlay, node: int) -> None:
+        self.play = play
+        self.node = node
+        self.clocks = NodeClocks(play.world, play.rng)
+        self.membership: Membership | None = None
+        self.hosted: dict[ShardId, int] = {}
+        self.process = 0
+        self.paused_until_us = self.cut_until_us = 0
+        # When it started.
+        self.started_us = 0
+
+    def start(self) -> None:
+        if self.membership is None:
+            process = self.process
+            store = SharedMembers(
+                self.play.database, partial(self._send, process), partial(self._answer, process), self.play.wall_ms
+            )
+            clocks = Clocks(self.clocks.boot_ms, self.clocks.wall_ms)
+            gate = Gate(self.clocks.boot_ms)
+            self.membership = Membership(
+                node=self.node,
+                listeners=[("127.0.0.1", self.node)],
+                store=store,
+                host=self,
+                lease=gate.lease(renewed=self._regained),
+                clocks=clocks,
+                times=TIMES,
+            )
+            self._look(process, gate)
+            self.started_us = self.play.world.now_us
+            self._tick(process)
+
+    def kill(self) -> None:
+        self.process += 1
+        self.membership = None
+        self.hosted = {}
+
+    def stop(self) -> None:
+        if self.membership is not None:
+            self.membership.leave(self.kill)
+
+    def pause(self, duration_us: int) -> None:
+        """It stands still, its machine with it or not."""
+        world = self.play.world
+        if world.now_us >= self.paused_until_us:
+            self.paused_until_us = world.now_us + duration_us
+            self.clocks.suspended_us += duration_us
+
+    def may_answer(self, shard: ShardId) -> bool:
+        """Whether it may answer reads of a shard when it runs."""
+        return shard in self.hosted and self.membership is not None and self.membership.may_answer
+
+    # Its process.
+
+    def _tick(self, process: int) -> None:
+        if process != self.process or self.membership is None:
+            return
+        if self.play.world.now_us < self.paused_until_us:
+            self.play.world.at(self.paused_until_us, partial(self._tick, process))
+            return
+        self.membership.tick()
+        self.play.world.after(int(TIMES.renew_ms * MS * self.play.rng.uniform(0.7, 1)), partial(self._tick, process))
+
+    def _send(self, process: int, statement: Callable[[], None]) -> None:
+        world, play = self.play.world, self.play
+
+        def arrive() -> None:
+            if max(self.cut_until_us, play.cut_until_us) > world.now_us:
+                play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
+            elif play.rng.random() < play.fate_odds:
+                play.database.fates.append(play.rng.choice(FATES))
+            statement()
+            play.check()
+
+        world.after(play.delay_us(), arrive)
+
+    def _answer(self, process: int, done: Callable[[], None]) -> None:
+        self.play.world.after(self.play.delay_us(), partial(self._hear, process, done))
+
+    def _hear(self, process: int, done: Callable[[], None]) -> None:
+        if process != self.process:
+            return
+        if self.play.world.now_us < self.paused_until_us:
+            self.play.world.at(self.paused_until_us, partial(self._hear, process, done))
+            return
+        done()
+
+    def _look(self, process: int, gate: Gate) -> None:
+        """Compare the lease with the clock, as each pass over a connection does."""
+        if process == self.process:
+            if self.play.world.now_us >= self.paused_until_us:
+                gate.is_open()
+            self.play.world.after(200 * MS, partial(self._look, process, gate))
+
+    def _regained(self) -> None:
+        self.play.regained += bool(self.hosted)
+
+    # Host.
+
+    def own(self, shard: ShardId, epoch: int, /) -> None:
+        self.play.owns(self, shard, epoch)
+        self.hosted[shard] = epoch
+        self.play.check()
+
+    def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
+        # Nothing of it is answered from now on; what is under way takes a while.
+        del self.hosted[shard]
+        process = self.process
+        self.play.world.after(self.play.delay_us(), partial(self._hear, process, unloaded))
+
+    def changed(self, table: Table, /) -> None:
+        """Clients would hear of it."""
+
+
+class MembershipPlay:
+    """Everything that a seed decides."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = rng = Random(f"memberships {seed}")
+        self.world = World(rng)
+        self.broken: list[str] = []
+        self.database = Database()
+        self.database.membership = Rows(SHARDS)
+        self.database.lateness = rng.choice((1, 10, 60))
+        self.database.replicate()
+        self.most_delay_us = rng.choice((5, 50, 400)) * MS
+        self.fate_odds = rng.choice((0.0, 0.02, 0.2))
+        self.cut_until_us = 0
+        self.owners: dict[tuple[ShardId, int], int] = {}
+        self._row_owners: dict[tuple[ShardId, int], int] = {}
+        self.owned = self.regained = self.moved = 0
+        self.nodes = [PlayedNode(self, node) for node in range(1, rng.choice((2, 3, 3, 4)) + 1)]
+        self._before = self.database.membership
+
+    def run(self) -> list[str]:
+        """Storm and calm. Return what went wrong."""
+        with listening(self._logged):
+            self._storm()
+            self._calm()
+        return self.broken
+
+    def _logged(self, line: dict[str, Any]) -> None:
+        if "exception" in line:
+            self.broken.append(f"logged: {line}")
+
+    def _storm(self) -> None:
+        rng, world = self.rng, self.world
+        for node in self.nodes:
+            world.after(rng.randint(0, 2 * SECOND), node.start)
+        troubles = [self._kill, self._stop, self._pause, self._pause, self._cut, self._cut_store, self._jump, self._fail_over]
+        for _ in range(rng.choice((4, 10, 25))):
+            world.after(rng.randint(5 * SECOND, STORM_S * SECOND), rng.choice(troubles))
+        self._start_again()
+        for _ in range(STORM_S * 10):
+            world.run_for(100 * MS)
+            self.check()
+
+    def delay_us(self) -> int:
+        return self.world.between(MS, self.most_delay_us)
+
+    def wall_ms(self) -> int:
+        """The store's clock."""
+        return self.world.now_us // 1000
+
+    # What is looked at.
+
+    def owns(self, node: PlayedNode, shard: ShardId, epoch: int) -> None:
+        self.owned += 1
+        if self.owners.setdefault((shard, epoch), node.node) != node.node:
+            self.broken.append(f"{shard} has two owners at epoch {epoch}")
+        # What it may have owned before, and a statement that was under way, are no decision.
+        is_new = self._row_owners.get((shard, epoch - 1)) != node.node and self.world.now_us - node.clocks.jumped_us > 3 * SECOND
+        is_new = is_new and not self.fate_odds and self.database.lateness == 1
+        if is_new and abs(node.clocks.wall_ahead_ms) > MOST_CLOCK_DIFFERENCE_MS:
+            self.broken.append(f"{node.node} has taken {shard}, and its clock is {node.clocks.wall_ahead_ms} ms ahead")
+
+    def check(self) -> None:
+        """What must be true at any moment."""
+        for shard in SHARDS:
+            able = [node.node for node in self.nodes if node.may_answer(shard)]
+            if len(able) > 1:
+                self.broken.append(f"of {shard} may answer: {able}")
+        before, now = self._before, self.database.membership
+        for shard, row in now.shards.items():
+            if row.owner is not None:
+                self._row_owners[shard, row.epoch] = row.owner.node
+            was = before.shards[shard].owner
+            if row.epoch > before.shards[shard].epoch and was not in (None, row.owner):
+                self.moved += 1
+                if now.is_alive(was):
+                    self.broken.append(f"{shard} was taken from {was}, which lives")
+        for member, member_row in now.members.items():
+            if member_row.is_dead and before.is_alive(member):
+                self._check_dead(member)
+        self._before = now.copy()
+
+    def _check_dead(self, member: Member) -> None:
+        """Only somebody who was away may have been marked dead, also when nobody reached the store for a while."""
+        [node] = [each for each in self.nodes if each.node == member.node]
+        is_running = node.membership is not None and node.membership.me == member
+        there_since_us = max(node.started_us, node.paused_until_us, node.cut_until_us)
+        if is_running and not self.fate_odds and self.world.now_us - there_since_us > AWAY_MS * MS:
+            self.broken.append(f"{member} was marked dead, and was there all the time")
+
+    # What befalls them.
+
+    def _start_again(self) -> None:
+        for node in self.nodes:
+            node.start()
+        self.world.after(self.world.between(200 * MS, 8 * SECOND), self._start_again)
+
+    def _any(self) -> PlayedNode:
+        return self.rng.choice(self.nodes)
+
+    def _kill(self) -> None:
+        self._any().kill()
+
+    def _stop(self) -> None:
+        self._any().stop()
+
+    def _pause(self) -> None:
+        self._any().pause(self.rng.randint(0, 3 * TIMES.lease_ms) * MS)
+
+    def _cut(self) -> None:
+        self._any().cut_until_us = self.world.now_us + self.rng.randint(0, 3 * TIMES.lease_ms) * MS
+
+    def _cut_store(self) -> None:
+        self.cut_until_us = self.world.now_us + self.rng.randint(0, 3 * TIMES.lease_ms) * MS
+
+    def _jump(self) -> None:
+        clocks = self._any().clocks
+        clocks.wall_ahead_ms, clocks.jumped_us = self.rng.choice((0, 0, -3_600_000, 5000, 3_600_000)), self.world.now_us
+
+    def _fail_over(self) -> None:
+        self.database.fail_over()
+
+    def _calm(self) -> None:
+        now_us = self.world.now_us
+        self.fate_odds, self.cut_until_us = 0.0, min(self.cut_until_us, now_us)
+        for node in self.nodes:
+            node.cut_until_us, node.clocks.wall_ahead_ms = min(node.cut_until_us, now_us), 0
+        self.world.run_for(max(0, *(node.paused_until_us - now_us for node in self.nodes)) + CALM_S * SECOND)
+        self.check()
+        rows: Rows = self.database.membership
+        for shard, row in rows.shards.items():
+            hosts = {node.node: node.hosted[shard] for node in self.nodes if node.may_answer(shard)}
+            if not rows.is_alive(row.owner) or row.owner is None or hosts != {row.owner.node: row.epoch}:
+                self.broken.append(
+                    f"after {CALM_S} quiet seconds {shard} is that of {row.owner} at {row.epoch}, and {hosts} have it"
+                )
+        parts = Counter(row.owner.node for shard, row in rows.shards.items() if row.owner and shard.topic == "a")
+        spread = [parts[node.node] for node in self.nodes]
+        if max(spread) - min(spread) > 1:
+            self.broken.append(f"the shards are not spread over {len(self.nodes)} nodes: {parts}")
