@@ -1,7 +1,8 @@
 """The epochs of all shards as a loop knows them: from the view, and from the messages of others.
 
 An owner starts from what the view says of all shards when it acquires its own: what it has seen itself would die with the process.
-So a loop uses a view before it loads what the view gives to it. A message carries the epochs of the shard that sends it and of the shard that gets it. One of an older owner has no effect.
+So a loop uses a view before it loads what the view gives to it. A message carries the epochs of the shard that sends it and of the
+shard that gets it. One of an older owner has no effect.
 """
 
 from __future__ import annotations
