@@ -24,9 +24,9 @@ from coordinator_server.group.assign.order import order_members
 from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
-from coordinator_server.group.common.target_task import ComputedTargets, TargetRequest
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import consumer_groups
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
+from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest
 from coordinator_server.machine.timeline import SnapshotRegistry
 
 T = TypeVar("T")
@@ -114,7 +114,7 @@ def measure(case: Case) -> list[float]:
 def take(computed: bytes) -> tuple[float, float]:
     """Replay what a child has computed, and read it; return the milliseconds of both."""
     registry = SnapshotRegistry()
-    group = ConsumerGroups(registry).absent("readers")
+    group = consumer_groups(registry).absent("readers")
     registry.snapshot(0)
 
     def run() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
-from coordinator_server.group.consumer.records import epoch_record
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -57,7 +57,7 @@ def begin_epoch(shard: GroupShard, group_id: str, reason: str) -> CoordinatorRes
     group = shard.groups.consumer.by_id[group_id]
     if not group.members:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {group_id} has no members")
-    record = epoch_record(group_id, group.group_epoch + 1, group.metadata_hash)
+    record = RECORDS.epoch(group_id, group.group_epoch + 1, group.metadata_hash)
     why = Reason(Why.TOPICS_CHANGED, said=reason)
     return with_consumer_epoch_line(
         shard.groups.consumer_context, CoordinatorResult(None, [record], attribution=because(why)), [why]

@@ -17,8 +17,7 @@ from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.assign.target import change_targets
-from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import ConsumerGroup, consumer_groups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.subscriptions import is_homogeneous, regexes_after, topics_after
 from coordinator_server.group.consumer.target_spec import group_spec
@@ -121,7 +120,7 @@ def read_log(directory: Path) -> list[Batch]:
     A client that waits for its answers gets a batch for each change.
     """
     data = b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
-    types = ConsumerGroups(SnapshotRegistry()).replay
+    types = consumer_groups(SnapshotRegistry()).replay
     log: list[Batch] = []
     for position, header in iter_batches(data):
         decoded = [GROUP_SERDE.decode(record.key, record.value) for record in iter_records(data, position, header)]
@@ -164,7 +163,7 @@ def test_its_targets_are_ours(tmp_path: Path) -> None:
                 live(client, group_id, random.Random(f"{seed}/{group_id}"))
     compared = 0
     for directory in sorted(broker.log_dir.glob("__consumer_offsets-*")):
-        groups = ConsumerGroups(SnapshotRegistry())
+        groups = consumer_groups(SnapshotRegistry())
         for batch in read_log(directory):
             if any(isinstance(each.key, ConsumerGroupTargetAssignmentMetadataKey) and each.value for each in batch):
                 group_id = batch[0].key.group_id

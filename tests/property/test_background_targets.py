@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import consumer_groups
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from tests.support.heartbeats import Beating, Beats, config_of
@@ -124,7 +124,7 @@ def test_results_may_come_at_any_time(seed: int) -> None:
 
     group = run.beats.group
     assert group.assignment_epoch == group.group_epoch
-    again = ConsumerGroups(SnapshotRegistry())
+    again = consumer_groups(SnapshotRegistry())
     for offset, record in enumerate(run.beats.log.committed):
         again.replay[type(record.key)](offset, record.key, record.value)
     assert {key: target.value for key, target in again.by_id["g"].targets.items()} == {

@@ -11,7 +11,7 @@ import pytest
 
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
-from coordinator_server.group.consumer.records import epoch_record
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.sessions import refresh_session
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.runtime.executor import ExecutorQueue
@@ -77,10 +77,8 @@ def anybody_may_commit(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "coordinator_server.group.consumer.leave.epoch_record",
-        lambda group_id, _epoch, metadata_hash: epoch_record(group_id, 1, metadata_hash),
-    )
+    begun = RECORDS._replace(epoch_value=lambda _epoch, metadata_hash: RECORDS.epoch_value(1, metadata_hash))
+    patch.setattr("coordinator_server.group.consumer.leave.RECORDS", begun)
 
 
 def a_child_that_died_is_not_replaced(patch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from coordinator_server.group.share import heartbeat, target
 from coordinator_server.group.share.group_deletion import StatesOfGroups
-from coordinator_server.group.share.records import epoch_record
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.sessions import RETRY_MS, refresh_session
 from coordinator_server.share import upkeep
 from coordinator_server.share.state_batches import NO_START_OFFSET
@@ -96,10 +96,8 @@ def what_is_initialized_is_not_assigned(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(
-        "coordinator_server.group.share.leave.epoch_record",
-        lambda group_id, _epoch, metadata_hash: epoch_record(group_id, 1, metadata_hash),
-    )
+    begun = RECORDS._replace(epoch_value=lambda _epoch, metadata_hash: RECORDS.epoch_value(1, metadata_hash))
+    patch.setattr("coordinator_server.group.share.leave.RECORDS", begun)
 
 
 def sessions_are_short(patch: pytest.MonkeyPatch) -> None:

@@ -1,1 +1,1 @@
-"""What consumer groups (KIP-848) and share groups (KIP-932) have in common."""
+"""What groups of several types need: the topics and their hashes, the settings of groups, regular expressions."""

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from coordinator_server.group.common.limits import refuse_too_large
-from coordinator_server.group.common.target import Target
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
@@ -20,11 +18,13 @@ from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
-from coordinator_server.group.consumer.records import current_assignment_record, member_record
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
 from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import update_target
+from coordinator_server.group.modern.limits import refuse_too_large
+from coordinator_server.group.modern.target import Target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
@@ -74,7 +74,7 @@ def subscribe(
     change = MemberChange(before, before.with_metadata(metadata))
     records = list(found.records)
     if metadata is not before.metadata:
-        records.append(member_record(group.group_id, change.after))
+        records.append(RECORDS.member(group.group_id, change.after))
     is_renamed = set(before.metadata.subscribed_topic_names) != set(metadata.subscribed_topic_names)
     regex = update_regex(consumer, group, client, before.metadata, metadata)
     records += regex.records
@@ -109,7 +109,7 @@ def move(
     records = [*subscribed.records, *target_records]
     is_moved = after != member
     if is_moved:
-        records.append(current_assignment_record(group.group_id, after))
+        records.append(RECORDS.current(group.group_id, after))
     return Changed(after, records, is_moved, _reason(subscribed, bool(target_records)))
 
 

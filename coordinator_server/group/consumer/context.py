@@ -11,13 +11,13 @@ from typing import Any
 from coordinator_server.config.values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.spec import Assignor
-from coordinator_server.group.common.background_target import BackgroundTargets
-from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.common.regexes import RegexResolver
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.groups import ConsumerGroups
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.modern.background_target import BackgroundTargets
+from coordinator_server.group.modern.group_table import GroupTable
+from coordinator_server.group.modern.members_memory import MembersMemory
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import CoordinatorResult
 
@@ -76,7 +76,7 @@ class ConsumerContext:
         "topics",
     )
 
-    def __init__(self, groups: ConsumerGroups, context: GroupContext) -> None:
+    def __init__(self, groups: GroupTable[ConsumerGroup], context: GroupContext) -> None:
         self.groups = groups
         self.config = context.config
         # The first one is the default.

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
-from coordinator_server.group.common.described import work_of
-from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
-from coordinator_server.group.consumer.state import assignment_epoch_at, group_epoch_at, group_state
+from coordinator_server.group.consumer.state import group_state
+from coordinator_server.group.modern.described import work_of
+from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
@@ -49,11 +49,12 @@ def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, de
         (member, group.targets.get_at(member_id, committed_offset))
         for member_id, member in group.members.items_at(committed_offset)
     ]
+    epoch, assignment_epoch = group.epochs_at(committed_offset)
     head = DescribedGroup(
         group_id=group.group_id,
         group_state=group_state(group, committed_offset).value,
-        group_epoch=group_epoch_at(group, committed_offset),
-        assignment_epoch=assignment_epoch_at(group, committed_offset),
+        group_epoch=epoch,
+        assignment_epoch=assignment_epoch,
         assignor_name=_preferred_assignor(group, committed_offset) or default_assignor,
     )
     return UndescribedGroup(head, members, topics)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from coordinator_server.group.common.freshness import is_compared
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
-from coordinator_server.group.consumer.records import epoch_record, partition_metadata_tombstone
+from coordinator_server.group.consumer.records import RECORDS, partition_metadata_key
 from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous, regexes_after, topics_after
+from coordinator_server.group.modern.freshness import is_compared
+from coordinator_server.group.modern.records import tombstone
 from protocol.coordinator_records import CoordinatorRecord
 
 
@@ -34,9 +35,9 @@ def update_epoch(
     epoch, records = group.group_epoch, []
     if has_new_subscription or metadata_hash != group.metadata_hash:
         epoch += 1
-        records.append(epoch_record(group.group_id, epoch, metadata_hash))
+        records.append(RECORDS.epoch(group.group_id, epoch, metadata_hash))
     group.compared_epoch = epoch
     if group.has_partition_metadata:
-        records.append(partition_metadata_tombstone(group.group_id))
+        records.append(tombstone(partition_metadata_key(group.group_id)))
     is_alike = is_homogeneous(regexes_after(group, old, new), topics, count_after(group, change.after))
     return EpochUpdate(epoch, is_alike, records)

@@ -11,31 +11,24 @@ nobody else gets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.group.common.counts import recount
-from coordinator_server.group.common.group_table import GroupServices
-from coordinator_server.group.common.limits import texts_bytes
-from coordinator_server.group.common.modern_group import ModernGroup
-from coordinator_server.group.consumer.member import (
-    NO_ASSIGNMENT,
-    NO_METADATA,
-    ConsumerGroupMember,
-    Epochs,
-    TopicId,
-)
-from coordinator_server.machine.timeline import TimelineDict, TimelineValue
+from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, Epochs, TopicId
+from coordinator_server.group.consumer.records import RECORDS
+from coordinator_server.group.modern.group import ModernGroup
+from coordinator_server.group.modern.group_table import GroupTable, Put, put_head
+from coordinator_server.group.modern.groups_by_topic import GroupServices
+from coordinator_server.group.modern.limits import texts_bytes
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
-    ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadataValue,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
     ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupRegularExpressionKey,
     ConsumerGroupRegularExpressionValue,
     ConsumerGroupTargetAssignmentMemberValue,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataValue,
 )
 
 K = TypeVar("K")
@@ -58,10 +51,8 @@ NO_COUNT = SubscriptionCount()
 class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignmentMemberValue]):
     """One consumer group."""
 
-    epoch_key = ConsumerGroupMetadataKey
-    no_epoch = ConsumerGroupMetadataValue(epoch=1)
-    target_key = ConsumerGroupTargetAssignmentMetadataKey
-    no_target = ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1)
+    records = RECORDS
+    new_member = ConsumerGroupMember
 
     __slots__ = (
         "classic_members",
@@ -103,6 +94,15 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
         """Whether the group has a record."""
         return super().is_in_log or bool(self.regexes)
 
+    @property
+    def record_containers(self) -> tuple[object, ...]:
+        return *super().record_containers, self.regexes
+
+    def records_at(self, committed_offset: int) -> Iterator[tuple[Message, Message]]:
+        yield from super().records_at(committed_offset)
+        for regex, resolved in self.regexes.items_at(committed_offset):
+            yield ConsumerGroupRegularExpressionKey(self.group_id, regex), resolved
+
     # --- reads
 
     def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
@@ -123,29 +123,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
 
     # --- replay
 
-    def put_metadata(self, member_id: str, value: ConsumerGroupMemberMetadataValue | None) -> None:
-        """Set or remove a member's subscription."""
-        old = self.members.get(member_id)
-        if old is None and value is None:
-            return
-        member = (old or ConsumerGroupMember(member_id)).with_metadata(value or NO_METADATA)
-        self._put(old, member)
-        self._count_metadata(NO_METADATA if old is None else old.metadata, member.metadata)
-        self._put_instance(old, member)
-
-    def put_current(self, member_id: str, value: ConsumerGroupCurrentMemberAssignmentValue | None) -> None:
-        """Set or remove a member's assignment."""
-        old = self.members.get(member_id)
-        if old is None and value is None:
-            return
-        member = (old or ConsumerGroupMember(member_id)).with_current(value or NO_ASSIGNMENT)
-        self._put(old, member)
-        if old is not None:
-            self._release(old.assigned, old.member_epoch)
-            self._release(old.pending_revocation, old.member_epoch)
-        self._own(member.assigned, member.member_epoch)
-        self._own(member.pending_revocation, member.member_epoch)
-
     def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
         """Set or remove the topics that match a regular expression."""
         old = self.regexes.get(regex)
@@ -157,8 +134,19 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
         elif old is not None:
             del self.regexes[regex]
 
-    def _put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
-        self._put_member(member)
+    def _metadata_put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
+        self._count_metadata(NO_METADATA if old is None else old.metadata, member.metadata)
+        self._put_instance(old, member)
+
+    def _current_put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
+        if old is not None:
+            self._release(old.assigned, old.member_epoch)
+            self._release(old.pending_revocation, old.member_epoch)
+        self._own(member.assigned, member.member_epoch)
+        self._own(member.pending_revocation, member.member_epoch)
+
+    def _put_member(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
+        super()._put_member(old, member)
         before = None if old is None else old.stable_epoch
         after = member.stable_epoch if member.is_in_log else None
         if before != after:
@@ -228,6 +216,19 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
                 epochs = self.partition_epochs[topic_id] = TimelineDict(self._services.registry)
             # Two owners are never in a sound log; in a damaged one the newer epoch counts.
             epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
+
+
+def consumer_groups(registry: SnapshotRegistry) -> GroupTable[ConsumerGroup]:
+    """Return an empty table. A group consumes the topics that its members name, or that their expressions match."""
+    others: dict[type[Message], Put] = {
+        ConsumerGroupPartitionMetadataKey: put_head,
+        ConsumerGroupRegularExpressionKey: _put_regex,
+    }
+    return GroupTable(registry, ConsumerGroup, others)
+
+
+def _put_regex(group: ConsumerGroup, key: ConsumerGroupRegularExpressionKey, value: Any) -> None:
+    group.put_regex(key.regular_expression, value)
 
 
 def metadata_bytes(metadata: ConsumerGroupMemberMetadataValue) -> int:

@@ -15,11 +15,10 @@ from coordinator_server.group.consumer.log_lines import log_expired_session, wit
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.membership import (
     refuse_fenced_instance,
-    removal_records,
     require_member,
     require_static_member,
 )
-from coordinator_server.group.consumer.records import current_assignment_record, epoch_record, regex_tombstone
+from coordinator_server.group.consumer.records import RECORDS, regex_tombstone
 from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import topics_without
 from coordinator_server.group.why import Why
@@ -57,7 +56,7 @@ def _go_away(group: ConsumerGroup, member: ConsumerGroupMember) -> CoordinatorRe
     )
     return CoordinatorResult(
         Response(member_id=member.member_id, member_epoch=LEAVE_GROUP_STATIC_EPOCH),
-        [current_assignment_record(group.group_id, away)],
+        [RECORDS.current(group.group_id, away)],
         attribution=because(Reason(Why.STATIC_MEMBER_AWAY, member.member_id)),
     )
 
@@ -72,11 +71,11 @@ def fence(
     group_id = group.group_id
     records: list[CoordinatorRecord] = []
     for member in members:
-        records += removal_records(group_id, member.member_id)
+        records += RECORDS.member_tombstones(group_id, member.member_id)
     regexes = _last_regexes(group, members)
     records += [regex_tombstone(group_id, regex) for regex in regexes]
     epoch = group.group_epoch + 1
-    records.append(epoch_record(group_id, epoch, consumer.hashes.of_group(topics_without(group, members, regexes))))
+    records.append(RECORDS.epoch(group_id, epoch, consumer.hashes.of_group(topics_without(group, members, regexes))))
     group.compared_epoch = epoch
     for member in members:
         end_sessions(consumer, group_id, member.member_id)

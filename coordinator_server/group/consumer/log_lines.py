@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coordinator_server.group.common.epoch_lines import with_epoch_line
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.member import ConsumerGroupMember
+from coordinator_server.group.modern.epoch_lines import with_epoch_line
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey

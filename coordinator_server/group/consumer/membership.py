@@ -19,14 +19,7 @@ from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
-from coordinator_server.group.consumer.records import (
-    current_assignment_record,
-    current_assignment_tombstone,
-    member_record,
-    member_tombstone,
-    target_record,
-    target_tombstone,
-)
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -123,22 +116,13 @@ def refuse_fenced_instance(member: ConsumerGroupMember, member_id: str, instance
         )
 
 
-def removal_records(group_id: str, member_id: str) -> list[CoordinatorRecord]:
-    """Return the tombstones of a member, in the order that readers of the log rely on."""
-    return [
-        current_assignment_tombstone(group_id, member_id),
-        target_tombstone(group_id, member_id),
-        member_tombstone(group_id, member_id),
-    ]
-
-
 def _replacement_records(group: ConsumerGroup, old: ConsumerGroupMember, new: ConsumerGroupMember) -> list[CoordinatorRecord]:
     """Return the records of a member that takes the place of a static member, with its partitions and its target."""
     return [
-        *removal_records(group.group_id, old.member_id),
-        member_record(group.group_id, new),
-        target_record(group.group_id, new.member_id, read_target(group.target(old.member_id))),
-        current_assignment_record(group.group_id, new),
+        *RECORDS.member_tombstones(group.group_id, old.member_id),
+        RECORDS.member(group.group_id, new),
+        RECORDS.target(group.group_id, new.member_id, read_target(group.target(old.member_id))),
+        RECORDS.current(group.group_id, new),
     ]
 
 

@@ -1,101 +1,51 @@
-"""The records of consumer groups, in the version that Kafka 4.3 writes (``GroupCoordinatorRecordHelpers``)."""
+"""The record types of consumer groups, and the records that no other groups have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import Final
 
-from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
+from coordinator_server.group.consumer.member import NO_ASSIGNMENT, NO_METADATA
+from coordinator_server.group.modern.records import GroupRecords, tombstone
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.messages.consumer_group_records import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupMemberMetadataKey,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataValue,
-    ConsumerGroupPartitionMetadataKey,
-    ConsumerGroupRegularExpressionKey,
-    ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberKey,
-    ConsumerGroupTargetAssignmentMemberValue,
-    ConsumerGroupTargetAssignmentMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataValue,
-    TopicPartition,
+from protocol.fields import Message
+from protocol.messages import consumer_group_records as consumer
+
+RECORDS: Final = GroupRecords(
+    epoch_key=consumer.ConsumerGroupMetadataKey,
+    epoch_value=consumer.ConsumerGroupMetadataValue,
+    target_epoch_key=consumer.ConsumerGroupTargetAssignmentMetadataKey,
+    target_epoch_value=consumer.ConsumerGroupTargetAssignmentMetadataValue,
+    member_key=consumer.ConsumerGroupMemberMetadataKey,
+    current_key=consumer.ConsumerGroupCurrentMemberAssignmentKey,
+    target_key=consumer.ConsumerGroupTargetAssignmentMemberKey,
+    target_value=consumer.ConsumerGroupTargetAssignmentMemberValue,
+    target_topic=consumer.TopicPartition,
+    no_epoch=consumer.ConsumerGroupMetadataValue(epoch=1),
+    no_target_epoch=consumer.ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1),
+    no_metadata=NO_METADATA,
+    no_current=NO_ASSIGNMENT,
 )
 
 
-def member_record(group_id: str, member: ConsumerGroupMember) -> CoordinatorRecord:
-    """Return the record of a member's subscription."""
-    return CoordinatorRecord(ConsumerGroupMemberMetadataKey(group_id, member.member_id), member.metadata)
-
-
-def member_tombstone(group_id: str, member_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupMemberMetadataKey(group_id, member_id), None)
-
-
-def epoch_record(group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
-    """Return the record of the group's epoch, and of the hash of the topics that it consumes."""
-    return CoordinatorRecord(ConsumerGroupMetadataKey(group_id), ConsumerGroupMetadataValue(epoch, metadata_hash))
-
-
-def epoch_tombstone(group_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupMetadataKey(group_id), None)
-
-
-def partition_metadata_tombstone(group_id: str) -> CoordinatorRecord:
-    """Return the tombstone of the record that the metadata hash has replaced."""
-    return CoordinatorRecord(ConsumerGroupPartitionMetadataKey(group_id), None)
-
-
-def target_record(group_id: str, member_id: str, partitions: Mapping[TopicId, Iterable[int]]) -> CoordinatorRecord:
-    """Return the record of a member's target assignment."""
-    topics = [TopicPartition(topic_id, list(numbers)) for topic_id, numbers in partitions.items()]
-    key = ConsumerGroupTargetAssignmentMemberKey(group_id, member_id)
-    return CoordinatorRecord(key, ConsumerGroupTargetAssignmentMemberValue(topics))
-
-
-def target_tombstone(group_id: str, member_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), None)
-
-
-def assignment_epoch_record(group_id: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
-    """Return the record of the epoch of the target assignment, and of the wall-clock time when it was computed."""
-    value = ConsumerGroupTargetAssignmentMetadataValue(epoch, timestamp_ms)
-    return CoordinatorRecord(ConsumerGroupTargetAssignmentMetadataKey(group_id), value)
-
-
-def assignment_epoch_tombstone(group_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupTargetAssignmentMetadataKey(group_id), None)
-
-
-def current_assignment_record(group_id: str, member: ConsumerGroupMember) -> CoordinatorRecord:
-    """Return the record of what a member has."""
-    return CoordinatorRecord(ConsumerGroupCurrentMemberAssignmentKey(group_id, member.member_id), member.current)
-
-
-def current_assignment_tombstone(group_id: str, member_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id), None)
+def partition_metadata_key(group_id: str) -> Message:
+    """Return the key of the record that the metadata hash has replaced."""
+    return consumer.ConsumerGroupPartitionMetadataKey(group_id)
 
 
 def regex_record(group_id: str, regex: str, topics: Iterable[str], version: int, timestamp_ms: int) -> CoordinatorRecord:
     """Return the record of the topics that match a regular expression, as of a version of the topics and a wall-clock time."""
-    value = ConsumerGroupRegularExpressionValue(sorted(topics), version, timestamp_ms)
-    return CoordinatorRecord(ConsumerGroupRegularExpressionKey(group_id, regex), value)
+    value = consumer.ConsumerGroupRegularExpressionValue(sorted(topics), version, timestamp_ms)
+    return CoordinatorRecord(consumer.ConsumerGroupRegularExpressionKey(group_id, regex), value)
 
 
 def regex_tombstone(group_id: str, regex: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ConsumerGroupRegularExpressionKey(group_id, regex), None)
+    return tombstone(consumer.ConsumerGroupRegularExpressionKey(group_id, regex))
 
 
 def group_tombstones(
     group_id: str, members: Iterable[str], targets: Iterable[str], regexes: Iterable[str]
 ) -> list[CoordinatorRecord]:
-    """Return the tombstones of a whole group in Kafka's order, which is also right for a reader that checks it."""
-    ids = list(members)
-    return [
-        *(current_assignment_tombstone(group_id, member_id) for member_id in ids),
-        *(target_tombstone(group_id, member_id) for member_id in targets),
-        assignment_epoch_tombstone(group_id),
-        *(member_tombstone(group_id, member_id) for member_id in ids),
-        *(regex_tombstone(group_id, regex) for regex in regexes),
-        partition_metadata_tombstone(group_id),
-        epoch_tombstone(group_id),
-    ]
+    """Return the tombstones of a whole group."""
+    of_regexes = [consumer.ConsumerGroupRegularExpressionKey(group_id, regex) for regex in regexes]
+    return RECORDS.group_tombstones(group_id, members, targets, [*of_regexes, partition_metadata_key(group_id)])

@@ -14,7 +14,7 @@ from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
-from coordinator_server.group.consumer.records import epoch_record, regex_record, regex_tombstone
+from coordinator_server.group.consumer.records import RECORDS, regex_record, regex_tombstone
 from coordinator_server.group.consumer.subscriptions import regexes_after
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -113,7 +113,7 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
     metadata_hash = consumer.hashes.of_group([name for name, count in counts.items() if count != NO_COUNT])
     if is_changed or metadata_hash != group.metadata_hash:
         epoch = group.group_epoch + 1
-        records.append(epoch_record(group_id, epoch, metadata_hash))
+        records.append(RECORDS.epoch(group_id, epoch, metadata_hash))
         group.compared_epoch = epoch
     if not records:
         return _NOTHING

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.common.background_target import TargetRules
-from coordinator_server.group.common.target import Target, changed_targets
-from coordinator_server.group.common.target_task import TargetRequest
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
-from coordinator_server.group.consumer.records import assignment_epoch_record, target_record
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
+from coordinator_server.group.modern.background_target import TargetRules
+from coordinator_server.group.modern.target import Target, changed_targets
+from coordinator_server.group.modern.target_task import TargetRequest
 from protocol.coordinator_records import CoordinatorRecord
 
 
@@ -35,8 +35,8 @@ def update_target(
         return last_target(group, change.after), []
     spec = group_spec(consumer, group, is_alike, change.after)
     assignor = consumer.assignors[preferred_assignor(consumer, group, change)]
-    changed, records = changed_targets(assignor, spec, group_epoch, partial(target_record, group.group_id))
-    records.append(assignment_epoch_record(group.group_id, group_epoch, consumer.clock.wall_ms()))
+    changed, records = changed_targets(assignor, spec, group_epoch, partial(RECORDS.target, group.group_id))
+    records.append(RECORDS.target_epoch(group.group_id, group_epoch, consumer.clock.wall_ms()))
     member_id = change.after.member_id
     mine = changed.get(member_id)
     if mine is None:
@@ -51,7 +51,7 @@ def target_rules(consumer: ConsumerContext) -> TargetRules[ConsumerGroup]:
         COMPUTE_TARGETS,
         consumer.config.consumer.group_consumer_assignment_inline_max_size,
         partial(_described, consumer),
-        assignment_epoch_record,
+        RECORDS.target_epoch,
         consumer.groups.replay,
     )
 

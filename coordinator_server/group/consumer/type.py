@@ -7,19 +7,19 @@ from functools import partial
 from typing import Any
 
 from coordinator_server.config.values import consumer_assignors
-from coordinator_server.group.common.background_target import BackgroundTargets
-from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import UndescribedGroup, group_at
-from coordinator_server.group.consumer.digest import digest_containers, digest_items
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import consumer_groups
 from coordinator_server.group.consumer.leave import expire_revocation, expire_session
 from coordinator_server.group.consumer.records import group_tombstones
 from coordinator_server.group.consumer.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.consumer.state import group_state
 from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, Replay, SharedTables
+from coordinator_server.group.modern.background_target import BackgroundTargets
+from coordinator_server.group.modern.digest import digest_items
+from coordinator_server.group.modern.freshness import topics_changed
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -39,7 +39,7 @@ class ConsumerType:
     name = "consumer"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        self.groups = ConsumerGroups(tables.registry)
+        self.groups = consumer_groups(tables.registry)
         self._topics = context.topics
         self._default_assignor = consumer_assignors(context.config)[0]
         self.context = ConsumerContext(self.groups, context)
@@ -119,7 +119,7 @@ class ConsumerType:
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         group = self.groups.by_id.get_at(group_id, committed_offset)
-        return () if group is None else digest_containers(group)
+        return () if group is None else group.record_containers
 
     def topics_changed(self, names: Collection[str]) -> None:
         topics_changed(self.groups, names)

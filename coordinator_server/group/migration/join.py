@@ -15,7 +15,6 @@ from msgspec import structs
 
 from coordinator_server.config.values import migration_policy
 from coordinator_server.group.classic.attempt import JoinAttempt
-from coordinator_server.group.common.limits import refuse_many_topics
 from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.consumer.change import Changed, Subscribed, advance, move, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
@@ -34,6 +33,7 @@ from coordinator_server.group.migration.downgrade import downgrade, may_downgrad
 from coordinator_server.group.migration.embedded import Unreadable, read_subscription
 from coordinator_server.group.migration.exit import exited
 from coordinator_server.group.migration.timers import await_sync, refresh_classic_session
+from coordinator_server.group.modern.limits import refuse_many_topics
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError

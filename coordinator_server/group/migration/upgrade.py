@@ -19,16 +19,9 @@ from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.common.topics import TopicImage
-from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import ConsumerGroup, consumer_groups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState, current_assignment
-from coordinator_server.group.consumer.records import (
-    assignment_epoch_record,
-    current_assignment_record,
-    epoch_record,
-    member_record,
-    target_record,
-)
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.migration.embedded import (
     COOPERATIVE,
     Unreadable,
@@ -104,10 +97,10 @@ def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgra
     members = {each.member_id: _with_assignment(each, claims.get(each.member_id, {}), epoch) for each in found}
     subscribed = {name for each in found for name in each.metadata.subscribed_topic_names}
     metadata_hash = hash_of(subscribed)
-    of_group = [epoch_record(group_id, epoch, metadata_hash), assignment_epoch_record(group_id, epoch, 0)]
-    subscriptions = {member_id: member_record(group_id, member) for member_id, member in members.items()}
-    targets = {each.member_id: target_record(group_id, each.member_id, each.target) for each in found}
-    currents = {member_id: current_assignment_record(group_id, member) for member_id, member in members.items()}
+    of_group = [RECORDS.epoch(group_id, epoch, metadata_hash), RECORDS.target_epoch(group_id, epoch, 0)]
+    subscriptions = {member_id: RECORDS.member(group_id, member) for member_id, member in members.items()}
+    targets = {each.member_id: RECORDS.target(group_id, each.member_id, each.target) for each in found}
+    currents = {member_id: RECORDS.current(group_id, member) for member_id, member in members.items()}
     # In the log, members have the order of Kafka's table; the group that the operation works with has that of their entry.
     order = order_timeline(list(members))
     records = [
@@ -235,7 +228,7 @@ def _positions(partitions: Partitions) -> set[_Position]:
 
 
 def _group_of(group_id: str, records: Iterable[CoordinatorRecord]) -> ConsumerGroup:
-    groups = ConsumerGroups(SnapshotRegistry())
+    groups = consumer_groups(SnapshotRegistry())
     replay = groups.replay
     for record in records:
         replay[type(record.key)](0, record.key, record.value)

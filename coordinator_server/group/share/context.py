@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from coordinator_server.group.common.background_target import BackgroundTargets
-from coordinator_server.group.common.members_memory import MembersMemory
 from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.modern.background_target import BackgroundTargets
+from coordinator_server.group.modern.group_table import GroupTable
+from coordinator_server.group.modern.members_memory import MembersMemory
 from coordinator_server.group.share.group import ShareGroup
-from coordinator_server.group.share.groups import ShareGroups
 from coordinator_server.group.share.parked import ParkedReplies
 from coordinator_server.group.share.session import Session
 from coordinator_server.machine.shard import CoordinatorResult
@@ -42,7 +42,7 @@ class ShareContext:
         "unresumed",
     )
 
-    def __init__(self, groups: ShareGroups, context: GroupContext) -> None:
+    def __init__(self, groups: GroupTable[ShareGroup], context: GroupContext) -> None:
         self.groups = groups
         self.config = context.config
         self.timer = context.timer

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from coordinator_server.group.assign.assignors import SIMPLE
 from coordinator_server.group.assign.order import order_names
-from coordinator_server.group.common.described import work_of
 from coordinator_server.group.common.topics import TopicImage
+from coordinator_server.group.modern.described import work_of
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.member import ShareGroupMember
 from protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
-from protocol.messages.share_group_records import ShareGroupMetadataKey, ShareGroupTargetAssignmentMetadataKey
 
 
 class ShareGroupState(Enum):
@@ -42,21 +41,17 @@ class UndescribedShareGroup(NamedTuple):
 
 def group_state(group: ShareGroup, committed_offset: int) -> ShareGroupState:
     """Return the state as of ``committed_offset``: a group with members is always stable."""
-    members = group.members
-    if members.is_as_of(committed_offset):
-        return ShareGroupState.STABLE if members else ShareGroupState.EMPTY
-    return ShareGroupState.STABLE if any(True for _ in members.items_at(committed_offset)) else ShareGroupState.EMPTY
+    return ShareGroupState.STABLE if group.members_at(committed_offset) else ShareGroupState.EMPTY
 
 
 def group_at(group: ShareGroup, committed_offset: int, topics: TopicImage) -> UndescribedShareGroup:
     """Return what there is to describe."""
-    epoch = group.head.get_at(ShareGroupMetadataKey, committed_offset)
-    assignment_epoch = group.head.get_at(ShareGroupTargetAssignmentMetadataKey, committed_offset)
+    epoch, assignment_epoch = group.epochs_at(committed_offset)
     head = DescribedGroup(
         group_id=group.group_id,
         group_state=group_state(group, committed_offset).value,
-        group_epoch=1 if epoch is None else epoch.epoch,
-        assignment_epoch=1 if assignment_epoch is None else assignment_epoch.assignment_epoch,
+        group_epoch=epoch,
+        assignment_epoch=assignment_epoch,
         assignor_name=SIMPLE,
     )
     return UndescribedShareGroup(head, [member for _, member in group.members.items_at(committed_offset)], topics)

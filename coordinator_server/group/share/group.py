@@ -14,32 +14,27 @@ from collections.abc import Iterable
 from typing import Any
 
 from coordinator_server.group.common.counts import recount
-from coordinator_server.group.common.group_table import GroupServices
-from coordinator_server.group.common.limits import texts_bytes
-from coordinator_server.group.common.modern_group import ModernGroup
-from coordinator_server.group.share.member import NO_ASSIGNMENT, NO_METADATA, ShareGroupMember
+from coordinator_server.group.modern.group import ModernGroup
+from coordinator_server.group.modern.group_table import GroupTable, put_head
+from coordinator_server.group.modern.groups_by_topic import GroupServices
+from coordinator_server.group.modern.limits import texts_bytes
+from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.state_topics import NO_STATE_TOPICS, StateTopics, state_topics_of
-from coordinator_server.machine.timeline import TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.share_group_records import (
-    ShareGroupCurrentMemberAssignmentValue,
     ShareGroupMemberMetadataValue,
-    ShareGroupMetadataKey,
-    ShareGroupMetadataValue,
     ShareGroupStatePartitionMetadataKey,
     ShareGroupTargetAssignmentMemberValue,
-    ShareGroupTargetAssignmentMetadataKey,
-    ShareGroupTargetAssignmentMetadataValue,
 )
 
 
 class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberValue]):
     """One share group."""
 
-    epoch_key = ShareGroupMetadataKey
-    no_epoch = ShareGroupMetadataValue(epoch=1)
-    target_key = ShareGroupTargetAssignmentMetadataKey
-    no_target = ShareGroupTargetAssignmentMetadataValue(assignment_epoch=1)
+    records = RECORDS
+    new_member = ShareGroupMember
 
     __slots__ = ("assigned_for", "state_topics", "subscribed_topics")
 
@@ -66,21 +61,8 @@ class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberV
         if key_type is ShareGroupStatePartitionMetadataKey:
             self.state_topics.set(NO_STATE_TOPICS if value is None else state_topics_of(value))
 
-    def put_metadata(self, member_id: str, value: ShareGroupMemberMetadataValue | None) -> None:
-        """Set or remove a member's subscription."""
-        old = self.members.get(member_id)
-        if old is None and value is None:
-            return
-        member = (old or ShareGroupMember(member_id)).with_metadata(value or NO_METADATA)
-        self._put_member(member)
+    def _metadata_put(self, old: ShareGroupMember | None, member: ShareGroupMember) -> None:
         self._count(NO_METADATA if old is None else old.metadata, member.metadata)
-
-    def put_current(self, member_id: str, value: ShareGroupCurrentMemberAssignmentValue | None) -> None:
-        """Set or remove a member's assignment."""
-        old = self.members.get(member_id)
-        if old is None and value is None:
-            return
-        self._put_member((old or ShareGroupMember(member_id)).with_current(value or NO_ASSIGNMENT))
 
     def _count(self, old: ShareGroupMemberMetadataValue, new: ShareGroupMemberMetadataValue) -> None:
         self._count_bytes(metadata_bytes(new) - metadata_bytes(old))
@@ -91,6 +73,11 @@ class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberV
         for topic in gone:
             if topic not in self.subscribed_topics:
                 self._services.by_topic.unfollow(topic, self.group_id)
+
+
+def share_groups(registry: SnapshotRegistry) -> GroupTable[ShareGroup]:
+    """Return an empty table. A group consumes the topics that its members name."""
+    return GroupTable(registry, ShareGroup, {ShareGroupStatePartitionMetadataKey: put_head})
 
 
 def metadata_bytes(metadata: ShareGroupMemberMetadataValue) -> int:

@@ -12,10 +12,10 @@ from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.common.epoch_lines import with_epoch_line
-from coordinator_server.group.common.freshness import is_compared
-from coordinator_server.group.common.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.common.names import sorted_names
+from coordinator_server.group.modern.epoch_lines import with_epoch_line
+from coordinator_server.group.modern.freshness import is_compared
+from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
@@ -23,7 +23,7 @@ from coordinator_server.group.share.initialization import initialize, initializi
 from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember, are_equal
 from coordinator_server.group.share.membership import find_member, refuse_if_full
 from coordinator_server.group.share.reconciliation import reconcile
-from coordinator_server.group.share.records import current_assignment_record, epoch_record, member_record
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.sessions import refresh_session, restart_session
 from coordinator_server.group.share.steady_heartbeat import again
 from coordinator_server.group.share.target import update_target
@@ -69,7 +69,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     if metadata is not before.metadata:
         refuse_too_large(share, group, "share", metadata_bytes(before.metadata), metadata_bytes(metadata))
         member = before.with_metadata(metadata)
-        records.append(member_record(group_id, member))
+        records.append(RECORDS.member(group_id, member))
     epoch = _update_epoch(share, group, before, member)
     records += epoch.records
     target, target_records = update_target(share, group, epoch.epoch, member, epoch.is_alike)
@@ -78,7 +78,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
         member, target, epoch.why is not None, partial(_is_subscribed, share, frozenset(metadata.subscribed_topic_names))
     )
     if after is not member:
-        records.append(current_assignment_record(group_id, after))
+        records.append(RECORDS.current(group_id, after))
     session, settings = refresh_session(share, group_id, after.member_id), share.settings(group_id).share
     response = ShareGroupHeartbeatResponse(
         member_id=after.member_id,
@@ -130,7 +130,7 @@ def _update_epoch(share: ShareContext, group: ShareGroup, before: ShareGroupMemb
     epoch = group.group_epoch + (why is not None)
     group.compared_epoch = epoch
     is_alike = is_homogeneous(topics, len(group.members) + (member.member_id not in group.members))
-    records = [epoch_record(group.group_id, epoch, metadata_hash)] if why is not None else []
+    records = [RECORDS.epoch(group.group_id, epoch, metadata_hash)] if why is not None else []
     return EpochUpdate(epoch, list(topics), is_alike, why, records)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from coordinator_server.group.common.epoch_lines import with_epoch_line
+from coordinator_server.group.modern.epoch_lines import with_epoch_line
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, topics_after
 from coordinator_server.group.share.log_lines import log_expired_session
 from coordinator_server.group.share.member import ShareGroupMember
 from coordinator_server.group.share.membership import require_member
-from coordinator_server.group.share.records import epoch_record, removal_records
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.sessions import end_session, restart_session
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -48,7 +48,7 @@ def _fence(share: ShareContext, group: ShareGroup, member: ShareGroupMember, why
     group_id, member_id = group.group_id, member.member_id
     epoch = group.group_epoch + 1
     metadata_hash = share.hashes.of_group(topics_after(group, member.metadata.subscribed_topic_names, ()))
-    records = [*removal_records(group_id, member_id), epoch_record(group_id, epoch, metadata_hash)]
+    records = [*RECORDS.member_tombstones(group_id, member_id), RECORDS.epoch(group_id, epoch, metadata_hash)]
     group.compared_epoch = epoch
     end_session(share, group_id, member_id)
     reason = Reason(why, member_id)

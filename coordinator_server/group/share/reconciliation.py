@@ -9,7 +9,7 @@ from typing import Final
 
 from coordinator_server.group.assign.order import buckets_for, buckets_of_capacity, spread_topic_id
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.common.target import Target
+from coordinator_server.group.modern.target import Target
 from coordinator_server.group.share.member import STABLE, ShareGroupMember, are_equal
 
 _LOAD_FACTOR: Final = 0.75

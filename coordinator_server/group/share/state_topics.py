@@ -78,10 +78,6 @@ def state_topics_record(group_id: str, topics: StateTopics, image: TopicImage) -
     return CoordinatorRecord(ShareGroupStatePartitionMetadataKey(group_id), value)
 
 
-def state_topics_tombstone(group_id: str) -> CoordinatorRecord:
-    return CoordinatorRecord(ShareGroupStatePartitionMetadataKey(group_id), None)
-
-
 def name_of(image: TopicImage, topic_id: bytes) -> str:
     """Return the name of a topic, as a record has it."""
     topic = image.topic_by_id(topic_id)

@@ -9,13 +9,13 @@ from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS, SIMPLE
 from coordinator_server.group.assign.order import order_sharing_members
 from coordinator_server.group.assign.spec import GroupSpec, Member
 from coordinator_server.group.assign.subscriptions import Subscriptions
-from coordinator_server.group.common.background_target import TargetRules
-from coordinator_server.group.common.target import Target, changed_targets
-from coordinator_server.group.common.target_task import TargetRequest
+from coordinator_server.group.modern.background_target import TargetRules
+from coordinator_server.group.modern.target import Target, changed_targets
+from coordinator_server.group.modern.target_task import TargetRequest
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous
 from coordinator_server.group.share.member import ShareGroupMember
-from coordinator_server.group.share.records import assignment_epoch_record, target_record
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.target_task import COMPUTE_TARGETS
 from protocol.coordinator_records import CoordinatorRecord
 
@@ -37,8 +37,8 @@ def update_target(
     if share.background.take(group, group_epoch, size, lambda: member.member_id in group.targets):
         return _last_target(group, member), []
     spec = group_spec(share, group, is_alike, member)
-    changed, records = changed_targets(SHARE_ASSIGNORS[SIMPLE], spec, group_epoch, partial(target_record, group.group_id))
-    records.append(assignment_epoch_record(group.group_id, group_epoch, share.clock.wall_ms()))
+    changed, records = changed_targets(SHARE_ASSIGNORS[SIMPLE], spec, group_epoch, partial(RECORDS.target, group.group_id))
+    records.append(RECORDS.target_epoch(group.group_id, group_epoch, share.clock.wall_ms()))
     mine = changed.get(member.member_id)
     return Target(group_epoch, _last_target(group, member).partitions if mine is None else mine), records
 
@@ -63,7 +63,7 @@ def target_rules(share: ShareContext) -> TargetRules[ShareGroup]:
         COMPUTE_TARGETS,
         share.config.share.group_share_assignment_inline_max_size,
         partial(_described, share),
-        assignment_epoch_record,
+        RECORDS.target_epoch,
         share.groups.replay,
     )
 

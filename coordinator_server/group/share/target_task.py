@@ -6,13 +6,13 @@ from functools import partial
 from typing import Final
 
 from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS
-from coordinator_server.group.common.target_task import ComputedTargets, TargetRequest, compute_targets
-from coordinator_server.group.share.records import target_record
+from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest, compute_targets
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.machine.executor import Task
 
 COMPUTE_TARGETS: Final = Task(
     "coordinator_server.group.share.target_task:COMPUTE_TARGETS",
     TargetRequest,
     ComputedTargets,
-    partial(compute_targets, SHARE_ASSIGNORS, target_record),
+    partial(compute_targets, SHARE_ASSIGNORS, RECORDS.target),
 )

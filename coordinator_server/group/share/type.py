@@ -6,17 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NoReturn
 
-from coordinator_server.group.common.background_target import BackgroundTargets
-from coordinator_server.group.common.freshness import topics_changed
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay, SharedTables
+from coordinator_server.group.modern.background_target import BackgroundTargets
+from coordinator_server.group.modern.digest import digest_items
+from coordinator_server.group.modern.freshness import topics_changed
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.deletion import resume_deletions
 from coordinator_server.group.share.describe import UndescribedShareGroup, group_at, group_state
-from coordinator_server.group.share.digest import digest_containers, digest_items
-from coordinator_server.group.share.groups import ShareGroups
+from coordinator_server.group.share.group import share_groups
 from coordinator_server.group.share.initialization import resume_initializations
 from coordinator_server.group.share.leave import expire_session
-from coordinator_server.group.share.records import group_tombstones
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.share.target import target_rules
 from coordinator_server.group.share.topic_deletion import DeletedTopics
@@ -29,6 +29,7 @@ from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
+from protocol.messages.share_group_records import ShareGroupStatePartitionMetadataKey
 from protocol.plain_commits import CommitShape
 
 _PROTOCOL_TYPE: Final = "share"
@@ -41,7 +42,7 @@ class ShareType:
     name = "share"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        self.groups = ShareGroups(tables.registry)
+        self.groups = share_groups(tables.registry)
         self._topics = context.topics
         self.context = ShareContext(self.groups, context)
         self.context.background = BackgroundTargets(self.groups, self.context, target_rules(self.context))
@@ -80,7 +81,11 @@ class ShareType:
 
     def tombstones(self, group_id: str) -> list[CoordinatorRecord]:
         group = self.groups.by_id.get(group_id)
-        return [] if group is None else group_tombstones(group_id, group.members, group.targets)
+        return (
+            []
+            if group is None
+            else RECORDS.group_tombstones(group_id, group.members, group.targets, [ShareGroupStatePartitionMetadataKey(group_id)])
+        )
 
     def outliving_records(self, group_id: str) -> list[CoordinatorRecord]:
         """Return none: the group's own records keep it."""
@@ -114,7 +119,7 @@ class ShareType:
 
     def digest_containers(self, group_id: str, committed_offset: int) -> Sequence[object]:
         group = self.groups.by_id.get_at(group_id, committed_offset)
-        return () if group is None else digest_containers(group)
+        return () if group is None else group.record_containers
 
     def topics_changed(self, names: Collection[str]) -> None:
         topics_changed(self.groups, names)

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
-from coordinator_server.group.common.described import UNITS_PER_MEMBER
+from coordinator_server.group.modern.described import UNITS_PER_MEMBER
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.lists import UNITS_PER_STEP

@@ -6,10 +6,11 @@ from itertools import permutations
 from random import Random
 
 from coordinator_server.group.consumer import records
-from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount
-from coordinator_server.group.consumer.groups import ConsumerGroups
+from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount, consumer_groups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs, MemberState, current_assignment
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.state import ConsumerGroupState, group_state
+from coordinator_server.group.modern.records import tombstone
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_records import (
@@ -32,7 +33,7 @@ class Log:
 
     def __init__(self, *first: CoordinatorRecord) -> None:
         self.registry = SnapshotRegistry()
-        self.groups = ConsumerGroups(self.registry)
+        self.groups = consumer_groups(self.registry)
         self.end = 0
         self.replay(*first)
 
@@ -54,14 +55,14 @@ def subscribed(
     metadata = ConsumerGroupMemberMetadataValue(
         instance_id, None, "c", "/h", list(topics), regex, 5000, assignor, classic_member_metadata=classic
     )
-    return records.member_record("g", ConsumerGroupMember(member_id, metadata))
+    return RECORDS.member("g", ConsumerGroupMember(member_id, metadata))
 
 
 def has(
     member_id: str, epoch: int, assigned: Epochs, pending: Epochs = EMPTY, state: MemberState = MemberState.STABLE
 ) -> CoordinatorRecord:
     value = current_assignment(epoch, epoch - 1, state, assigned, pending)
-    return records.current_assignment_record("g", ConsumerGroupMember(member_id).with_current(value))
+    return RECORDS.current("g", ConsumerGroupMember(member_id).with_current(value))
 
 
 def test_a_new_group_has_epoch_1() -> None:
@@ -142,9 +143,9 @@ def test_every_order_of_the_last_records_is_the_same_group() -> None:
     last = [
         subscribed("m", "a", regex="r", assignor="range"),
         has("m", 3, {T: {0: 3}}),
-        records.target_record("g", "m", {T: [0]}),
-        records.epoch_record("g", 3, 77),
-        records.assignment_epoch_record("g", 3, 1000),
+        RECORDS.target("g", "m", {T: [0]}),
+        RECORDS.epoch("g", 3, 77),
+        RECORDS.target_epoch("g", 3, 1000),
         records.regex_record("g", "r", ["b", "a"], 5, 900),
     ]
 
@@ -170,9 +171,9 @@ def test_a_group_ends_with_its_last_record() -> None:
     first = [
         subscribed("m", "a"),
         has("m", 1, {}),
-        records.target_record("g", "m", {}),
-        records.epoch_record("g", 3, 77),
-        records.assignment_epoch_record("g", 3, 1000),
+        RECORDS.target("g", "m", {}),
+        RECORDS.epoch("g", 3, 77),
+        RECORDS.target_epoch("g", 3, 1000),
         records.regex_record("g", "r", ["a"], 5, 900),
         legacy,
     ]
@@ -204,9 +205,9 @@ def test_all_tombstones_leave_nothing() -> None:
 
 def test_a_replaced_static_member_keeps_its_instance() -> None:
     """The new member's record comes before or after the tombstone of the old one."""
-    new, gone = subscribed("new", "a", instance_id="i"), records.member_tombstone("g", "old")
+    new, gone = subscribed("new", "a", instance_id="i"), tombstone(RECORDS.member_key("g", "old"))
     for order in ([new, gone], [gone, new]):
-        log = Log(subscribed("old", "a", instance_id="i"), records.epoch_record("g", 2, 0), *order)
+        log = Log(subscribed("old", "a", instance_id="i"), RECORDS.epoch("g", 2, 0), *order)
         assert log.group.static_members == {"i": "new"}
 
 
@@ -236,11 +237,11 @@ def test_classic_members_are_counted_by_protocol() -> None:
 
 
 def test_the_state_follows_epochs_and_members() -> None:
-    log = Log(records.epoch_record("g", 2, 0))
+    log = Log(RECORDS.epoch("g", 2, 0))
     states = [group_state(log.group)]
     for record in (
         subscribed("m", "a"),
-        records.assignment_epoch_record("g", 2, 1),
+        RECORDS.target_epoch("g", 2, 1),
         has("m", 2, {T: {0: 2}}, state=MemberState.UNRELEASED_PARTITIONS),
         has("m", 2, {T: {0: 2}}),
     ):
@@ -261,11 +262,11 @@ def test_the_number_of_stable_members_is_counted() -> None:
             rng.choice(
                 [
                     subscribed(name, "a"),
-                    records.member_tombstone("g", name),
+                    tombstone(RECORDS.member_key("g", name)),
                     has(name, rng.randint(1, 3), {}, state=rng.choice(list(MemberState))),
-                    records.current_assignment_tombstone("g", name),
-                    records.assignment_epoch_record("g", rng.randint(1, 3), 0),
-                    records.epoch_record("g", 1, 0),
+                    tombstone(RECORDS.current_key("g", name)),
+                    RECORDS.target_epoch("g", rng.randint(1, 3), 0),
+                    RECORDS.epoch("g", 1, 0),
                 ]
             )
         )
@@ -283,10 +284,10 @@ def test_the_number_of_stable_members_is_counted() -> None:
 
 def test_a_failed_append_is_taken_back() -> None:
     """With everything that is derived from the records, and the offset that answers wait for."""
-    log = Log(subscribed("m", "a", instance_id="i"), has("m", 1, {T: {0: 1}}), records.epoch_record("g", 2, 7))
+    log = Log(subscribed("m", "a", instance_id="i"), has("m", 1, {T: {0: 1}}), RECORDS.epoch("g", 2, 7))
     log.registry.snapshot(log.end)
-    log.replay(subscribed("m", "b"), has("m", 2, {T: {1: 2}}), records.epoch_record("g", 3, 8), subscribed("n", "b"))
-    log.replay(records.target_record("g", "m", {T: [1]}))
+    log.replay(subscribed("m", "b"), has("m", 2, {T: {1: 2}}), RECORDS.epoch("g", 3, 8), subscribed("n", "b"))
+    log.replay(RECORDS.target("g", "m", {T: [1]}))
     assert log.group.end_offset.value == 8
 
     log.registry.revert_to(3)
@@ -308,11 +309,11 @@ def test_records_have_kafkas_bytes() -> None:
     metadata = ConsumerGroupMemberMetadataValue("i", None, "c", "/h", ["a", "b"], "", 300000, None, classic_member_metadata=None)
     member = ConsumerGroupMember("m", metadata).with_current(current_assignment(3, 2, MemberState.STABLE, {T: {0: 2, 1: 3}}, {}))
     written = [
-        records.epoch_record("g", 3, 77),
-        records.member_record("g", member),
-        records.assignment_epoch_record("g", 3, 1000),
-        records.target_record("g", "m", {T: [0, 1]}),
-        records.current_assignment_record("g", member),
+        RECORDS.epoch("g", 3, 77),
+        RECORDS.member("g", member),
+        RECORDS.target_epoch("g", 3, 1000),
+        RECORDS.target("g", "m", {T: [0, 1]}),
+        RECORDS.current("g", member),
         records.regex_record("g", "r", ["b", "a"], 5, 900),
     ]
 

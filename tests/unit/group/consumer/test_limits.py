@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coordinator_server.group.common.limits import MAX_TOPICS
+from coordinator_server.group.modern.limits import MAX_TOPICS
 from protocol.error_codes import ErrorCode
 from tests.support.heartbeats import Beats, config_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.group.common.limits import MAX_TOPICS
 from coordinator_server.group.consumer.member import MemberState
+from coordinator_server.group.modern.limits import MAX_TOPICS
 from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey

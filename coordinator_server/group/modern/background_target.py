@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from coordinator_server.config import Config
-from coordinator_server.group.common.group_table import GroupTable
-from coordinator_server.group.common.modern_group import ModernGroup
-from coordinator_server.group.common.target_task import ComputedTargets, TargetRequest
+from coordinator_server.group.modern.group import ModernGroup
+from coordinator_server.group.modern.group_table import GroupTable
+from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import EncodedRecord, EncodedRecords
 from coordinator_server.machine.errors import CoordinatorError

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from coordinator_server.group.common.group_table import GroupTable
+from coordinator_server.group.modern.group_table import GroupTable
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, Report
 from protocol.error_codes import ErrorCode

@@ -5,40 +5,30 @@ A group is hard state, all of it: the values of its records by key, and what fol
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.common.group_table import GroupServices
-from coordinator_server.group.common.target_assignment import NO_PARTITIONS, TargetAssignment, TargetValue
+from coordinator_server.group.modern.groups_by_topic import GroupServices
+from coordinator_server.group.modern.member import M
+from coordinator_server.group.modern.records import GroupRecords
+from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment, TargetValue
 from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import TimelineDict, TimelineValue
 from protocol.fields import Message
 
-
-class RecordedMember(Protocol):
-    """A member that exists while one of its records does."""
-
-    @property
-    def member_id(self) -> str: ...
-
-    @property
-    def is_in_log(self) -> bool: ...
-
-
-M = TypeVar("M", bound=RecordedMember)
 V = TypeVar("V", bound=TargetValue)
 
 
 class ModernGroup(Generic[M, V]):
     """One group. All containers are timeline containers; ``compared_epoch`` is soft state.
 
-    A subclass says which keys the records of the group's epoch and of its target have, and their values before the first record.
+    A subclass says which record types it has, and how a member without records is made, from its id. It keeps what follows from
+    the records of members: ``_metadata_put`` and ``_current_put`` get a member before the record (None if it is new) and after it.
     """
 
-    epoch_key: ClassVar[type[Message]]
-    no_epoch: ClassVar[Any]
-    target_key: ClassVar[type[Message]]
-    no_target: ClassVar[Any]
+    records: ClassVar[GroupRecords]
+    new_member: ClassVar[type[Any]]
 
     __slots__ = (
         "_services",
@@ -80,25 +70,25 @@ class ModernGroup(Generic[M, V]):
     @property
     def group_epoch(self) -> int:
         """The epoch; 1 before the first record."""
-        epoch: int = self.head.get(self.epoch_key, self.no_epoch).epoch
+        epoch: int = self.head.get(self.records.epoch_key, self.records.no_epoch).epoch
         return epoch
 
     @property
     def metadata_hash(self) -> int:
         """The hash of the subscribed topics, as of the group's epoch."""
-        found: int = self.head.get(self.epoch_key, self.no_epoch).metadata_hash
+        found: int = self.head.get(self.records.epoch_key, self.records.no_epoch).metadata_hash
         return found
 
     @property
     def assignment_epoch(self) -> int:
         """The epoch of the target assignment; 1 before the first record."""
-        epoch: int = self.head.get(self.target_key, self.no_target).assignment_epoch
+        epoch: int = self.head.get(self.records.target_epoch_key, self.records.no_target_epoch).assignment_epoch
         return epoch
 
     @property
     def assignment_timestamp(self) -> int:
         """The wall-clock time of the target assignment in milliseconds; 0 if unknown."""
-        timestamp: int = self.head.get(self.target_key, self.no_target).assignment_timestamp
+        timestamp: int = self.head.get(self.records.target_epoch_key, self.records.no_target_epoch).assignment_timestamp
         return timestamp
 
     # --- reads
@@ -107,6 +97,38 @@ class ModernGroup(Generic[M, V]):
         """Return the target assignment of a member; empty if it has none."""
         target = self.targets.get(member_id)
         return NO_PARTITIONS if target is None else target.partitions
+
+    def epochs_at(self, committed_offset: int) -> tuple[int, int]:
+        """Return the group's epoch and that of its target assignment as of ``committed_offset``."""
+        records = self.records
+        epoch: Any = self.head.get_at(records.epoch_key, committed_offset, records.no_epoch)
+        target_epoch: Any = self.head.get_at(records.target_epoch_key, committed_offset, records.no_target_epoch)
+        return epoch.epoch, target_epoch.assignment_epoch
+
+    def members_at(self, committed_offset: int) -> int:
+        """Return the number of members as of ``committed_offset``."""
+        members = self.members
+        # Usually the members are as they were.
+        return len(members) if members.is_as_of(committed_offset) else sum(1 for _ in members.items_at(committed_offset))
+
+    @property
+    def record_containers(self) -> tuple[object, ...]:
+        """The containers that ``records_at`` reads."""
+        return self.head, self.members, self.targets
+
+    def records_at(self, committed_offset: int) -> Iterator[tuple[Message, Message]]:
+        """Yield the group's records as of ``committed_offset``, with exactly the values that were replayed."""
+        records, group_id = self.records, self.group_id
+        for key_type, value in self.head.items_at(committed_offset):
+            yield key_type(group_id), value
+        for member_id, member in self.members.items_at(committed_offset):
+            if member.metadata is not records.no_metadata:
+                yield records.member_key(group_id, member_id), member.metadata
+            if member.current is not records.no_current:
+                yield records.current_key(group_id, member_id), member.current
+        for member_id, target in self.targets.items_at(committed_offset):
+            target_value: Any = target.value
+            yield records.target_key(group_id, member_id), target_value
 
     def is_target_due(self, interval_ms: int, now_ms: int) -> bool:
         """Return whether the assignment interval since the last target has passed, by the wall clock. No timer applies it.
@@ -125,6 +147,24 @@ class ModernGroup(Generic[M, V]):
         else:
             self.head.pop(key_type, None)
 
+    def put_metadata(self, member_id: str, value: Any) -> None:
+        """Set or remove a member's subscription."""
+        old: Any = self.members.get(member_id)
+        if old is None and value is None:
+            return
+        member = (old or self.new_member(member_id)).with_metadata(value or self.records.no_metadata)
+        self._put_member(old, member)
+        self._metadata_put(old, member)
+
+    def put_current(self, member_id: str, value: Any) -> None:
+        """Set or remove a member's assignment."""
+        old: Any = self.members.get(member_id)
+        if old is None and value is None:
+            return
+        member = (old or self.new_member(member_id)).with_current(value or self.records.no_current)
+        self._put_member(old, member)
+        self._current_put(old, member)
+
     def put_target(self, member_id: str, value: V | None) -> None:
         """Set or remove a member's target assignment."""
         if value is not None:
@@ -137,7 +177,13 @@ class ModernGroup(Generic[M, V]):
         self.end_offset.set(offset + 1)
         self.targets[member_id] = TargetAssignment(None, record)
 
-    def _put_member(self, member: M) -> None:
+    def _metadata_put(self, old: M | None, member: M) -> None:
+        raise NotImplementedError
+
+    def _current_put(self, old: M | None, member: M) -> None:
+        """Do nothing, unless something follows from the assignments of members."""
+
+    def _put_member(self, old: M | None, member: M) -> None:
         """Set a member, or remove one without a record."""
         if member.is_in_log:
             self.members[member.member_id] = member
@@ -150,8 +196,3 @@ class ModernGroup(Generic[M, V]):
         if more:
             self.member_bytes.set(self.member_bytes.value + more)
             self._services.member_bytes.set(self._services.member_bytes.value + more)
-
-
-def put_head(group: ModernGroup[Any, Any], key: Message, value: Message | None) -> None:
-    """Set or remove a singleton record (for ``GroupTable.replaying``)."""
-    group.put_head(type(key), value)

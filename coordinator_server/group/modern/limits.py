@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sized
 from typing import Final, Protocol
 
 from coordinator_server.config import Config
-from coordinator_server.group.common.members_memory import MembersMemory
+from coordinator_server.group.modern.members_memory import MembersMemory
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Report
 from coordinator_server.machine.timeline import TimelineValue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from coordinator_server.group.common.group_table import GroupTable
+from coordinator_server.group.modern.group_table import GroupTable
 
 
 class ComparedGroup(Protocol):

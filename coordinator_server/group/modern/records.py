@@ -1,0 +1,86 @@
+"""The record types of one group type, and its records, as Kafka 4.3 writes them (``GroupCoordinatorRecordHelpers``).
+
+Kafka's schemas of the group types have the same fields in the same order, under other names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from coordinator_server.group.modern.member import ModernMember
+from protocol.coordinator_records import CoordinatorRecord
+from protocol.fields import Message
+
+
+class GroupRecords(NamedTuple):
+    """The record types of one group type. Each method returns a record."""
+
+    epoch_key: type[Message]
+    """Of the group's epoch: group id."""
+    epoch_value: Callable[[int, int], Message]
+    """Of epoch and metadata hash."""
+    target_epoch_key: type[Message]
+    target_epoch_value: Callable[[int, int], Message]
+    """Of epoch and wall-clock time in milliseconds."""
+    member_key: type[Message]
+    """Of a member's subscription: group id and member id."""
+    current_key: type[Message]
+    """Of a member's assignment: group id and member id."""
+    target_key: type[Message]
+    target_value: Callable[[list[Any]], Message]
+    target_topic: Callable[[bytes, list[int]], Any]
+    no_epoch: Any
+    """The value before the first record."""
+    no_target_epoch: Any
+    no_metadata: Message
+    """The subscription of a member whose record does not exist: compared by identity."""
+    no_current: Message
+
+    def epoch(self, group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
+        """Of the group's epoch, and of the hash of the topics that it consumes."""
+        return CoordinatorRecord(self.epoch_key(group_id), self.epoch_value(epoch, metadata_hash))
+
+    def target_epoch(self, group_id: str, epoch: int, timestamp_ms: int) -> CoordinatorRecord:
+        """Of the epoch of the target assignment, and of the wall-clock time when it was computed."""
+        return CoordinatorRecord(self.target_epoch_key(group_id), self.target_epoch_value(epoch, timestamp_ms))
+
+    def member(self, group_id: str, member: ModernMember) -> CoordinatorRecord:
+        """Of a member's subscription."""
+        return CoordinatorRecord(self.member_key(group_id, member.member_id), member.metadata)
+
+    def current(self, group_id: str, member: ModernMember) -> CoordinatorRecord:
+        """Of what a member has."""
+        return CoordinatorRecord(self.current_key(group_id, member.member_id), member.current)
+
+    def target(self, group_id: str, member_id: str, partitions: Mapping[bytes, Iterable[int]]) -> CoordinatorRecord:
+        """Of a member's target assignment."""
+        topics = [self.target_topic(topic_id, list(numbers)) for topic_id, numbers in partitions.items()]
+        return CoordinatorRecord(self.target_key(group_id, member_id), self.target_value(topics))
+
+    def member_tombstones(self, group_id: str, member_id: str) -> list[CoordinatorRecord]:
+        """Return the tombstones of a member, in the order that readers of the log rely on."""
+        return [tombstone(key(group_id, member_id)) for key in (self.current_key, self.target_key, self.member_key)]
+
+    def group_tombstones(
+        self, group_id: str, members: Iterable[str], targets: Iterable[str], others: Iterable[Message]
+    ) -> list[CoordinatorRecord]:
+        """Return the tombstones of a whole group in Kafka's order, which is also right for a reader that checks it.
+
+        ``others`` are the keys of records that only this group type has.
+        """
+        ids = list(members)
+        keys = [
+            *(self.current_key(group_id, member_id) for member_id in ids),
+            *(self.target_key(group_id, member_id) for member_id in targets),
+            self.target_epoch_key(group_id),
+            *(self.member_key(group_id, member_id) for member_id in ids),
+            *others,
+            self.epoch_key(group_id),
+        ]
+        return [tombstone(key) for key in keys]
+
+
+def tombstone(key: Message) -> CoordinatorRecord:
+    """Return the record that removes another one."""
+    return CoordinatorRecord(key, None)
