@@ -117,7 +117,7 @@ def test_all_groups_of_a_transaction_move_or_none(request: pytest.FixtureRequest
     producers: list[Mover] = []
     ledger, offsets = Ledger(producers, IDS), count(1)
     with Server(tmp_path, PROPERTIES | {"topics": f"{TOPIC}:{len(IDS)}"}) as server:
-        for number in range(max(4, request.config.getoption("--crash-rounds") // 5)):
+        for number in range(max(len(LOOPS), request.config.getoption("--crash-rounds") // 5)):
             server.stop() if chance.random() < 0.3 else server.kill()
             server.loops, server.port = LOOPS[number % len(LOOPS)], 0
             server.start()

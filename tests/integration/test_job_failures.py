@@ -29,7 +29,7 @@ from tests.support.segments import append_segments, coordinator_log, write_meta,
 from tests.support.server import ROOT, Server
 from tests.support.simple_requests import commit_alone, committed
 
-BESIDE_S = float(os.environ.get("PIPELINE_BESIDE_S", "3"))
+BESIDE_S = float(os.environ.get("PIPELINE_BESIDE_S", "1"))
 SHARDS = 3
 Contents = dict[str, bytes]
 
@@ -83,10 +83,30 @@ def write_data(data_dir: Path, batches: int = 60) -> Path:
     return data_dir
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a directory, which tests copy."""
+    path = tmp_path_factory.mktemp("written") / "data"
+    path.mkdir()
+    return write_data(path)
+
+
+@pytest.fixture(scope="module")
+def expected(written: Path) -> Contents:
+    """What a run that nothing happens to makes of it."""
+    copy = copied(written, written.with_name("whole"))
+    assert compact(copy).returncode == 0
+    return log_of(copy)
+
+
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    tmp_path.joinpath("data").mkdir()
-    return write_data(tmp_path / "data")
+def data_dir(tmp_path: Path, written: Path) -> Path:
+    return copied(written, tmp_path / "data")
+
+
+def copied(data_dir: Path, to: Path) -> Path:
+    subprocess.run(["cp", "-a", str(data_dir), str(to)], check=True)
+    return to
 
 
 def log_of(data_dir: Path) -> Contents:
@@ -94,20 +114,12 @@ def log_of(data_dir: Path) -> Contents:
     return {str(path.relative_to(data_dir)): path.read_bytes() for path in data_dir.glob("__*/**/*") if path.is_file()}
 
 
-def whole(tmp_path: Path, data_dir: Path) -> Contents:
-    """What a run that nothing happens to makes of a copy."""
-    copy = tmp_path / "whole"
-    subprocess.run(["cp", "-a", str(data_dir), str(copy)], check=True)
-    assert compact(copy).returncode == 0
-    return log_of(copy)
-
-
 @pytest.mark.parametrize("most_bytes", [0, 1500, 9000, 20_000])
-def test_a_disk_without_room(tmp_path: Path, data_dir: Path, most_bytes: int) -> None:
+def test_a_disk_without_room(data_dir: Path, expected: Contents, most_bytes: int) -> None:
     """Records, checkpoint or manifest: one line says what could not be written, nothing of the attempt stays,
     and with room it goes well.
     """
-    expected, before = whole(tmp_path, data_dir), log_of(data_dir)
+    before = log_of(data_dir)
 
     failed = run_limited(most_bytes, "compact", data_dir)
 
@@ -136,9 +148,8 @@ def test_a_disk_without_room_for_the_history(tmp_path: Path, data_dir: Path, mos
     assert log_of(data_dir) == before
 
 
-def test_two_jobs_race(tmp_path: Path, data_dir: Path) -> None:
+def test_two_jobs_race(data_dir: Path, expected: Contents) -> None:
     """One does the work, the others are told that it does, or find nothing left to do."""
-    expected = whole(tmp_path, data_dir)
     words = command("compact", data_dir, "--engine", "python")
     jobs = [subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     said = [(job.communicate(timeout=120), job.returncode) for job in jobs]
@@ -172,11 +183,9 @@ def test_a_corrupt_segment_stops_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_driver_that_is_killed(tmp_path: Path) -> None:
+def test_a_driver_that_is_killed(data_dir: Path, expected: Contents) -> None:
     """Its JVM and workers go, too; what they leave behind does not count, and is removed by the next run."""
-    tmp_path.joinpath("data").mkdir()
-    data_dir = write_data(tmp_path / "data", 200)
-    expected, before = whole(tmp_path, data_dir), log_of(data_dir)
+    before = log_of(data_dir)
     words = command("compact", data_dir, "--master", "local[2]")
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
         eventually(lambda: list(data_dir.glob("__*/.layer-attempt-*")) or driver.poll() is not None, within_s=120)

@@ -7,6 +7,8 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,34 +41,59 @@ IDS = ["producer-0", "producer-1", "producer-2", "producer-3"]
 
 
 class Make(Protocol):
-    def __call__(self, transactional_id: str = ..., /) -> Producer: ...
+    def __call__(self, transactional_id: str | None = ..., /) -> Producer: ...
 
 
-@pytest.fixture(params=[1, 2], ids=["one-loop", "two-loops"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
-    properties = {
-        "topics": "orders:3,payments:2",
-        "auto.create.topics.enable": False,
-        "transaction.abort.timed.out.transaction.cleanup.interval.ms": 50,
-        "transaction.max.partitions": 20,
-    }
-    with Server(tmp_path, properties, loops=request.param) as server:
+PROPERTIES = {
+    "topics": "orders:3,payments:2",
+    "auto.create.topics.enable": False,
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 50,
+    "transaction.max.partitions": 20,
+}
+LOOPS, LOOP_NAMES = [1, 2], ["one-loop", "two-loops"]
+new_ids = count()
+
+
+@pytest.fixture(scope="module", params=LOOPS, ids=LOOP_NAMES)
+def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests that need none of their own: each has transactional ids of its own."""
+    with Server(tmp_path_factory.mktemp("shared"), PROPERTIES, loops=request.param) as server:
         yield server
 
 
-@pytest.fixture
-def make(server: Server) -> Iterator[Make]:
-    """Makes producers with an epoch."""
+@pytest.fixture(params=LOOPS, ids=LOOP_NAMES)
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, which it may kill, and whose transactional ids it knows."""
+    with Server(tmp_path, PROPERTIES, loops=request.param) as server:
+        yield server
+
+
+@contextmanager
+def producers_of(server: Server) -> Iterator[Make]:
     producers: list[Producer] = []
 
-    def make(transactional_id: str = IDS[0]) -> Producer:
-        producers.append(Producer(server.address, transactional_id))
+    def make(transactional_id: str | None = None) -> Producer:
+        producers.append(Producer(server.address, transactional_id or f"new-{next(new_ids)}"))
         assert producers[-1].init().error == NONE
         return producers[-1]
 
     yield make
     for producer in producers:
         producer.client.close()
+
+
+@pytest.fixture
+def make(shared: Server) -> Iterator[Make]:
+    """Makes producers with an epoch, each with a new transactional id unless it is given one."""
+    with producers_of(shared) as make:
+        yield make
+
+
+@pytest.fixture
+def make_there(server: Server) -> Iterator[Make]:
+    """The same at the test's own server."""
+    with producers_of(server) as make:
+        yield make
 
 
 def listed(server: Server, version: int = 2, **filters: Any) -> tuple[set[ErrorCode], list[str], dict[str, str]]:
@@ -85,10 +112,10 @@ def listed(server: Server, version: int = 2, **filters: Any) -> tuple[set[ErrorC
 
 class TestInitProducerId:
     @pytest.mark.parametrize("version", range(6))
-    def test_without_a_transactional_id_every_loop_gives_ids(self, server: Server, version: int) -> None:
+    def test_without_a_transactional_id_every_loop_gives_ids(self, shared: Server, version: int) -> None:
         """All different, each with epoch 0; the timeout counts for nothing, and neither does an id that the producer had."""
         found = []
-        for address in server.addresses * 3:
+        for address in shared.addresses * 3:
             with Client(address) as client:
                 own = (7, 3) if version >= 3 else (-1, -1)
                 request = InitProducerIdRequest(None, -5, *own)
@@ -127,7 +154,7 @@ class TestInitProducerId:
     def test_what_is_refused(
         self, make: Make, transactional_id: str | None, timeout_ms: int, own: tuple[int, int], error: ErrorCode
     ) -> None:
-        client = make().client
+        client = make(IDS[0]).client
         answer = client.ask(InitProducerIdRequest(transactional_id, timeout_ms, *own), 5, InitProducerIdResponse)
 
         assert (answer.error_code, answer.producer_id, answer.producer_epoch) == (error, -1, -1)
@@ -212,9 +239,9 @@ class TestAddPartitionsToTxn:
         assert producer.end(version=5 if version >= 4 else 3).error == NONE
         assert producer.until("CompleteCommit").topics == []
 
-    def test_several_transactions_in_one_request(self, server: Server, make: Make) -> None:
+    def test_several_transactions_in_one_request(self, shared: Server, make: Make) -> None:
         """Each has its own result; those of other loops are refused there."""
-        here = make()
+        here = make(IDS[0])
         others = [make(each) for each in IDS[1:]]
         topics = [AddPartitionsToTxnTopic("orders", [1])]
         asked = [AddPartitionsToTxnTransaction(each.id, each.producer_id, each.epoch, False, topics) for each in [here, *others]]
@@ -222,7 +249,7 @@ class TestAddPartitionsToTxn:
         answer = here.client.ask(AddPartitionsToTxnRequest(asked), 5, AddPartitionsToTxnResponse)
 
         assert answer.error_code == NONE
-        loop_of = {each: partition_for(each, 50) % server.loops for each in IDS}
+        loop_of = {each: partition_for(each, 50) % shared.loops for each in IDS}
         expected = [(each, NONE if loop_of[each] == loop_of[here.id] else ErrorCode.NOT_COORDINATOR) for each in IDS]
         found = [(each.transactional_id, errors_of(each.topic_results)["orders", 1]) for each in answer.results_by_transaction]
         assert found == [*expected, ("", REFUSED)]
@@ -358,10 +385,10 @@ class TestDescribeAndList:
         assert told[:2] + told[3:] == here + refused + here
         assert told[2][0] in (ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, ErrorCode.NOT_COORDINATOR)
 
-    def test_all_loops_list_theirs(self, server: Server, make: Make) -> None:
+    def test_all_loops_list_theirs(self, server: Server, make_there: Make) -> None:
         for each in IDS:
-            make(each)
-        make(IDS[1]).add({"orders": [0]})
+            make_there(each)
+        make_there(IDS[1]).add({"orders": [0]})
 
         states = dict.fromkeys(IDS, "Empty") | {IDS[1]: "Ongoing"}
         for version in range(3):
@@ -369,9 +396,9 @@ class TestDescribeAndList:
         assert listed(server, state_filters=["Ongoing", "Odd", "Odd"]) == ({NONE}, ["Odd"], {IDS[1]: "Ongoing"})
         assert listed(server, state_filters=["Odd"]) == ({NONE}, ["Odd"], {})
 
-    def test_filters(self, server: Server, make: Make) -> None:
+    def test_filters(self, server: Server, make_there: Make) -> None:
         """An id without a transaction counts as one that has run since 1970, as in Kafka."""
-        open_one, other = make(IDS[0]), make(IDS[1])
+        open_one, other = make_there(IDS[0]), make_there(IDS[1])
         open_one.add({"orders": [0]})
 
         assert listed(server, producer_id_filters=[other.producer_id])[2] == {IDS[1]: "Empty"}
@@ -385,9 +412,9 @@ class TestDescribeAndList:
 
 
 class TestRestarts:
-    def test_what_was_answered_survives_kill_9(self, server: Server, make: Make) -> None:
+    def test_what_was_answered_survives_kill_9(self, server: Server, make_there: Make) -> None:
         """Open transactions stay open, decided ones end, and no producer id is given twice."""
-        committed, kept = make(IDS[0]), make(IDS[1])
+        committed, kept = make_there(IDS[0]), make_there(IDS[1])
         kept.add({"orders": [0]})
         committed.add_offsets("group")
         assert committed.end().error == NONE

@@ -1,6 +1,6 @@
 """Whatever the moment the power goes, every acknowledged batch is there afterwards, in order, nothing else is, and the log starts.
 
-``LOG_IMAGES`` says how many disks to lose power on (default 1,000); the seed in the test's name is all there is to a failure.
+``LOG_IMAGES`` says how many disks to lose power on (default 500); the seed in the test's name is all there is to a failure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from coordinator_server.log.write.journal_writer import Sync
 from tests.support.log import DATA, OpenLog, batch, shard
 from tests.support.storage import PowerCut, SimulatedDisk
 
-IMAGES = int(os.environ.get("LOG_IMAGES", "1000"))
+IMAGES = int(os.environ.get("LOG_IMAGES", "500"))
 PER_TEST = 250
 
 
@@ -221,7 +221,7 @@ def test_without_syncs_a_power_loss_leaves_a_prefix() -> None:
     """``log.flush = os``: the last moments may be gone, what is there is in order, sealed segments are whole,
     and the log starts.
     """
-    for seed in range(IMAGES // 10):
+    for seed in range(IMAGES // 5):
         try:
             lose_power(seed, Sync.NEVER)
         except BaseException as error:

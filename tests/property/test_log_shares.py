@@ -16,9 +16,11 @@ import pytest
 from coordinator_server.log.directory import recover_all_loops
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.write.journal_writer import Sync
-from tests.property.test_log_power_loss import IMAGES, PER_TEST, History, Life
+from tests.property.test_log_power_loss import IMAGES, History, Life
 from tests.support.log import DATA, OpenLog, part_of
 from tests.support.storage import PowerCut, SimulatedDisk
+
+PER_TEST = 125
 
 
 class Loops:
@@ -129,7 +131,7 @@ def resolve(disk: SimulatedDisk, history: History, unsettled: list[History]) -> 
     history.check(log)
 
 
-@pytest.mark.parametrize("first", range(0, IMAGES // 8, PER_TEST))
+@pytest.mark.parametrize("first", range(0, IMAGES // 4, PER_TEST))
 def test_acknowledged_batches_survive_in_any_number_of_loops(first: int) -> None:
     """One loop's death, the power's, and another number of loops at the next start:
     all that was acknowledged is there, in order.

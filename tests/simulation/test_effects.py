@@ -121,21 +121,22 @@ def a_child_that_died_is_not_missed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ExecutorQueue, "_lost", lost)
 
 
-MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
-    (the_old_link_is_kept, "there was"),
-    (what_has_arrived_is_forgotten_at_once, "there was"),
-    (nothing_is_sent_again_after_a_start, "not over"),
-    (what_is_not_durable_is_sent, "there was"),
-    (a_lost_link_is_told_to_nobody, "not over"),
-    (what_an_answer_led_to_need_not_be_written, "not over"),
-    (a_child_that_died_is_not_missed, "not added up"),
+# With the seed at which to begin: many do not show it.
+MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str, int]] = [
+    (the_old_link_is_kept, "there was", 8),
+    (what_has_arrived_is_forgotten_at_once, "there was", 6),
+    (nothing_is_sent_again_after_a_start, "not over", 0),
+    (what_is_not_durable_is_sent, "there was", 0),
+    (a_lost_link_is_told_to_nobody, "not over", 0),
+    (what_an_answer_led_to_need_not_be_written, "not over", 70),
+    (a_child_that_died_is_not_missed, "not added up", 2),
 ]
-# Few seeds show these: the first that does.
-SHOWN_BY: dict[Callable[[pytest.MonkeyPatch], None], int] = {the_old_link_is_kept: 8}
 
 
-@pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
-def test_a_broken_rule_is_seen(monkeypatch: pytest.MonkeyPatch, mutate: Callable[[pytest.MonkeyPatch], None], words: str) -> None:
+@pytest.mark.parametrize(("mutate", "words", "first"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
+def test_a_broken_rule_is_seen(
+    monkeypatch: pytest.MonkeyPatch, mutate: Callable[[pytest.MonkeyPatch], None], words: str, first: int
+) -> None:
     """Before so many seeds have been played."""
     mutate(monkeypatch)
-    must_be_seen(run, words, SHOWN_BY.get(mutate, 0))
+    must_be_seen(run, words, first)

@@ -18,12 +18,13 @@ from protocol.messages.join_group import JoinGroupRequest
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.messages.offset_fetch import OffsetFetchRequest
 from protocol.messages.sync_group import SyncGroupRequest
+from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.history import Op
 from tests.simulation.machine import Clock, Process, Writer
 from tests.simulation.play import STORM_S, Play
 from tests.simulation.verdict import faults
 
-SEEDS = 40
+MOST_SEEDS = 40
 
 
 class HastyWriter(Writer):
@@ -182,31 +183,33 @@ def requests_overtake(play: Play) -> None:
     play.machine.when_serving = hurry
 
 
-MUTANTS: list[tuple[Callable[[Play], None], str]] = [
-    (hasty, "what was durable is not there any more"),
-    (forgetful, "digest"),
-    (hurried, "was let go"),
-    (slow, "is still there"),
-    (generations_begin_again, "goes back from generation"),
-    (generations_begin_again, "went back"),
-    (state_is_not_the_log, "digest"),
-    (everybody_leads, "were told differently"),
-    (assignments_get_lost, "got what no leader gave them"),
-    (stale_is_as_good, "was taken, though"),
-    (refused_all_the_same, "was refused"),
-    (offsets_are_old, "no order explains"),
-    (offsets_are_invented, "which nobody committed"),
-    (times_are_those_of_the_clock, "back in time"),
-    (requests_overtake, "no order explains"),
+# With the seed at which to begin: many do not show it.
+MUTANTS: list[tuple[Callable[[Play], None], str, int]] = [
+    (hasty, "what was durable is not there any more", 7),
+    (forgetful, "digest", 0),
+    (hurried, "was let go", 0),
+    (slow, "is still there", 1),
+    (generations_begin_again, "goes back from generation", 6),
+    (generations_begin_again, "went back", 6),
+    (state_is_not_the_log, "digest", 0),
+    (everybody_leads, "were told differently", 1),
+    (assignments_get_lost, "got what no leader gave them", 1),
+    (stale_is_as_good, "was taken, though", 2),
+    (refused_all_the_same, "was refused", 0),
+    (offsets_are_old, "no order explains", 0),
+    (offsets_are_invented, "which nobody committed", 0),
+    (times_are_those_of_the_clock, "back in time", 0),
+    (requests_overtake, "no order explains", 0),
 ]
 
 
-@pytest.mark.parametrize(("mutate", "words"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
-def test_a_broken_promise_is_seen(mutate: Callable[[Play], None], words: str) -> None:
+@pytest.mark.parametrize(("mutate", "words", "first"), MUTANTS, ids=lambda each: getattr(each, "__name__", each))
+def test_a_broken_promise_is_seen(mutate: Callable[[Play], None], words: str, first: int) -> None:
     """Before so many seeds have been played."""
-    for seed in range(SEEDS):
+
+    def run(seed: int) -> list[str]:
         play = Play(seed, STORM_S)
         mutate(play)
-        if any(words in fault for fault in faults(play.run())):
-            return
-    pytest.fail(f"nobody noticed: {words}")
+        return faults(play.run())
+
+    must_be_seen(run, words, first, MOST_SEEDS)

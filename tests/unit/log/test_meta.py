@@ -74,7 +74,7 @@ def test_every_rotten_bit_is_refused_or_harmless(disk: SimulatedDisk) -> None:
         flipped[bit // 8] ^= 1 << bit % 8
         disk.put(PATH, bytes(flipped))
         with suppress(LogError):
-            assert opened(disk) == meta
+            assert open_meta(disk, "/data", node_id=1, partitions=COUNTS) == meta
 
 
 @pytest.mark.parametrize(
