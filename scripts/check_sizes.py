@@ -43,7 +43,7 @@ LONGER: Final[dict[str, int]] = {
     "tests/unit/log/layers/test_retention.py": 450,
     "tests/unit/log/repair/test_check.py": 475,
     "tests/unit/pipeline/history/test_history.py": 525,
-    "tests/unit/pipeline/kafka/test_importer.py": 625,
+    "tests/unit/pipeline/files/kafka/test_importer.py": 625,
     "tests/unit/pipeline/layer/test_checkpoint.py": 450,
     "tests/unit/server/cluster/test_catalog.py": 450,
     "tests/unit/server/login/test_login.py": 550,

@@ -20,7 +20,7 @@ from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.cli.times import shown
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import identity_of
-from coordinator_server.pipeline.backup.cut import sealed_cut
+from coordinator_server.pipeline.backup.cut import durable_cut
 from coordinator_server.pipeline.backup.take import Moment, take_backup
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.sealing import check_data_dir
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         _check_apart(data_dir, target)
         warn_of_unread(data_dir)
         taken_ms = time.time_ns() // 1_000_000
-        moment = Moment(sealed_cut(data_dir, retries_of(options)), taken_ms, __version__)
+        moment = Moment(durable_cut(data_dir, retries_of(options)), taken_ms, __version__)
         meta = identity_of(data_dir)
         taken = take_backup(data_dir, target, meta, moment, with_history=not options.state_only)
     except CannotRun as error:

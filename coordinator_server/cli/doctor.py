@@ -67,7 +67,7 @@ def _of_directory(options: argparse.Namespace) -> Iterator[Finding]:
     if options.data_dir is None:
         return
     from coordinator_server.cli.diagnosis.directory import check_directory
-    from coordinator_server.cli.log import show_progress
+    from coordinator_server.cli.files.log import show_progress
 
     yield from check_directory(options.data_dir, is_full=options.full, progress=show_progress())
 

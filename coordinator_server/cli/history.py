@@ -1,7 +1,7 @@
 """Add new records of the log to Parquet tables: commits, generations, members, assignments, deletions, transactions.
 
-Adds the records that were sealed since the last run with the same --out, each record once, even if
-a run is interrupted. The server may run (the command asks it to seal its open segments) or not.
+Adds the records that became durable since the last run with the same --out, each record once, even if
+a run is interrupted. The server may run or not; nothing changes for it.
 DuckDB, pandas and Spark can read the tables. --sql prints a query over them: the offsets that are
 committed, or those of open transactions, now or at a past moment.
 """
@@ -94,14 +94,14 @@ def _query(options: argparse.Namespace) -> str:
 
 def _run(options: argparse.Namespace, data_dir: Path) -> JobDone:
     with extra_needed("history"):
-        from coordinator_server.pipeline.history.new_records import new_records, sealed_in_order
+        from coordinator_server.pipeline.history.new_records import durable_in_order, new_records
         from coordinator_server.pipeline.history.remote import open_tables
         from coordinator_server.pipeline.history.run import run_here, write_history
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
     started_s = time.monotonic()
     meta = identity_of(data_dir)
     with open_tables(options.out, meta.cluster_id) as output:
-        found = new_records(data_dir, sealed_in_order(data_dir, output.positions, retries_of(options)), output.positions)
+        found = new_records(data_dir, durable_in_order(data_dir, output.positions, retries_of(options)), output.positions)
         size = sum(Path(part.file.path).stat().st_size for each in found for part in each.parts)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:

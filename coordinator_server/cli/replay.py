@@ -22,7 +22,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import MOMENT, past_ms, shown
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import check_data_dir
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
 from coordinator_server.pipeline.states.shown_group import Group, Offset
@@ -53,9 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHEN",
         help=f"read the records before this offset, or those up to this time (default: all): {MOMENT}",
     )
-    sealing = parser.add_mutually_exclusive_group()
-    sealing.add_argument("--seal", action="store_true", help="ask a running server to seal its open segments first")
-    sealing.add_argument("--no-seal", action="store_true", help="leave out what a running server has in its open segments")
+    parser.add_argument("--no-seal", action="store_true", help="leave out what a running server has in its open segments")
     parser.add_argument("--digest", action="store_true", help="print the digest of each shard's state, and of each group's")
     parser.add_argument(
         "--why",
@@ -70,8 +68,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
-            if options.seal:
-                seal(data_dir, retries_of(options))
             warn_of_unread(data_dir)
             found = replay(
                 data_dir,

@@ -22,7 +22,7 @@ from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import job_shard
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, seal
+from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, durable
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.replay.verify import Check, Verdict, checks, digests_of_server, run_here, work
@@ -53,10 +53,10 @@ def job(options: argparse.Namespace) -> JobDone:
     with local_copy(options.data_dir) as data_dir:
         check_data_dir(data_dir)
         warn_of_unread(data_dir)
-        # The server's digests come first: the segments sealed after that reach at least as far.
+        # The server's digests come first: what is durable after that reaches at least as far.
         retries = retries_of(options)
         live = digests_of_server(ask_server_if_any(data_dir, {"op": "digest", "parts": True}, retries))
-        todo = checks(data_dir.absolute(), live, seal(data_dir, retries))
+        todo = checks(data_dir.absolute(), live, durable(data_dir, retries))
         size = sum(job_shard(check.directory).size(check.upto) for check in todo)
         verdicts = _verify(options, todo, size, progress_on(sys.stderr))
     is_proven = all(verdict.is_proven for verdict in verdicts)

@@ -4,13 +4,14 @@
     Layer           a result of compaction, which stands for the offsets before its end
     LayerAttempt    a layer that is being written
     InputFile       a part of a shard or of a layer, for whoever reads it as a whole
+    SavedFile       a file that a backup has of a log
 
 ``opening.py`` returns the shards of a log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self
@@ -67,6 +68,13 @@ class FileEntry(Struct, frozen=True, gc=False):
     name: str
     size: int
     crc32c: int
+
+
+class SavedFile(NamedTuple):
+    """A file that a backup has of a log. ``read`` returns its content, as the entry describes it. Raises DamagedLog."""
+
+    entry: FileEntry
+    read: Callable[[], bytes]
 
 
 class LayerSummary(NamedTuple):
@@ -183,7 +191,15 @@ class JobShard(Protocol):
         """Return the oldest layer behind records that salvage has not found, and what comes after it; None without such a layer."""
 
     def since(self, position: int, upto: int) -> list[InputFile]:
-        """Return the sealed segments with offsets from ``position`` up to ``upto``, as far as they are kept."""
+        """Return the segments with offsets from ``position`` up to ``upto``, as far as they are kept."""
+
+    def saved(self, cut: int, known: Mapping[str, FileEntry], *, with_history: bool) -> Iterator[SavedFile]:
+        """Yield what a backup has of the shard before ``cut``, as files that a restore makes a directory of.
+
+        None is removed while it is the last one that was yielded. ``known`` has files of the backup before, by name: those that
+        are still the same are not read. Without ``with_history`` the state is enough. Raises LogError, and FileNotFoundError if
+        history was removed meanwhile: begin again.
+        """
 
     def newest_layer(self) -> Layer | None:
         """Return the newest layer; None without one."""

@@ -24,6 +24,7 @@ from coordinator_server.log.file_names import COMPACTION_LOCK, LOCK
 from coordinator_server.log.jobs import Holder, JobShard
 from coordinator_server.log.layers.cleanable import cleanable
 from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_shards, unknown_shards
+from coordinator_server.log.layers.saved_files import identity_files, is_saved_name
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.repair.check import check
@@ -53,8 +54,10 @@ __all__ = [
     "compaction_lock",
     "find_damage",
     "holder_of",
+    "identity_files",
     "identity_of",
     "is_log",
+    "is_saved_name",
     "job_shard",
     "job_shards",
     "make_writer",

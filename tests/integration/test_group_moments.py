@@ -118,7 +118,7 @@ def test_groups_at_shows_a_group_at_a_past_time(server: Server) -> None:
     assert shard["groups"] == [beside["group"]]
 
 
-def test_readers_of_a_running_server_see_all_that_is_durable_and_seal_nothing(server: Server) -> None:
+def test_readers_of_a_running_server_see_all_that_is_durable_and_seal_nothing(server: Server, tmp_path: Path) -> None:
     """Every shard would begin a segment for each of them."""
     history(server)
 
@@ -134,12 +134,20 @@ def test_readers_of_a_running_server_see_all_that_is_durable_and_seal_nothing(se
             ("replay", "--why"),
             ("replay", "--at", now()),
             ("transactions", "list"),
+            ("verify", "--engine", "python"),
+            ("history", "--out", tmp_path / "history", "--engine", "python"),
+            ("backup", "--to", tmp_path / "backup"),
         )
     ]
 
     assert files() == before
+    restored = command("restore", "--from", tmp_path / "backup", "--data-dir", tmp_path / "restored")
+    assert restored.returncode == 0, restored.stderr
+    told.append(command("replay", "--data-dir", tmp_path / "restored").stdout)
     assert "generation 3, empty" in told[0]
-    for each in told[1:4]:
+    assert "the full history, the compacted log and the server agree on 1 group and 1 topic" in told[5]
+    assert re.search(r"4 commits, 4 generations", told[6]), told[6]
+    for each in (*told[1:4], told[-1]):
         assert re.search(r"orders\s+2\s+300\b", each) or re.search(r"orders-2\D+300\b", each), each
 
 

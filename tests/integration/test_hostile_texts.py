@@ -90,7 +90,7 @@ def run(*words: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
 
 # Every command, with everything that it can show of groups: {data}, {out} and {then} are filled in.
 COMMAND_LINES = [
-    "replay --data-dir {data} --seal",
+    "replay --data-dir {data}",
     "replay --data-dir {data} --why",
     "replay --data-dir {data} --digest",
     "groups why {group} --data-dir {data}",
@@ -187,8 +187,8 @@ def test_every_command_is_walked() -> None:
 
 def test_what_is_shown_can_be_recognised(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
     """The text has the whole id with escapes, and JSON the id itself."""
-    shown_text = run("replay", "--data-dir", str(server.data_dir), "--seal", capsys=capsys)
-    states = json.loads(run("replay", "--data-dir", str(server.data_dir), "--seal", "--json", capsys=capsys))
+    shown_text = run("replay", "--data-dir", str(server.data_dir), capsys=capsys)
+    states = json.loads(run("replay", "--data-dir", str(server.data_dir), "--json", capsys=capsys))
     groups = {group["group"]: group for state in states for group in state["groups"]}
 
     assert "\\x1b[2J\\x1b]0;owned\\x07\\x0d\\x0aforged line\\x00\\x08\\x7f\\x9b31m\\x85\\u200e\\u202e\\u2028" in shown_text

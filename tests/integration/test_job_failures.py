@@ -47,20 +47,20 @@ def compact(data_dir: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return run("compact", data_dir, "--engine", "python", *options)
 
 
-# From the seal on no file can grow beyond so many bytes: a write fails in the middle, as on a full disk.
+# From the answer of the server on no file can grow beyond so many bytes: a write fails in the middle, as on a full disk.
 LIMITED = """
 import resource, sys
 from importlib import import_module
 from coordinator_server.cli import main
 most = int(sys.argv.pop(1))
-sealing = {"compact": "cli.compact", "history": "pipeline.history.new_records"}
-command = import_module("coordinator_server." + sealing[sys.argv[1]])
-seal = command.seal
+module, name = {"compact": ("cli.compact", "seal"), "history": ("pipeline.history.new_records", "durable")}[sys.argv[1]]
+command = import_module("coordinator_server." + module)
+ask = getattr(command, name)
 def limited(*words):
-    sealed = seal(*words)
+    ends = ask(*words)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-    return sealed
-command.seal = limited
+    return ends
+setattr(command, name, limited)
 sys.exit(main(sys.argv[1:]))
 """
 

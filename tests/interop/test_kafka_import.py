@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN
+from coordinator_server.pipeline.files.kafka.files import CLEAN_SHUTDOWN
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
@@ -134,7 +134,7 @@ def test_verify_proves_imported_groups(server: Server) -> None:
     assert command("compact", "--engine", "python", "--data-dir", data_dir).returncode == 0
 
     verified = command("verify", "--engine", "python", "--data-dir", data_dir)
-    shown = command("replay", "--json", "--seal", "--data-dir", data_dir)
+    shown = command("replay", "--json", "--data-dir", data_dir)
 
     assert (verified.returncode, "and the server agree on" in verified.stdout) == (0, True), verified.stdout + verified.stderr
     groups = {group["group"]: group for state in json.loads(shown.stdout) for group in state["groups"]}

@@ -16,9 +16,9 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.layers.layer import Manifest, open_layer
 from coordinator_server.log.storage import LocalStorage
-from coordinator_server.pipeline.backup.contents import MANIFEST, Backup, BackupFile
-from coordinator_server.pipeline.backup.restore import check_backup, restore
+from coordinator_server.pipeline.backup.contents import MANIFEST, Backup
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.files.restore import check_backup, restore
 from coordinator_server.pipeline.history.output import Run, TableFile, open_locked
 
 META = b"version=2\ncluster.id=x\nnode.id=1\n"
@@ -68,8 +68,8 @@ class Watched(LocalStorage):
         super().rename(self.note(old), self.note(new))
 
 
-def entry(name: str, data: bytes) -> BackupFile:
-    return BackupFile(name, len(data), crc32c(data))
+def entry(name: str, data: bytes) -> FileEntry:
+    return FileEntry(name, len(data), crc32c(data))
 
 
 def backup_of(root: Path, names: list[str]) -> Path:

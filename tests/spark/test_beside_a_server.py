@@ -49,7 +49,7 @@ def test_compaction_changes_no_answer(jobs: SparkDriver, tmp_path: Path) -> None
             compacted = json.loads(done.stdout)
             must_commit(client, GROUPS[0], "orders", {1: 1000})
             before = {group: committed(client, group) for group in GROUPS}
-        beside = replayed(run(server, "replay", "--seal"))
+        beside = replayed(run(server, "replay"))
 
         server.kill()
         alone = replayed(run(server, "replay"))

@@ -78,7 +78,7 @@ def assert_every_tool_agrees(server: Server, compact_and_verify: Callable[[Serve
     compacted, proven = compact_and_verify(server)
     ours = [each for each in compacted["layers"] if each["shard"] in SHARDS]
     verdicts = {each["shard"]: each for each in proven}
-    replayed = {each["shard"]: each for each in run(server, "replay", "--seal", "--digest")}
+    replayed = {each["shard"]: each for each in run(server, "replay", "--digest")}
 
     assert (sum(each["records_in"] for each in ours), sum(each["records"] for each in ours)) == (19, 12)
     assert {name: (each["full"], each["live"]) for name, each in verdicts.items() if name in told} == {

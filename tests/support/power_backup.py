@@ -11,8 +11,8 @@ import msgspec
 from coordinator_server.log.meta import NAME, read_meta
 from coordinator_server.log.storage import LOCAL, read_file
 from coordinator_server.pipeline.backup.contents import MANIFEST, Backup, read_backup
-from coordinator_server.pipeline.backup.restore import restore
 from coordinator_server.pipeline.backup.take import Moment, take_backup
+from coordinator_server.pipeline.files.restore import restore
 from tests.support.power_log import make_durably
 from tests.support.segments import coordinator_log, write_meta, write_segments
 from tests.support.storage import SimulatedDisk

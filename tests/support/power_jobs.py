@@ -16,10 +16,10 @@ from coordinator_server.log.meta import NAME as META
 from coordinator_server.log.meta import begun_in
 from coordinator_server.log.repair.salvage import salvage
 from coordinator_server.log.storage import read_file, remove_tree, write_all
+from coordinator_server.pipeline.files.kafka.exporter import IDENTITY, replace_partitions
+from coordinator_server.pipeline.files.kafka.files import CLEAN_SHUTDOWN
+from coordinator_server.pipeline.files.kafka.importer import BrokerLog, find_broker_log, import_kafka
 from coordinator_server.pipeline.history.output import ATTEMPT, RUNS, Run, TableFile, open_locked
-from coordinator_server.pipeline.kafka.exporter import IDENTITY, replace_partitions
-from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN
-from coordinator_server.pipeline.kafka.importer import BrokerLog, find_broker_log, import_kafka
 from coordinator_server.pipeline.progress import Progress
 from tests.support import log_dir
 from tests.support.kafka_log import kept_log

@@ -6,16 +6,17 @@ offsets in a segment have no gaps; those in a layer do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from coordinator_server.kinds import kind_of
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import SEGMENT_NAME, SHARD_NAME, layer_offsets, segment_bases, segment_path
-from coordinator_server.log.jobs import FileEntry, InputFile, ShardInput
+from coordinator_server.log.jobs import FileEntry, InputFile, SavedFile, ShardInput
 from coordinator_server.log.layers.attempt import LayerAttempt, clean_attempts, publish
 from coordinator_server.log.layers.layer import MANIFEST, Layer, file_entry, layer_to_load, newest_valid_layer, open_layer
+from coordinator_server.log.layers.saved_files import saved_files
 from coordinator_server.log.storage import LOCAL
 
 
@@ -75,9 +76,12 @@ class LocalJobShard:
         return layer, self._from_layer_on(layer, self._bases(), upto)
 
     def since(self, position: int, upto: int) -> list[InputFile]:
-        """Return the sealed segments with offsets from ``position`` up to ``upto``, as far as they are kept."""
-        bases = [base for base in self._bases() if base <= upto]
-        return [self._segment(base, position, end) for base, end in pairwise(bases) if end > position]
+        """Return the segments with offsets from ``position`` up to ``upto``, as far as they are kept."""
+        return self._segments(self._bases(), position, upto)
+
+    def saved(self, cut: int, known: Mapping[str, FileEntry], *, with_history: bool) -> Iterator[SavedFile]:
+        """Yield the layers and segments before ``cut``, under the names that they have in the directory of the log."""
+        return saved_files(self._directory, cut, known, with_history=with_history)
 
     def size(self, upto: int) -> int:
         """Estimate the bytes of ``compacted`` from names and sizes."""
@@ -120,7 +124,11 @@ class LocalJobShard:
         """Return the files of a layer, then the segments after it that hold offsets before ``upto``."""
         start = layer.to_offset if layer is not None else 0
         found = [InputFile(str(path), 0, start, is_dense=False) for path in layer.files()] if layer is not None else []
-        found += [self._segment(base, start, end) for base, end in pairwise(bases) if base < upto and end > start]
+        return found + self._segments(bases, start, upto)
+
+    def _segments(self, bases: Sequence[int], start: int, upto: int) -> list[InputFile]:
+        """Return the segments with offsets from ``start`` up to ``upto``. The one that is open is read up to there."""
+        found = [self._segment(base, start, end) for base, end in pairwise(bases) if base < upto and end > start]
         if bases and start < upto and bases[-1] < upto:
             found.append(self._segment(bases[-1], start, upto, is_open=True))
         return found

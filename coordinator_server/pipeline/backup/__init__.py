@@ -1,7 +1,6 @@
-"""Backups of a data directory, of a running server, too, and directories made from them.
+"""Backups of a log, of a running server, too. ``files/restore.py`` makes a data directory from one.
 
-cut.py       asks the server for one moment of all shards, and has it sealed
-contents.py  the manifest of a backup, and what of a shard belongs into it
+cut.py       asks the server for one moment of all shards, and has it written out
+contents.py  the manifest of a backup
 take.py      copies into the directory of the backup what is new
-restore.py   makes a data directory from a backup
 """

@@ -1,4 +1,4 @@
-"""One moment of a data directory: an offset of each shard, such that all records before these offsets are in sealed segments.
+"""One moment of a log: an offset of each shard, such that all records before these offsets are durable and can be read.
 
 If a server runs, its ``cut`` operation (server/control/cut.py, which says why several answers are needed) gives the offsets.
 Otherwise the log is recovered, and the ends of all shards are the moment.
@@ -18,7 +18,7 @@ from coordinator_server.kinds import CATALOG
 from coordinator_server.log.shards import ShardId
 from coordinator_server.pipeline.errors import CannotSeal, NotReady
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, seal
+from coordinator_server.pipeline.input.sealing import ask_server_if_any, durable
 
 # Longer than a few requests to all loops take, and short for a client that waits.
 HOLD_MS: Final = 500
@@ -41,15 +41,15 @@ class LoopCut(Struct, frozen=True):
     shards: dict[str, int]
 
 
-def sealed_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
-    """Return the offset of each shard at one moment, when everything before is sealed. Raises CannotSeal, LogError."""
+def durable_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
+    """Return the offset of each shard at one moment, when everything before can be read. Raises CannotSeal, LogError."""
     cut = cut_of_server(lambda hold_ms: ask_server_if_any(data_dir, {"op": "cut", "hold_ms": hold_ms}, retries))
-    sealed = seal(data_dir, retries)
+    ends = durable(data_dir, retries)
     if cut is None:
-        return sealed
-    short = [shard for shard, offset in cut.items() if sealed.get(shard, 0) < offset]
+        return ends
+    short = [shard for shard, offset in cut.items() if ends.get(shard, 0) < offset]
     if short:
-        raise NotReady(f"{short[0]} is sealed to offset {sealed.get(short[0])} only, before {cut[short[0]]}: try again")
+        raise NotReady(f"{short[0]} is durable to offset {ends.get(short[0])} only, before {cut[short[0]]}: try again")
     return cut
 
 

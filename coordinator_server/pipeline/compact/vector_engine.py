@@ -190,14 +190,14 @@ def neighbours(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
 def read_file(file: InputFile) -> Columns:
     """Return the columns of a file from ``from_offset`` on. Raises Irregular."""
     path = Path(file.path)
-    columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
+    columns = read_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset)
     return columns if file.from_offset == 0 else columns.take(columns.offset >= file.from_offset)
 
 
 def _read_batches(file: InputFile) -> BatchColumns:
     """Return all records and batches of a file. Raises Irregular."""
     path = Path(file.path)
-    return read_batch_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset, ATTRIBUTES)
+    return read_batch_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset, ATTRIBUTES)
 
 
 def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:

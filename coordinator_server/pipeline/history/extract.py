@@ -22,7 +22,7 @@ from coordinator_server.pipeline.history.commits import (
 from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.input.columns import Columns, Irregular, map_file, read_columns
+from coordinator_server.pipeline.input.columns import Columns, Irregular, batches_before, map_file, read_columns
 from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from protocol.errors import DecodeError
@@ -45,7 +45,8 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
     """
     path = Path(file.path)
     try:
-        columns = read_columns(map_file(path), int(path.stem) if file.is_dense else None, file.to_offset)
+        data = batches_before(map_file(path), file.to_offset) if file.is_open else map_file(path)
+        columns = read_columns(data, file.begin if file.is_dense else None, file.to_offset)
     except Irregular:
         yield from _read_records(shard, file, before, names)
         return

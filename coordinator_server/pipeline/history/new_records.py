@@ -16,7 +16,7 @@ from coordinator_server.log.jobs import InputFile, JobShard
 from coordinator_server.log.opening import job_shards
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import seal
+from coordinator_server.pipeline.input.sealing import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.rules import rule_of
 
@@ -39,15 +39,15 @@ class FilePart(Struct, frozen=True):
 class NewRecords(Struct, frozen=True):
     """The new records of one shard.
 
-    Of a shard of transactional ids: ``sealed_groups`` has the partitions of the groups' log, and how far each is sealed.
-    Of a shard of groups: ``catalog_to`` is how far the catalog is sealed.
+    Of a shard of transactional ids: ``durable_groups`` has the partitions of the groups' log, and how far each is durable.
+    Of a shard of groups: ``catalog_to`` is how far the catalog is durable.
     """
 
     directory: str
     parts: tuple[FilePart, ...]
     to_offset: int
     gap: Gap | None = None
-    sealed_groups: tuple[tuple[int, int], ...] = ()
+    durable_groups: tuple[tuple[int, int], ...] = ()
     catalog_to: int = 0
 
     @property
@@ -59,39 +59,39 @@ class NewRecords(Struct, frozen=True):
         return int(self.name.rpartition("-")[2])
 
 
-def sealed_in_order(data_dir: Path, positions: Mapping[str, int], retries: Retries = ONCE) -> dict[str, int]:
-    """Seal all shards. Return the offset up to which each is sealed: transactional ids no later than groups.
+def durable_in_order(data_dir: Path, positions: Mapping[str, int], retries: Retries = ONCE) -> dict[str, int]:
+    """Return the offset up to which each shard is durable and can be read: transactional ids no later than groups.
 
-    So all that a completed transaction wrote is sealed, too, with several loops as well.
+    So all that a completed transaction wrote can be read, too, with several loops as well.
     """
-    first = seal(data_dir, retries)
+    first = durable(data_dir, retries)
     ids = {name: end for name, end in first.items() if topic_of(name) == TRANSACTIONS.topic}
-    return seal(data_dir, retries) | ids if any(end > positions.get(name, 0) for name, end in ids.items()) else first
+    return durable(data_dir, retries) | ids if any(end > positions.get(name, 0) for name, end in ids.items()) else first
 
 
-def new_records(data_dir: Path, sealed: Mapping[str, int], positions: Mapping[str, int]) -> list[NewRecords]:
-    """Return what was sealed of each shard since ``positions``. Raises CannotRun if it was removed and no layer has it."""
+def new_records(data_dir: Path, ends: Mapping[str, int], positions: Mapping[str, int]) -> list[NewRecords]:
+    """Return the records of each shard from ``positions`` to ``ends``. Raises CannotRun if no layer has those that were removed."""
     found = []
-    catalog_to = sealed.get(CATALOG_SHARD, 0)
-    groups = tuple((int(name.rpartition("-")[2]), end) for name, end in sealed.items() if topic_of(name) == GROUPS.topic)
+    catalog_to = ends.get(CATALOG_SHARD, 0)
+    groups = tuple((int(name.rpartition("-")[2]), end) for name, end in ends.items() if topic_of(name) == GROUPS.topic)
     for shard in job_shards(data_dir):
-        if rule_of(shard.name).tables and shard.name in sealed:
-            of_shard = _new_of_shard(shard, positions.get(shard.name, 0), sealed[shard.name])
+        if rule_of(shard.name).tables and shard.name in ends:
+            of_shard = _new_of_shard(shard, positions.get(shard.name, 0), ends[shard.name])
             if of_shard is not None:
                 is_of_ids = topic_of(shard.name) == TRANSACTIONS.topic
-                found.append(replace(of_shard, sealed_groups=groups) if is_of_ids else replace(of_shard, catalog_to=catalog_to))
+                found.append(replace(of_shard, durable_groups=groups) if is_of_ids else replace(of_shard, catalog_to=catalog_to))
     return found
 
 
-def _new_of_shard(shard: JobShard, position: int, sealed_to: int) -> NewRecords | None:
-    if position >= sealed_to:
+def _new_of_shard(shard: JobShard, position: int, end: int) -> NewRecords | None:
+    if position >= end:
         return None
-    kept = [FilePart(file, file.to_offset) for file in shard.since(position, sealed_to)]
-    first = kept[0].file.begin if kept else sealed_to
+    kept = [FilePart(file, min(file.to_offset, end)) for file in shard.since(position, end)]
+    first = kept[0].file.begin if kept else end
     if first <= position:
-        return NewRecords(shard.place, tuple(kept), sealed_to)
+        return NewRecords(shard.place, tuple(kept), end)
     layer = shard.newest_layer()
     if layer is None or layer.to_offset < first:
         raise CannotRun(f"{shard.name}: offsets {position} to {first} are gone, and no layer has what was kept of them")
     of_layer = [FilePart(InputFile(str(file), position, layer.to_offset, is_dense=False), first) for file in layer.files()]
-    return NewRecords(shard.place, (*of_layer, *kept), sealed_to, Gap(shard.name, position, first))
+    return NewRecords(shard.place, (*of_layer, *kept), end, Gap(shard.name, position, first))

@@ -3,7 +3,7 @@
 A transaction is a row when it has completed, at the position of that record. Its earlier records may have been read by an earlier
 run, or belong to a file that this run has read long ago; then they are read again (``begun_before``). The groups whose offsets a
 transaction moved are in the groups' log. All its markers are durable before it has completed, so that log has what it wrote, up
-to where it is sealed (``sealed_in_order`` of ``run.py``).
+to where it is durable (``durable_in_order`` of ``new_records.py``).
 """
 
 from __future__ import annotations
@@ -136,14 +136,14 @@ def begun_before(place: str, position: int, ended: Iterable[Ended]) -> None:
                     known.decided = decided or known.decided
 
 
-def add_groups(data_dir: Path, sealed: Sequence[tuple[int, int]], ended: Iterable[Ended]) -> None:
-    """Find the groups of transactions in the groups' log, of which each partition is sealed up to an offset."""
+def add_groups(data_dir: Path, ends: Sequence[tuple[int, int]], ended: Iterable[Ended]) -> None:
+    """Find the groups of transactions in the groups' log, of which each partition is durable up to an offset."""
     wanted: dict[int, dict[int, list[Ended]]] = {}
     for each in ended:
         if each.decided is not None and each.decided.after is not None:
             for partition in group_partitions(each.decided.after):
                 wanted.setdefault(partition, {}).setdefault(each.decided.after.producer_id, []).append(each)
-    for partition, upto in sealed:
+    for partition, upto in ends:
         of_partition = wanted.get(partition)
         if of_partition:
             since_ms = min(each.start_ms for found in of_partition.values() for each in found)

@@ -60,6 +60,6 @@ def _taken(shard: NewRecords, collected: TransactionRows) -> list[Ended]:
 
 
 def _finished(shard: NewRecords, ended: Sequence[Ended], rows: Rows) -> Tables:
-    add_groups(Path(shard.directory).parent, shard.sealed_groups, ended)
+    add_groups(Path(shard.directory).parent, shard.durable_groups, ended)
     rows["transactions"] += ended_rows(ended)
     return as_tables(rows)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from crc32c import crc32c
 from numpy.typing import NDArray
 
-from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC, MIN_RECORD
+from protocol.record_batch import CHECKED_FROM, HEADER_OFFSETS, HEADER_SIZE, LENGTH_END, MAGIC, MIN_RECORD
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -109,6 +109,17 @@ def map_file(path: Path) -> Bytes:
         if not path.stat().st_size:
             return np.empty(0, np.uint8)
         return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+
+
+def batches_before(data: Bytes, end_offset: int) -> Bytes:
+    """Return the batches up to the one that ends at ``end_offset``. What a server may be writing behind them is not read."""
+    position, view = 0, data.data
+    while position + HEADER_SIZE <= len(data):
+        base, length, last_delta = HEADER_OFFSETS.unpack_from(view, position)
+        position += LENGTH_END + max(length, HEADER_SIZE - LENGTH_END)
+        if base + last_delta + 1 >= end_offset:
+            break
+    return data[:position]
 
 
 def read_columns(data: Bytes, first_offset: int | None, end_offset: int) -> Columns:

@@ -122,11 +122,11 @@ class _Lost(NamedTuple):
 
 
 class ShareLog:
-    """The log of share partitions up to ``sealed``, which has the end of each shard."""
+    """The log of share partitions up to ``ends``, which has the end of each shard."""
 
-    def __init__(self, data_dir: Path, sealed: Mapping[str, int], names: TopicNames) -> None:
+    def __init__(self, data_dir: Path, ends: Mapping[str, int], names: TopicNames) -> None:
         self._shards = [shard for shard in job_shards(data_dir) if topic_of(shard.name) == SHARE_STATE.topic]
-        self._sealed = sealed
+        self._ends = ends
         self._names = names
         # By shard: the end of records that salvage has not found, if no layer is behind them. Known after a question.
         self.lost: dict[str, int] = {}
@@ -167,7 +167,7 @@ class ShareLog:
         return [event for event in events if event is not None]
 
     def _steps(self, shard: JobShard, chosen: Chosen, at_ms: int | None = None) -> Iterator[_Found | _Lost]:
-        upto = self._sealed.get(shard.name, 0)
+        upto = self._ends.get(shard.name, 0)
         layer, files = shard.whole(upto)
         try:
             lost_to = yield from self._steps_of(shard, (layer, files), (chosen, at_ms, upto))

@@ -87,11 +87,11 @@ def shard_of(data_dir: Path, transactional_id: str) -> JobShard:
     return job_shard(data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}")
 
 
-def steps_of(data_dir: Path, transactional_id: str, sealed: Mapping[str, int]) -> Iterator[Step]:
+def steps_of(data_dir: Path, transactional_id: str, ends: Mapping[str, int]) -> Iterator[Step]:
     """Return all changes of a transactional id that the history has, in order."""
     before: Transaction | None = None
-    written = _Batches(data_dir, sealed)
-    for each in _transitions(shard_of(data_dir, transactional_id), sealed, transactional_id):
+    written = _Batches(data_dir, ends)
+    for each in _transitions(shard_of(data_dir, transactional_id), ends, transactional_id):
         step = _step(each, before)
         if each.after is not None and each.after.partitions:
             step.groups = written.groups(each.after, each.at_ms)
@@ -99,10 +99,10 @@ def steps_of(data_dir: Path, transactional_id: str, sealed: Mapping[str, int]) -
         yield step
 
 
-def known_at(data_dir: Path, sealed: Mapping[str, int], at_ms: int | None = None) -> list[Known]:
+def known_at(data_dir: Path, ends: Mapping[str, int], at_ms: int | None = None) -> list[Known]:
     """Return all transactional ids, as of the end of the log or of a moment."""
-    found = _transactions(data_dir, sealed, at_ms)
-    written = _Batches(data_dir, sealed)
+    found = _transactions(data_dir, ends, at_ms)
+    written = _Batches(data_dir, ends)
     return [
         Known(
             transactional_id,
@@ -119,27 +119,27 @@ def known_at(data_dir: Path, sealed: Mapping[str, int], at_ms: int | None = None
     ]
 
 
-def hanging(data_dir: Path, sealed: Mapping[str, int]) -> list[Hanging]:
+def hanging(data_dir: Path, ends: Mapping[str, int]) -> list[Hanging]:
     """Return the transactions that are open in the groups' log, and in no transactional id's state."""
-    transactions = _transactions(data_dir, sealed).values()
+    transactions = _transactions(data_dir, ends).values()
     waited_for = {
         (each.producer_id, name) for each in transactions if each.state not in AT_REST for name in partition_names(each)
     }
-    written = _Batches(data_dir, sealed)
+    written = _Batches(data_dir, ends)
     found = []
     for shard in _shards(data_dir, GROUPS.topic):
-        for each in _open_producers(shard, sealed):
+        for each in _open_producers(shard, ends):
             if (each.id, shard.name) not in waited_for:
                 groups = sorted({name for one in written.of(shard.name, each.id) for name in one.groups})
                 found.append(Hanging(shard.name, each.id, each.state.epoch, each.first_offset, each.state.last_ms, groups))
     return found
 
 
-def _transactions(data_dir: Path, sealed: Mapping[str, int], at_ms: int | None = None) -> dict[str, Transaction]:
+def _transactions(data_dir: Path, ends: Mapping[str, int], at_ms: int | None = None) -> dict[str, Transaction]:
     """Return the state of every transactional id, as of the end of the log or of a moment."""
     found: dict[str, Transaction] = {}
     for shard in _shards(data_dir, TRANSACTIONS.topic):
-        for each in _transitions(shard, sealed, at_ms=at_ms):
+        for each in _transitions(shard, ends, at_ms=at_ms):
             if each.after is not None:
                 found[each.transactional_id] = each.after
             else:
@@ -150,9 +150,9 @@ def _transactions(data_dir: Path, sealed: Mapping[str, int], at_ms: int | None =
 class _Batches:
     """The batches of producers in the groups' log, read when they are first asked for."""
 
-    def __init__(self, data_dir: Path, sealed: Mapping[str, int]) -> None:
+    def __init__(self, data_dir: Path, ends: Mapping[str, int]) -> None:
         self._data_dir = data_dir
-        self._sealed = sealed
+        self._ends = ends
         self._read: dict[str, dict[int, list[ProducerBatch]]] = {}
 
     def of(self, shard: str, producer_id: int) -> list[ProducerBatch]:
@@ -175,7 +175,7 @@ class _Batches:
 
     def _all(self, shard: JobShard) -> dict[int, list[ProducerBatch]]:
         found: dict[int, list[ProducerBatch]] = {}
-        for each in producer_batches(_batches(shard, self._sealed)):
+        for each in producer_batches(_batches(shard, self._ends)):
             if isinstance(each, ProducerBatch):
                 found.setdefault(each.producer_id, []).append(each)
         return found
@@ -207,16 +207,16 @@ def _shards(data_dir: Path, topic: str) -> Iterator[JobShard]:
             yield shard
 
 
-def _batches(shard: JobShard, sealed: Mapping[str, int]) -> Iterable[tuple[bytes, int, BatchHeader]]:
-    upto = sealed.get(shard.name, 0)
+def _batches(shard: JobShard, ends: Mapping[str, int]) -> Iterable[tuple[bytes, int, BatchHeader]]:
+    upto = ends.get(shard.name, 0)
     return batches_before(shard.whole(upto)[1], upto) if shard.exists() else ()
 
 
 def _transitions(
-    shard: JobShard, sealed: Mapping[str, int], transactional_id: str | None = None, at_ms: int | None = None
+    shard: JobShard, ends: Mapping[str, int], transactional_id: str | None = None, at_ms: int | None = None
 ) -> Iterator[Transition]:
     """Yield the records of a shard of transactional ids, up to those after a moment."""
-    for data, position, header in _batches(shard, sealed):
+    for data, position, header in _batches(shard, ends):
         end = LATEST if at_ms is None else first_after(data, position, header, at_ms)
         for each in transitions_of(data, position, header):
             if transactional_id in (None, each.transactional_id) and (end is None or each.offset < end):
@@ -225,10 +225,10 @@ def _transitions(
             return
 
 
-def _open_producers(shard: JobShard, sealed: Mapping[str, int]) -> list[ActiveProducer]:
+def _open_producers(shard: JobShard, ends: Mapping[str, int]) -> list[ActiveProducer]:
     """Return the producers with an open transaction in a shard of the groups' log, from the headers of its batches."""
     producers = Producers(SnapshotRegistry())
-    for data, position, header in _batches(shard, sealed):
+    for data, position, header in _batches(shard, ends):
         if header.producer_id == NO_PRODUCER_ID:
             continue
         producer = Producer(header.producer_id, header.producer_epoch)

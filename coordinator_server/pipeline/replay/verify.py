@@ -65,15 +65,15 @@ class Verdict(Struct, frozen=True):
 Runner = Callable[[Sequence[Check], Progress], Iterable[Verdict]]
 
 
-def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, sealed: Mapping[str, int]) -> list[Check]:
-    """Return a check for every shard that has records. ``live`` is the server's ``digest`` answer; it is older than ``sealed``."""
+def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, ends: Mapping[str, int]) -> list[Check]:
+    """Return a check for every shard that has records. ``live`` is the server's ``digest`` answer; it is older than ``ends``."""
     found = []
     for shard in job_shards(data_dir):
-        if not sealed.get(shard.name):
+        if not ends.get(shard.name):
             continue
         answer = live.get(shard.name) if live is not None else None
         if answer is None:
-            found.append(Check(shard.place, sealed[shard.name]))
+            found.append(Check(shard.place, ends[shard.name]))
         else:
             found.append(Check(shard.place, answer["offset"], answer["digest"], answer.get("parts", {})))
     return found

@@ -9,7 +9,8 @@ from typing import NoReturn
 
 import pytest
 
-from coordinator_server.cli import export_kafka, main
+from coordinator_server.cli import main
+from coordinator_server.cli.files import export_kafka
 from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
 from coordinator_server.pipeline.history.view_sql import DIALECTS, VIEWS, view_sql
 from tests.support.segments import coordinator_log, write_meta, write_segments

@@ -21,8 +21,8 @@ from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.pipeline.compact.engine import Engine, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.kafka.exporter import export_kafka
-from coordinator_server.pipeline.kafka.files import KafkaDir
+from coordinator_server.pipeline.files.kafka.exporter import export_kafka
+from coordinator_server.pipeline.files.kafka.files import KafkaDir
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import ShardState, replay
 from coordinator_server.pipeline.replay.verify import Check, verify_shard

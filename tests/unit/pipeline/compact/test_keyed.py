@@ -12,7 +12,7 @@ from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
-from coordinator_server.pipeline.kafka.files import Partition
+from coordinator_server.pipeline.files.kafka.files import Partition
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from coordinator_server.pipeline.states.groups import digest_of, groups_of, replay_batches
 from protocol.record_batch import TRANSACTIONAL, iter_batches, iter_records

@@ -304,13 +304,13 @@ def test_a_state_that_kafka_does_not_have_stops_the_run(logs: Logs, tmp_path: Pa
         bring_up_to_date(logs.data_dir, tmp_path / "out")
 
 
-class Sealing:
-    """A server with two loops, of which the one with the transactional ids seals later."""
+class Answers:
+    """A server with two loops, of which the one with the transactional ids answers later."""
 
     def __init__(self) -> None:
         self.answers = [{SHARD: 5, OFFSETS: 2}, {SHARD: 9, OFFSETS: 4}]
 
-    def seal(self, *_: object) -> dict[str, int]:
+    def durable(self, *_: object) -> dict[str, int]:
         return self.answers.pop(0)
 
 
@@ -318,12 +318,12 @@ class Sealing:
     ("positions", "expected"),
     [({}, {SHARD: 5, OFFSETS: 4}), ({SHARD: 4}, {SHARD: 5, OFFSETS: 4}), ({SHARD: 5}, {SHARD: 5, OFFSETS: 2})],
 )
-def test_groups_are_sealed_after_transactional_ids(
+def test_groups_are_read_further_than_transactional_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, positions: dict[str, int], expected: dict[str, int]
 ) -> None:
     """So a transaction that is known to have completed has all its markers;
     only where there is something new of transactional ids.
     """
-    monkeypatch.setattr(new_records, "seal", Sealing().seal)
+    monkeypatch.setattr(new_records, "durable", Answers().durable)
 
-    assert new_records.sealed_in_order(tmp_path, positions) == expected
+    assert new_records.durable_in_order(tmp_path, positions) == expected

@@ -9,8 +9,8 @@ import pytest
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import open_layer
-from coordinator_server.pipeline.kafka.files import Partition
-from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
+from coordinator_server.pipeline.files.kafka.files import Partition
+from coordinator_server.pipeline.files.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import CONTROL, TRANSACTIONAL, Record, iter_batches, iter_records

@@ -24,8 +24,8 @@ from coordinator_server.log.jobs import LayerSummary
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from coordinator_server.pipeline.errors import GateClosed
+from coordinator_server.pipeline.files.kafka.files import KafkaBatch, Partition
 from coordinator_server.pipeline.input.files import records_of
-from coordinator_server.pipeline.kafka.files import KafkaBatch, Partition
 from coordinator_server.pipeline.layer.batches import LayerBatch, LayerRecord, lay_out
 from coordinator_server.pipeline.layer.checkpoint import read_all
 from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest_records

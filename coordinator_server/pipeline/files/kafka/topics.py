@@ -23,7 +23,7 @@ from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka.files import Partition, newest_snapshot, offset_of
+from coordinator_server.pipeline.files.kafka.files import Partition, newest_snapshot, offset_of
 from coordinator_server.pipeline.states.state import NoTime
 from coordinator_server.topic_names import name_problem
 from protocol.batch_builder import BatchBuilder

@@ -16,8 +16,8 @@ from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.cli.times import shown
-from coordinator_server.pipeline.backup.restore import Restored, check_backup, restore
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.files.restore import Restored, check_backup, restore
 
 EPILOG = """\
 examples:

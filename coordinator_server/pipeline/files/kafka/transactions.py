@@ -14,7 +14,7 @@ from coordinator_server.catalog.producer_ids import LAST_ID
 from coordinator_server.kinds import TRANSACTIONS
 from coordinator_server.log.errors import LogError
 from coordinator_server.machine.shard import TransactionResult
-from coordinator_server.pipeline.kafka.shard import KafkaShard
+from coordinator_server.pipeline.files.kafka.shard import KafkaShard
 from coordinator_server.transaction.state import TransactionState
 from coordinator_server.transaction.transaction import (
     FIRST_WITH_EPOCH_BUMP,

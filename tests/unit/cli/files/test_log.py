@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli import log, main
+from coordinator_server.cli import main
+from coordinator_server.cli.files import log
 from coordinator_server.log.repair.findings import Note, Report
 from coordinator_server.log.repair.salvage import Hole, Salvaged
 from tests.support.log_dir import SHARDS, make

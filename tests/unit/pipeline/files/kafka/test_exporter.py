@@ -17,11 +17,11 @@ from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans, run_python
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.files.kafka import exporter
+from coordinator_server.pipeline.files.kafka.exporter import export_kafka
+from coordinator_server.pipeline.files.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition
+from coordinator_server.pipeline.files.kafka.importer import find_broker_log, import_kafka
 from coordinator_server.pipeline.input.sealing import seal
-from coordinator_server.pipeline.kafka import exporter
-from coordinator_server.pipeline.kafka.exporter import export_kafka
-from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition
-from coordinator_server.pipeline.kafka.importer import find_broker_log, import_kafka
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.share import ShareState

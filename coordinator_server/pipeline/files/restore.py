@@ -14,9 +14,10 @@ from crc32c import crc32c
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.meta import NAME, begin_meta, begun_in
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, remove_tree, replace_file, write_all
-from coordinator_server.pipeline.backup.contents import Backup, BackupFile, read_backup
+from coordinator_server.pipeline.backup.contents import Backup, read_backup
 from coordinator_server.pipeline.errors import CannotRun
 
 _BEGUN = "restore"
@@ -80,7 +81,7 @@ def _make_room(data_dir: Path, storage: Storage) -> None:
     storage.make_dir(str(data_dir))
 
 
-def _contents(source: Path, backup: Backup) -> Iterator[tuple[BackupFile, bytes]]:
+def _contents(source: Path, backup: Backup) -> Iterator[tuple[FileEntry, bytes]]:
     """Yield every file with its content, which has been compared with its CRC."""
     for file in backup.files:
         path = source / file.name

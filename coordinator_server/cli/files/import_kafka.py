@@ -22,7 +22,7 @@ from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.config import Config
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
+from coordinator_server.pipeline.files.kafka.importer import ImportResult, find_broker_log, import_kafka
 from coordinator_server.pipeline.progress import progress_on
 
 EPILOG = """\

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.errors import GateClosed
+from coordinator_server.pipeline.files.kafka.files import Partition
+from coordinator_server.pipeline.files.kafka.shard import KafkaShard
 from coordinator_server.pipeline.input.files import records_of
-from coordinator_server.pipeline.kafka.files import Partition
-from coordinator_server.pipeline.kafka.shard import KafkaShard
 from coordinator_server.pipeline.rules import Folded, Rule
 from protocol.errors import DecodeError
 from protocol.record_batch import Record

@@ -10,7 +10,7 @@ import pytest
 
 from coordinator_server.log.errors import DamagedLog, LockedLog
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, log_files
+from coordinator_server.pipeline.files.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, log_files
 from tests.support.kafka_partition import plain, segment, write_partition
 
 KEY = (b"\0\1key", b"value")

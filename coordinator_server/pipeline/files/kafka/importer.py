@@ -31,11 +31,11 @@ from coordinator_server.log.meta import IMPORTED, NAME, begin_meta, begun_in, wr
 from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, read_file, remove_tree, replace_file, sync_dir
 from coordinator_server.log.store import Meta
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
-from coordinator_server.pipeline.kafka.folded import read_folded
-from coordinator_server.pipeline.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
-from coordinator_server.pipeline.kafka.topics import TopicsOfOffsets, catalog_segment, read_metadata
-from coordinator_server.pipeline.kafka.transactions import (
+from coordinator_server.pipeline.files.kafka.files import KafkaDir, Partition
+from coordinator_server.pipeline.files.kafka.folded import read_folded
+from coordinator_server.pipeline.files.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
+from coordinator_server.pipeline.files.kafka.topics import TopicsOfOffsets, catalog_segment, read_metadata
+from coordinator_server.pipeline.files.kafka.transactions import (
     abort_ongoing,
     first_own_producer_id,
     highest_producer_id,

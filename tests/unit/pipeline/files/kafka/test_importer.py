@@ -18,9 +18,9 @@ from coordinator_server.log.repair.check import check
 from coordinator_server.log.storage import LocalStorage
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.kafka.files import KafkaDir, Partition
-from coordinator_server.pipeline.kafka.importer import ImportResult, find_broker_log, import_kafka
-from coordinator_server.pipeline.kafka.topics import catalog_segment, read_metadata
+from coordinator_server.pipeline.files.kafka.files import KafkaDir, Partition
+from coordinator_server.pipeline.files.kafka.importer import ImportResult, find_broker_log, import_kafka
+from coordinator_server.pipeline.files.kafka.topics import catalog_segment, read_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
 from coordinator_server.pipeline.states.groups import groups_of, replay_batches

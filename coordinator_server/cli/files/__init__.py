@@ -1,0 +1,1 @@
+"""Commands about the files of a data directory: no server has it, or it is new. All others know the log by its interfaces."""
