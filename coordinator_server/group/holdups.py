@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE
-from coordinator_server.group.consumer.context import ConsumerContext
+from coordinator_server.group.consumer.context import REBALANCE, ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.holdup import (
@@ -94,12 +94,11 @@ def _of_consumer(consumer: ConsumerContext, group: ConsumerGroup) -> Iterator[Ho
     sessions = consumer.sessions.get(group.group_id, {})
     for member in group.members.values():
         session = sessions.get(member.member_id)
-        own = member.classic_member_metadata
-        timeout_ms = consumer.settings(group.group_id).consumer.session_timeout_ms if own is None else own.session_timeout_ms
+        timeout_ms = consumer.session_timeout_ms(group.group_id, member)
         who = _Who(member.member_id, member.metadata.client_id, member.metadata.client_host, member.instance_id)
         if member.state is MemberState.UNREVOKED_PARTITIONS:
-            keys = () if session is None else session.keys
-            left_ms = None if session is None else consumer.timer.left_ms(session.rebalance_key)
+            keys = [consumer.timer_key(name, group.group_id, member.member_id) for name in ("session", *consumer.timers)]
+            left_ms = consumer.timer.left_ms(consumer.timer_key(REBALANCE, group.group_id, member.member_id))
             since_ms = None if left_ms is None else now_ms - (member.metadata.rebalance_timeout_ms - left_ms)
             out_in_ms = _first(consumer.timer, keys)
             partitions = _named(consumer, member)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator_server.group.consumer.leave import fence
-from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.records import RECORDS
+from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -59,6 +59,4 @@ def begin_epoch(shard: GroupShard, group_id: str, reason: str) -> CoordinatorRes
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {group_id} has no members")
     record = RECORDS.epoch(group_id, group.group_epoch + 1, group.metadata_hash)
     why = Reason(Why.TOPICS_CHANGED, said=reason)
-    return with_consumer_epoch_line(
-        shard.groups.consumer_context, CoordinatorResult(None, [record], attribution=because(why)), [why]
-    )
+    return with_epoch_line(shard.groups.consumer_context, CoordinatorResult(None, [record], attribution=because(why)), [why])

@@ -11,12 +11,11 @@ import pytest
 
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
-from coordinator_server.group.consumer.records import RECORDS
-from coordinator_server.group.consumer.sessions import refresh_session
 from coordinator_server.group.consumer.type import ConsumerType
+from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.runtime.executor import ExecutorQueue
 from tests.simulation.__main__ import replay_command
-from tests.simulation.broken_rules import must_be_seen
+from tests.simulation.broken_rules import a_group_begins_anew_when_a_member_leaves, must_be_seen
 from tests.simulation.consumers import ConsumersPlay, run
 
 SEEDS = max(6, int(os.environ.get("SEEDS", "125")) // 10)
@@ -76,11 +75,6 @@ def anybody_may_commit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ConsumerType, "admit_commit", lambda *_, **__: None)
 
 
-def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
-    begun = RECORDS._replace(epoch_value=lambda _epoch, metadata_hash: RECORDS.epoch_value(1, metadata_hash))
-    patch.setattr("coordinator_server.group.consumer.leave.RECORDS", begun)
-
-
 def a_child_that_died_is_not_replaced(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ExecutorQueue, "_lost", lambda _self: None)
 
@@ -118,7 +112,7 @@ def expressions_are_resolved_once(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_leave_that_was_not_written_stops_the_session(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("coordinator_server.group.consumer.leave._take_back", lambda *_: None)
+    patch.setattr("coordinator_server.group.modern.leave._take_back", lambda *_: None)
 
 
 # With the seed at which to begin: many do not show it.

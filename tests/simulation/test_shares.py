@@ -10,15 +10,14 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from coordinator_server.group.modern.sessions import RETRY_MS, refresh_session
 from coordinator_server.group.share import heartbeat, target
 from coordinator_server.group.share.group_deletion import StatesOfGroups
-from coordinator_server.group.share.records import RECORDS
-from coordinator_server.group.share.sessions import RETRY_MS, refresh_session
 from coordinator_server.share import upkeep
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_rows import combine_rows, merge_rows
 from tests.simulation.__main__ import replay_command
-from tests.simulation.broken_rules import must_be_seen
+from tests.simulation.broken_rules import a_group_begins_anew_when_a_member_leaves, must_be_seen
 from tests.simulation.shares import SharesPlay, run
 
 SEEDS = max(5, int(os.environ.get("SEEDS", "125")) // 25)
@@ -93,11 +92,6 @@ def groups_are_deleted_alone(patch: pytest.MonkeyPatch) -> None:
 
 def what_is_initialized_is_not_assigned(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(heartbeat, "has_unassigned", lambda *_: False)
-
-
-def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
-    begun = RECORDS._replace(epoch_value=lambda _epoch, metadata_hash: RECORDS.epoch_value(1, metadata_hash))
-    patch.setattr("coordinator_server.group.share.leave.RECORDS", begun)
 
 
 def sessions_are_short(patch: pytest.MonkeyPatch) -> None:

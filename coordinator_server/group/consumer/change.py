@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
-from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
 from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
-from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import update_target
 from coordinator_server.group.modern.limits import refuse_too_large
+from coordinator_server.group.modern.log_lines import with_epoch_line
+from coordinator_server.group.modern.sessions import end_session, restart_session
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -123,7 +123,7 @@ def written(
     on_append = partial(_settle, consumer, group.group_id, changed.member.member_id, replaced)
     reason = Reason(changed.reason, changed.member.member_id)
     result = CoordinatorResult(response, changed.records, on_append, attribution=because(reason))
-    return with_consumer_epoch_line(consumer, result, [reason])
+    return with_epoch_line(consumer, result, [reason])
 
 
 def _reconcile(
@@ -162,6 +162,6 @@ def _reason(subscribed: Subscribed, has_new_target: bool) -> Why:
 def _settle(consumer: ConsumerContext, group_id: str, member_id: str, replaced: str | None, error: ErrorCode | None) -> None:
     """Bring the timers of the members in line with the outcome of the append."""
     if error is not None:
-        restart_sessions(consumer, group_id, member_id)
+        restart_session(consumer, group_id, member_id)
     elif replaced is not None and replaced != member_id:
-        end_sessions(consumer, group_id, replaced)
+        end_session(consumer, group_id, replaced)

@@ -5,8 +5,8 @@ Soft state is lost when the shard is unloaded: the sessions of members, and targ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from coordinator_server.config.values import consumer_assignors
 from coordinator_server.group.assign.assignors import ASSIGNORS
@@ -15,33 +15,15 @@ from coordinator_server.group.common.regexes import RegexResolver
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.group_type import GroupContext
-from coordinator_server.group.modern.background_target import BackgroundTargets
+from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.group_table import GroupTable
-from coordinator_server.group.modern.members_memory import MembersMemory
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import CoordinatorResult
 
-
-class Session:
-    """The timers of one member.
-
-    Members of the classic protocol have no rebalance timeout; theirs are those of joining and of syncing.
-    """
-
-    __slots__ = ("expire", "join_key", "key", "rebalance_key", "sync_key")
-
-    def __init__(self, group_id: str, member_id: str, expire: Callable[[], CoordinatorResult[Any]]) -> None:
-        self.key: Hashable = ("consumer-session", group_id, member_id)
-        self.rebalance_key: Hashable = ("consumer-rebalance", group_id, member_id)
-        self.join_key: Hashable = ("consumer-join", group_id, member_id)
-        self.sync_key: Hashable = ("consumer-sync", group_id, member_id)
-        self.expire = expire
-
-    @property
-    def keys(self) -> tuple[Hashable, ...]:
-        """The keys of all timers."""
-        return self.key, self.rebalance_key, self.join_key, self.sync_key
-
+# The timers of a member beside its session. Members of the classic protocol have no rebalance timeout; theirs are the other two.
+REBALANCE: Final = "rebalance"
+JOIN: Final = "join"
+SYNC: Final = "sync"
 
 Downgrade = Callable[[ConsumerGroup, Sequence[ConsumerGroupMember], Why, Any], CoordinatorResult[Any] | None]
 """Gets the members that leave, why, and the response."""
@@ -51,55 +33,25 @@ def _stay(_group: ConsumerGroup, _leaving: Sequence[ConsumerGroupMember], _why: 
     """Return None: every group stays a consumer group."""
 
 
-class ConsumerContext:
+class ConsumerContext(ModernContext[ConsumerGroup]):
     """The consumer groups of a shard, and the services that operations use."""
 
-    __slots__ = (
-        "assignors",
-        "background",
-        "clock",
-        "config",
-        "downgrade",
-        "executor",
-        "groups",
-        "hashes",
-        "memory",
-        "new_id",
-        "on_revocation_end",
-        "on_session_end",
-        "regexes",
-        "report",
-        "sessions",
-        "settings",
-        "tell",
-        "timer",
-        "topics",
-    )
+    timers = (REBALANCE, JOIN, SYNC)
+
+    __slots__ = ("assignors", "downgrade", "new_id", "on_revocation_end", "regexes")
 
     def __init__(self, groups: GroupTable[ConsumerGroup], context: GroupContext) -> None:
-        self.groups = groups
-        self.config = context.config
+        super().__init__(groups, context)
         # The first one is the default.
         self.assignors: dict[str, Assignor] = {name: ASSIGNORS[name] for name in consumer_assignors(context.config)}
-        self.timer = context.timer
-        self.clock = context.clock
         self.new_id = context.new_id
-        self.report = context.report
-        self.tell = context.tell
-        self.topics = context.topics
-        self.settings = context.settings
-        self.hashes = context.topic_hashes
-        # Computes the targets of large groups; without one, the loop does.
-        self.executor = context.executor
         self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times, context.authorize)
-        # The targets of large groups, set by the type.
-        self.background: BackgroundTargets[ConsumerGroup]
-        # The operations of timers, set by the type: of a member by group id and member id, and of its epoch.
-        self.on_session_end: Callable[[str, str], CoordinatorResult[Any]]
+        # The operation of a timer, set by the type: by group id, member id and the member's epoch.
         self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
         # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
         self.downgrade: Downgrade = _stay
-        # What the members of these groups take is a part of what those of all shards of the loop do.
-        self.memory = MembersMemory(context.member_memory, groups.member_bytes)
-        # By group id and member id.
-        self.sessions: dict[str, dict[str, Session]] = {}
+
+    def session_timeout_ms(self, group_id: str, member: ConsumerGroupMember) -> int:
+        """Return the session timeout of a member: its own if it uses the classic protocol."""
+        own = member.classic_member_metadata
+        return super().session_timeout_ms(group_id, member) if own is None else own.session_timeout_ms

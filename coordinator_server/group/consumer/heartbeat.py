@@ -15,10 +15,12 @@ from coordinator_server.group.consumer.change import advance, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import Epochs
-from coordinator_server.group.consumer.membership import find_member, new_member_id, refuse_if_full
-from coordinator_server.group.consumer.sessions import await_revocation, refresh_session
+from coordinator_server.group.consumer.membership import find_member, new_member_id
+from coordinator_server.group.consumer.revocation import await_revocation
 from coordinator_server.group.consumer.steady_heartbeat import again
 from coordinator_server.group.modern.limits import refuse_many_topics
+from coordinator_server.group.modern.membership import refuse_if_full
+from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import (

@@ -20,6 +20,7 @@ from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import LEAVE_GROUP_STATIC_EPOCH, ConsumerGroupMember, Epochs, current_assignment
 from coordinator_server.group.consumer.records import RECORDS
+from coordinator_server.group.modern.membership import fenced_epoch, unknown_member
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -32,18 +33,6 @@ class FoundMember(NamedTuple):
     member: ConsumerGroupMember
     replaced: str | None = None
     records: Sequence[CoordinatorRecord] = ()
-
-
-def refuse_if_full(group: ConsumerGroup, member_id: str, max_size: int) -> None:
-    """Refuse a new member of a group that has no room, also one that would replace a static member.
-
-    Raises GROUP_MAX_SIZE_REACHED.
-    """
-    if len(group.members) < max_size or member_id in group.members:
-        return
-    raise CoordinatorError(
-        ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {max_size} members."
-    )
 
 
 def new_member_id(consumer: ConsumerContext) -> str:
@@ -59,9 +48,9 @@ def find_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, me
     member = group.members.get(member_id)
     if member is None:
         if request.member_epoch != 0:
-            raise _unknown_member(group, member_id)
+            raise unknown_member(group.group_id, member_id)
         return FoundMember(ConsumerGroupMember(member_id))
-    _check_epoch(member, request)
+    _check_epoch(group, member, request)
     return FoundMember(member)
 
 
@@ -69,7 +58,7 @@ def _find_static(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, m
     if request.member_epoch != 0:
         member = require_static_member(group, instance_id)
         refuse_fenced_instance(member, member_id, instance_id)
-        _check_epoch(member, request)
+        _check_epoch(group, member, request)
         return FoundMember(member)
     present = group.static_member(instance_id)
     if present is None:
@@ -89,14 +78,6 @@ def take_place(group: ConsumerGroup, present: ConsumerGroupMember, member_id: st
     current = current_assignment(0, 0, present.state, present.assigned, present.pending_revocation)
     heir = ConsumerGroupMember(member_id, present.metadata).with_current(current)
     return FoundMember(heir, present.member_id, _replacement_records(group, present, heir))
-
-
-def require_member(group: ConsumerGroup, member_id: str) -> ConsumerGroupMember:
-    """Return a member. Raises UNKNOWN_MEMBER_ID."""
-    member = group.members.get(member_id)
-    if member is None:
-        raise _unknown_member(group, member_id)
-    return member
 
 
 def require_static_member(group: ConsumerGroup, instance_id: str) -> ConsumerGroupMember:
@@ -126,22 +107,13 @@ def _replacement_records(group: ConsumerGroup, old: ConsumerGroupMember, new: Co
     ]
 
 
-def _check_epoch(member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest) -> None:
+def _check_epoch(group: ConsumerGroup, member: ConsumerGroupMember, request: ConsumerGroupHeartbeatRequest) -> None:
     epoch, own = request.member_epoch, member.member_epoch
     if epoch in (0, own):
         return
-    has_missed_one = epoch == member.previous_member_epoch and _is_subset(request.topic_partitions, member.assigned)
-    if epoch > own:
-        relation = "greater"
-    elif has_missed_one:
-        return
-    else:
-        relation = "smaller"
-    raise CoordinatorError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The consumer group member has a {relation} member epoch ({epoch}) than the one known by the group coordinator ({own}). "
-        "The member must abandon all its partitions and rejoin.",
-    )
+    is_previous = epoch < own and epoch == member.previous_member_epoch
+    if not (is_previous and _is_subset(request.topic_partitions, member.assigned)):
+        raise fenced_epoch(group, epoch, own)
 
 
 def _is_subset(owned: Sequence[TopicPartitions] | None, assigned: Epochs) -> bool:
@@ -152,7 +124,3 @@ def _is_subset(owned: Sequence[TopicPartitions] | None, assigned: Epochs) -> boo
         if partitions is None or not all(partition in partitions for partition in topic.partitions):
             return False
     return True
-
-
-def _unknown_member(group: ConsumerGroup, member_id: str) -> CoordinatorError:
-    return CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group.group_id}.")

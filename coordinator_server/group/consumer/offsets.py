@@ -12,6 +12,7 @@ from typing import Final
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.group_type import CheckPartition
+from coordinator_server.group.modern.membership import unknown_member
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
@@ -32,7 +33,7 @@ def admit_commit(
         return None
     member = group.members.get(request.member_id)
     if member is None:
-        raise _unknown(group.group_id, request.member_id)
+        raise unknown_member(group.group_id, request.member_id)
     is_classic = member.classic_member_metadata is not None
     if not (is_transactional or is_classic) and api_version < FIRST_WITH_MEMBER_EPOCHS:
         reason = "OffsetCommit version 9 or above must be used by members using the consumer group protocol"
@@ -51,7 +52,7 @@ def admit_fetch(group: ConsumerGroup, request: OffsetFetchRequestGroup, committe
         return
     member = group.members.get_at(request.member_id or "", committed_offset)
     if member is None:
-        raise _unknown(group.group_id, request.member_id or "")
+        raise unknown_member(group.group_id, request.member_id or "")
     if request.member_epoch != member.member_epoch:
         is_classic = member.classic_member_metadata is not None
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH)
@@ -66,7 +67,3 @@ def _check_partition(member: ConsumerGroupMember, epoch: int, error: ErrorCode, 
             break
     if since is None or epoch < since:
         raise CoordinatorError(error)
-
-
-def _unknown(group_id: str, member_id: str) -> CoordinatorError:
-    return CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {group_id}.")

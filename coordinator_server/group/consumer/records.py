@@ -12,6 +12,7 @@ from protocol.fields import Message
 from protocol.messages import consumer_group_records as consumer
 
 RECORDS: Final = GroupRecords(
+    type_name="consumer",
     epoch_key=consumer.ConsumerGroupMetadataKey,
     epoch_value=consumer.ConsumerGroupMetadataValue,
     target_epoch_key=consumer.ConsumerGroupTargetAssignmentMetadataKey,

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.group.common.regexes import Resolved
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
-from coordinator_server.group.consumer.log_lines import with_consumer_epoch_line
 from coordinator_server.group.consumer.records import RECORDS, regex_record, regex_tombstone
 from coordinator_server.group.consumer.subscriptions import regexes_after
+from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, RequestContext
@@ -118,4 +118,4 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
     if not records:
         return _NOTHING
     reason = Reason(Why.TOPICS_CHANGED)
-    return with_consumer_epoch_line(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])
+    return with_epoch_line(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])

@@ -10,10 +10,11 @@ from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.common.settings import ConsumerSettings
-from coordinator_server.group.consumer.context import ConsumerContext, Session
+from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.sessions import RETRY_MS
+from coordinator_server.group.modern.context import Session
+from coordinator_server.group.modern.sessions import RETRY_MS
 from coordinator_server.machine.shard import Again
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.consumer_group_records import (

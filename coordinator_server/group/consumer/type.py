@@ -11,15 +11,17 @@ from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import UndescribedGroup, group_at
 from coordinator_server.group.consumer.group import consumer_groups
-from coordinator_server.group.consumer.leave import expire_revocation, expire_session
+from coordinator_server.group.consumer.leave import expire_revocation, fence
 from coordinator_server.group.consumer.records import group_tombstones
-from coordinator_server.group.consumer.sessions import end_all_sessions, start_all_sessions
+from coordinator_server.group.consumer.revocation import await_revocation
 from coordinator_server.group.consumer.state import group_state
 from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, Replay, SharedTables
 from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.digest import digest_items
 from coordinator_server.group.modern.freshness import topics_changed
+from coordinator_server.group.modern.leave import expire_session
+from coordinator_server.group.modern.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
 from protocol.coordinator_records import CoordinatorRecord
@@ -44,7 +46,8 @@ class ConsumerType:
         self._default_assignor = consumer_assignors(context.config)[0]
         self.context = ConsumerContext(self.groups, context)
         self.context.background = BackgroundTargets(self.groups, self.context, target_rules(self.context))
-        self.context.on_session_end = partial(expire_session, self.context)
+        self.context.on_session_end = partial(expire_session, self.context, fence)
+        self.context.on_restart = partial(await_revocation, self.context)
         self.context.on_revocation_end = partial(expire_revocation, self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)

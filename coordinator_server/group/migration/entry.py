@@ -21,9 +21,9 @@ from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.consumer.sessions import end_sessions
 from coordinator_server.group.migration.timers import refresh_classic_session
 from coordinator_server.group.migration.upgrade import refuse_upgrade, upgrade
+from coordinator_server.group.modern.sessions import end_session
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -96,7 +96,7 @@ def _settle(
     elif error is not None:
         # The classic group is back as its last record has it: with its sessions, and without the rebalance that it was in.
         for member_id in member_ids:
-            end_sessions(groups.consumer_context, group_id, member_id)
+            end_session(groups.consumer_context, group_id, member_id)
         groups.classic.find(group_id)
     if on_append is not None:
         on_append(error)

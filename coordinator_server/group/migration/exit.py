@@ -15,8 +15,8 @@ from coordinator_server.group.classic.rebalance import prepare_rebalance
 from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.sessions import end_sessions, restart_sessions
 from coordinator_server.group.migration.downgrade import Downgrade, downgrade, may_downgrade_without
+from coordinator_server.group.modern.sessions import end_session, restart_session
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import operation_error
@@ -50,7 +50,7 @@ def exited(
     consumer, classic = groups.consumer_context, converted.group
     members = list(group.members)
     for member_id in members:
-        end_sessions(consumer, group.group_id, member_id)
+        end_session(consumer, group.group_id, member_id)
     group.compared_epoch = None
     groups.classic.adopt(classic)
     start_restored_sessions(groups.classic_context, classic)
@@ -75,4 +75,4 @@ def _settle(groups: Groups, classic: ClassicGroup, members: Sequence[str], error
     # The consumer group is back. Requests that have come to the classic one meanwhile are answered.
     groups.classic.drop(classic, operation_error(error))
     for member_id in members:
-        restart_sessions(consumer, group_id, member_id)
+        restart_session(consumer, group_id, member_id)

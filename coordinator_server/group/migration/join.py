@@ -24,7 +24,6 @@ from coordinator_server.group.consumer.membership import (
     FoundMember,
     new_member_id,
     refuse_fenced_instance,
-    refuse_if_full,
     require_static_member,
     take_place,
 )
@@ -34,6 +33,7 @@ from coordinator_server.group.migration.embedded import Unreadable, read_subscri
 from coordinator_server.group.migration.exit import exited
 from coordinator_server.group.migration.timers import await_sync, refresh_classic_session
 from coordinator_server.group.modern.limits import refuse_many_topics
+from coordinator_server.group.modern.membership import refuse_if_full
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError

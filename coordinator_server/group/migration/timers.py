@@ -16,10 +16,10 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
-from coordinator_server.group.consumer.context import ConsumerContext
+from coordinator_server.group.consumer.context import JOIN, SYNC, ConsumerContext
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.sessions import RETRY_MS, refresh_session, session_of
+from coordinator_server.group.modern.sessions import RETRY_MS, refresh_session
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 
@@ -33,21 +33,20 @@ def refresh_classic_session(consumer: ConsumerContext, group_id: str, member: Co
 
 def await_join(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
     """Start the time for a member to join again, unless it runs since an earlier request."""
-    key = session_of(consumer, group_id, member.member_id).join_key
+    key = consumer.timer_key(JOIN, group_id, member.member_id)
     if not consumer.timer.is_scheduled(key):
         _schedule(consumer, group_id, member, key, Why.JOIN_TIMEOUT)
 
 
 def await_sync(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
     """End the time for a member to join, and start the time for its sync."""
-    session = session_of(consumer, group_id, member.member_id)
-    consumer.timer.cancel(session.join_key)
-    _schedule(consumer, group_id, member, session.sync_key, Why.SYNC_TIMEOUT)
+    consumer.timer.cancel(consumer.timer_key(JOIN, group_id, member.member_id))
+    _schedule(consumer, group_id, member, consumer.timer_key(SYNC, group_id, member.member_id), Why.SYNC_TIMEOUT)
 
 
 def has_synced(consumer: ConsumerContext, group_id: str, member_id: str) -> None:
     """End the time for a member's sync."""
-    consumer.timer.cancel(session_of(consumer, group_id, member_id).sync_key)
+    consumer.timer.cancel(consumer.timer_key(SYNC, group_id, member_id))
 
 
 def _schedule(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember, key: Hashable, why: Why) -> None:

@@ -23,11 +23,12 @@ class GroupTable(Generic[G]):
     def __init__(self, registry: SnapshotRegistry, make: type[G], others: Mapping[type[Message], Put]) -> None:
         self._make = make
         self.registry = registry
+        self.records = make.records
         self.by_id: TimelineDict[str, G] = TimelineDict(registry)
         self.by_topic = GroupsByTopic(registry)
         # About what the members of all groups take in memory.
         self.member_bytes = TimelineValue(registry, 0)
-        records = make.records
+        records = self.records
         puts: dict[type[Message], Put] = {
             records.epoch_key: put_head,
             records.target_epoch_key: put_head,

@@ -16,6 +16,8 @@ from protocol.fields import Message
 class GroupRecords(NamedTuple):
     """The record types of one group type. Each method returns a record."""
 
+    type_name: str
+    """The name of the group type as in ListGroups, in lower case: that of its settings, and in messages, too."""
     epoch_key: type[Message]
     """Of the group's epoch: group id."""
     epoch_value: Callable[[int, int], Message]

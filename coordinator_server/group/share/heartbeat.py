@@ -13,18 +13,19 @@ from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.names import sorted_names
-from coordinator_server.group.modern.epoch_lines import with_epoch_line
 from coordinator_server.group.modern.freshness import is_compared
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
+from coordinator_server.group.modern.log_lines import with_epoch_line
+from coordinator_server.group.modern.membership import refuse_if_full
+from coordinator_server.group.modern.sessions import refresh_session, restart_session
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
 from coordinator_server.group.share.initialization import initialize, initializing_record, uninitialized
 from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember, are_equal
-from coordinator_server.group.share.membership import find_member, refuse_if_full
+from coordinator_server.group.share.membership import find_member
 from coordinator_server.group.share.reconciliation import reconcile
 from coordinator_server.group.share.records import RECORDS
-from coordinator_server.group.share.sessions import refresh_session, restart_session
 from coordinator_server.group.share.steady_heartbeat import again
 from coordinator_server.group.share.target import update_target
 from coordinator_server.group.why import Why
@@ -38,7 +39,7 @@ from protocol.messages.share_group_heartbeat import (
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )
-from protocol.messages.share_group_records import ShareGroupMemberMetadataValue, ShareGroupMetadataKey
+from protocol.messages.share_group_records import ShareGroupMemberMetadataValue
 
 Result = CoordinatorResult[ShareGroupHeartbeatResponse]
 
@@ -98,7 +99,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     on_append = partial(_settle, share, group_id, after.member_id, begin)
     reason = Reason(_reason(before, epoch, bool(target_records)), after.member_id)
     result = CoordinatorResult(response, records, on_append, attribution=because(reason))
-    return with_epoch_line(share, ShareGroupMetadataKey, result, [reason])
+    return with_epoch_line(share, result, [reason])
 
 
 def _metadata(

@@ -9,6 +9,7 @@ from coordinator_server.group.share.member import NO_ASSIGNMENT, NO_METADATA
 from protocol.messages import share_group_records as share
 
 RECORDS: Final = GroupRecords(
+    type_name="share",
     epoch_key=share.ShareGroupMetadataKey,
     epoch_value=share.ShareGroupMetadataValue,
     target_epoch_key=share.ShareGroupTargetAssignmentMetadataKey,

@@ -9,11 +9,11 @@ from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.common.settings import ShareSettings
+from coordinator_server.group.modern.context import Session
+from coordinator_server.group.modern.sessions import RETRY_MS
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.member import ShareGroupMember
-from coordinator_server.group.share.session import Session
-from coordinator_server.group.share.sessions import RETRY_MS
 from coordinator_server.machine.shard import Again
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from protocol.messages.share_group_records import (

@@ -10,14 +10,15 @@ from coordinator_server.group.group_type import ExpiryRule, GroupContext, Replay
 from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.digest import digest_items
 from coordinator_server.group.modern.freshness import topics_changed
+from coordinator_server.group.modern.leave import expire_session
+from coordinator_server.group.modern.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.deletion import resume_deletions
 from coordinator_server.group.share.describe import UndescribedShareGroup, group_at, group_state
 from coordinator_server.group.share.group import share_groups
 from coordinator_server.group.share.initialization import resume_initializations
-from coordinator_server.group.share.leave import expire_session
+from coordinator_server.group.share.leave import fence
 from coordinator_server.group.share.records import RECORDS
-from coordinator_server.group.share.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.group.share.target import target_rules
 from coordinator_server.group.share.topic_deletion import DeletedTopics
 from coordinator_server.machine.errors import CoordinatorError
@@ -46,7 +47,7 @@ class ShareType:
         self._topics = context.topics
         self.context = ShareContext(self.groups, context)
         self.context.background = BackgroundTargets(self.groups, self.context, target_rules(self.context))
-        self.context.on_session_end = partial(expire_session, self.context)
+        self.context.on_session_end = partial(expire_session, self.context, fence)
         self.deleted_topics = DeletedTopics(self.context)
         self.replay: dict[type[Message], Replay] = self.groups.replay
         self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
