@@ -46,7 +46,6 @@ LONGER: Final[dict[str, int]] = {
     "tests/unit/pipeline/files/kafka/test_importer.py": 625,
     "tests/unit/pipeline/layer/test_checkpoint.py": 450,
     "tests/unit/server/cluster/test_catalog.py": 450,
-    "tests/unit/server/login/test_login.py": 550,
     "tests/unit/server/apis/test_share_fetch.py": 500,
     "tests/unit/server/wire/test_turns.py": 450,
 }

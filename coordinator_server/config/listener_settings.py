@@ -11,11 +11,13 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from coordinator_server.config.config import Config
+from coordinator_server.config.description import attributes_of
 from coordinator_server.config.errors import ConfigError
+from coordinator_server.config.oauthbearer import OAuthBearerConfig
 from coordinator_server.config.properties import property_names, value_of
 
 PREFIX: Final = "listener.name."
-MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512")
+MECHANISMS: Final = ("plain", "scram-sha-256", "scram-sha-512", "oauthbearer")
 # The properties that can be given for one listener, besides those of TLS; of some, for one of its mechanisms.
 _OF_LISTENERS: Final = (
     "sasl.enabled.mechanisms",
@@ -24,7 +26,7 @@ _OF_LISTENERS: Final = (
     "max.connections",
     "max.connection.creation.rate",
 )
-_OF_MECHANISMS: Final = ("sasl.jaas.config", "connections.max.reauth.ms")
+_OF_MECHANISMS: Final = ("sasl.jaas.config", "connections.max.reauth.ms", *attributes_of(OAuthBearerConfig))
 
 
 class ListenerProperty(NamedTuple):
@@ -48,12 +50,13 @@ def parts_of(name: str) -> ListenerProperty:
             end = f".{mechanism}.{known}"
             if name.lower().endswith(end):
                 return ListenerProperty(name[: -len(end)].upper(), known, mechanism)
-    for known in _OF_LISTENERS:
+    for known in (*_OF_LISTENERS, *attributes_of(OAuthBearerConfig)):
         if name.lower().endswith(f".{known}"):
             return ListenerProperty(name[: -len(known) - 1].upper(), known)
     listener, dot, rest = name.partition(".ssl.")
     if not dot:
-        others = ", ".join([*_OF_LISTENERS, *(f"MECHANISM.{each}" for each in _OF_MECHANISMS)])
+        of_mechanisms = ("sasl.jaas.config", "connections.max.reauth.ms", "sasl.oauthbearer.*")
+        others = ", ".join([*_OF_LISTENERS, *(f"MECHANISM.{each}" for each in of_mechanisms)])
         raise ConfigError(f"{PREFIX}{name}: only ssl.*, {others} can be given for one listener")
     return ListenerProperty(listener.upper(), f"ssl.{rest}")
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from coordinator_server.config.description import UNLIMITED, Count, FromKafka, Millis, Ours, PerListener, Positive, dotted
+from coordinator_server.config.oauthbearer import OAuthBearerConfig
 from coordinator_server.config.tls import TlsConfig
 
 
@@ -158,8 +159,9 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         str,
         FromKafka(
             "The SASL mechanisms of listeners with SASL_PLAINTEXT or SASL_SSL. The users of SCRAM are in the catalog "
-            "(coordinator-server users, kafka-configs.sh), those of PLAIN in sasl.jaas.config.",
-            form="PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512, one or more, separated by commas",
+            "(coordinator-server users, kafka-configs.sh), those of PLAIN in sasl.jaas.config; OAUTHBEARER takes whom a token "
+            "of sasl.oauthbearer.jwks.endpoint.url's keys names.",
+            form="PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER, one or more, separated by commas",
             kafka_default="GSSAPI",
             follows="acls.max",
         ),
@@ -167,7 +169,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
     sasl_jaas_config: Annotated[
         str,
         FromKafka(
-            "The users of PLAIN, with their passwords: listener.name.NAME.plain.sasl.jaas.config. Other mechanisms need none.",
+            "The users of PLAIN, with their passwords: listener.name.NAME.plain.sasl.jaas.config. That of OAUTHBEARER may have "
+            "ssl.truststore.location and its siblings, for a URL with keys. Other mechanisms need none.",
             form='org.apache.kafka.common.security.plain.PlainLoginModule required user_NAME="PASSWORD" …;',
             is_secret=True,
         ),
@@ -241,6 +244,7 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         int, Meta(ge=0), FromKafka("Compaction removes tombstones that are older than this.")
     ] = 24 * 3_600_000
 
+    oauthbearer: OAuthBearerConfig = field(default_factory=OAuthBearerConfig)
     tls: TlsConfig = field(default_factory=TlsConfig)
 
     def adopt(self, changed: LiveConfig) -> None:

@@ -43,6 +43,7 @@ from coordinator_server.server.login.open import open_login
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.reconfiguration import Reconfiguration
 from coordinator_server.server.wire.admission import Limits, connection_limits
+from coordinator_server.server.wire.background import Background
 from coordinator_server.server.wire.open import Wire, open_wire
 
 Fatal = Callable[[LogError], None]
@@ -167,6 +168,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         cluster=cluster,
         apis=apis,
         failed=guard.not_known,
+        key_fetches=Background(environment.worker("key-fetches-stopped"), loop.call_soon_threadsafe),
     )
     new_dispatcher = partial(Dispatcher, background=wire.background, has_provenance=config.log.log_provenance)
     wire.listener.serve(new_dispatcher(apis), sasl.entrances)

@@ -57,6 +57,8 @@ class KafkaBroker:
         self.address = ("127.0.0.1", 0)
         # Beside the plain one, such as SASL_SSL://127.0.0.1:PORT.
         self.more_listeners: tuple[str, ...] = ()
+        # Of Java, such as -Dname=value.
+        self.more_options: tuple[str, ...] = ()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -134,7 +136,15 @@ class KafkaBroker:
 
     def _java(self, *words: str) -> list[str]:
         settings = self.directory / "log4j2.properties"
-        return ["java", *JVM, f"-Dlog4j2.configurationFile={settings}", "-cp", f"{kafka_jars()}{os.sep}*", *words]
+        return [
+            "java",
+            *JVM,
+            *self.more_options,
+            f"-Dlog4j2.configurationFile={settings}",
+            "-cp",
+            f"{kafka_jars()}{os.sep}*",
+            *words,
+        ]
 
     def _await(self, within_s: float) -> None:
         deadline = time.monotonic() + within_s

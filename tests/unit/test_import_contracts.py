@@ -41,12 +41,13 @@ def named(contract: str, field: str) -> set[str]:
 
 
 def test_every_package_has_its_layer() -> None:
-    """But for the log, whose place another contract tells, the thread that everybody may run,
-    and the tables that everybody may read.
+    """But for the log, whose place another contract tells, the thread and the HTTP request that
+    everybody may use, and the tables that everybody may read.
     """
     assert PACKAGES - named("the layers of the server", "layers") == {
         "__init__",
         *TABLES,
+        "http_request",
         "log",
         "worker",
     }
@@ -63,7 +64,7 @@ def test_every_package_but_those_that_start_jobs_is_free_of_spark() -> None:
 
 
 def test_the_client_knows_no_package_but_itself() -> None:
-    assert PACKAGES - named("the client is a library", "forbidden_modules") == {"__init__", "client"}
+    assert PACKAGES - named("the client is a library", "forbidden_modules") == {"__init__", "client", "http_request"}
 
 
 def test_tables_read_no_package() -> None:

@@ -70,7 +70,7 @@ NAMES = [name for secret in SECRETS for name in names_of(secret)]
 def used(config: Config) -> None:
     """What a listener makes of its properties."""
     ListenerTls(TlsSettings.of(config, "INTERNAL"))
-    mechanisms_of(config, "INTERNAL", None, b"key")  # type: ignore[arg-type]
+    mechanisms_of(config, "INTERNAL", None, b"key", None)  # type: ignore[arg-type]
 
 
 def problem_of(read: Callable[[], object]) -> str:

@@ -1,7 +1,7 @@
 """The conversation of a mechanism: what the client sends in SaslAuthenticate, and what it gets.
 
-A mechanism is a function that begins a conversation (``mechanisms.py`` has the table). To add one, such as OAUTHBEARER, write its
-conversation, and give it a row; ``expires_ms`` is there for tokens that end.
+A mechanism is a function that begins a conversation (``mechanisms.py`` has the table). To add one, write its conversation, and give
+it a row.
 """
 
 from __future__ import annotations
@@ -11,11 +11,25 @@ from typing import Protocol
 
 
 class Refused(Exception):
-    """The client is not who it says. The message is for the client; None gives it a generic one."""
+    """The client is not who it says. The message is for the client; None gives it a generic one. ``why`` is for the audit log."""
 
-    def __init__(self, message: str | None = None) -> None:
+    def __init__(self, message: str | None = None, why: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.why = why
+
+
+class Rejected(Exception):
+    """The client is not who it says, and learns it as an answer (RFC 7628). Its next token is refused with the same text."""
+
+    def __init__(self, message: str, why: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.why = why
+
+
+class Undecided(Exception):
+    """It cannot be said now who the client is. Its connection closes without an answer, so that it tries again."""
 
 
 class Conversation(Protocol):

@@ -20,12 +20,29 @@ _MAX_REAUTH: Final = "connections.max.reauth.ms"
 _MAX_RECEIVE: Final = "sasl.server.max.receive.size"
 SETTINGS: Final = (_MECHANISMS_ENABLED, _JAAS, _MAX_REAUTH, _MAX_RECEIVE)
 """The properties that a listener has for itself, or a mechanism of it."""
+OpenKeys = Callable[[Config, str, Mapping[str, str]], tuple[Begin, HasUser]]
+"""Opens OAUTHBEARER for a listener, with the options of its JAAS entry. Raises ConfigError."""
 
-# From the options of the mechanism's JAAS entry, and what is said of users that the catalog has or does not have.
-_MECHANISMS: Final[dict[str, Callable[[Mapping[str, str], ScramUsers], tuple[Begin, HasUser]]]] = {
-    "PLAIN": lambda options, _users: plain(options),
-    "SCRAM-SHA-256": lambda _options, users: scram(ScramMechanism.SCRAM_SHA_256, users),
-    "SCRAM-SHA-512": lambda _options, users: scram(ScramMechanism.SCRAM_SHA_512, users),
+
+class Given(NamedTuple):
+    """What a mechanism is made of.
+
+    ``options`` are those of its JAAS entry, ``users`` what is said of users that the catalog has or does not have. ``keys`` opens
+    the mechanism of tokens.
+    """
+
+    config: Config
+    listener: str
+    options: Mapping[str, str]
+    users: ScramUsers
+    keys: OpenKeys
+
+
+_MECHANISMS: Final[dict[str, Callable[[Given], tuple[Begin, HasUser]]]] = {
+    "PLAIN": lambda given: plain(given.options),
+    "SCRAM-SHA-256": lambda given: scram(ScramMechanism.SCRAM_SHA_256, given.users),
+    "SCRAM-SHA-512": lambda given: scram(ScramMechanism.SCRAM_SHA_512, given.users),
+    "OAUTHBEARER": lambda given: given.keys(given.config, given.listener, given.options),
 }
 # Those whose users are in the JAAS entry, which they cannot do without.
 _WITH_USERS: Final = frozenset({"PLAIN"})
@@ -42,7 +59,9 @@ class Mechanism(NamedTuple):
     max_reauth_ms: int
 
 
-def mechanisms_of(config: Config, listener: str, credentials: Credentials, login_key: bytes) -> dict[str, Mechanism]:
+def mechanisms_of(
+    config: Config, listener: str, credentials: Credentials, login_key: bytes, keys: OpenKeys
+) -> dict[str, Mechanism]:
     """Return the mechanisms of a listener with SASL, by name, in the order of the property. Raises ConfigError.
 
     ``login_key`` is a secret that all loops have, and keep.
@@ -56,7 +75,8 @@ def mechanisms_of(config: Config, listener: str, credentials: Credentials, login
         if name not in _MECHANISMS:
             raise ConfigError(f"{listener}: sasl.enabled.mechanisms={text}: {name} is not one of {served}")
     users = ScramUsers(credentials, Strangers(login_key, unknown_user_iterations(config)))
-    return {name: _mechanism(config, listener, name, users) for name in names}
+    given = Given(config, listener, {}, users, keys)
+    return {name: _mechanism(given, name) for name in names}
 
 
 def max_receive_bytes(config: Config, listener: str) -> int:
@@ -66,18 +86,18 @@ def max_receive_bytes(config: Config, listener: str) -> int:
     return size
 
 
-def _mechanism(config: Config, listener: str, name: str, users: ScramUsers) -> Mechanism:
+def _mechanism(given: Given, name: str) -> Mechanism:
+    config, listener = given.config, given.listener
     text = str(setting_of(config, listener, _JAAS, name))
-    options: Mapping[str, str] = {}
-    given = f"{PREFIX}{listener.lower()}.{name.lower()}.{_JAAS}"
+    property_name = f"{PREFIX}{listener.lower()}.{name.lower()}.{_JAAS}"
     if text:
         try:
-            options = parse_jaas(text).options
+            given = given._replace(options=parse_jaas(text).options)
         except BadJaas as bad:
-            raise ConfigError(f"{given} {bad}") from None
+            raise ConfigError(f"{property_name} {bad}") from None
     elif name in _WITH_USERS:
         example = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_NAME="PASSWORD";'
-        raise ConfigError(f"{given} is required: it has the users, as in {example}")
+        raise ConfigError(f"{property_name} is required: it has the users, as in {example}")
     max_reauth_ms = setting_of(config, listener, _MAX_REAUTH, name)
     assert isinstance(max_reauth_ms, int)
-    return Mechanism(*_MECHANISMS[name](options, users), max_reauth_ms)
+    return Mechanism(*_MECHANISMS[name](given), max_reauth_ms)

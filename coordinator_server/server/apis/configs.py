@@ -77,6 +77,7 @@ _LISTS: Final = frozenset(
         "listeners",
         "log.dirs",
         "sasl.enabled.mechanisms",
+        "sasl.oauthbearer.expected.audience",
         "ssl.cipher.suites",
         "ssl.enabled.protocols",
     }
@@ -87,8 +88,12 @@ _LONGS: Final = frozenset(
         "connections.max.reauth.ms",
         "offsets.retention.check.interval.ms",
         "queued.max.request.bytes",
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
     }
 )
+_CLASSES: Final = frozenset({"sasl.oauthbearer.jwt.validator.class", "sasl.server.callback.handler.class"})
 _TYPES: Final[dict[type, SettingType]] = {bool: SettingType.BOOLEAN, int: SettingType.INT, float: SettingType.DOUBLE}
 
 
@@ -218,6 +223,8 @@ def _property(name: str, value: Any, default: Any) -> DescribeConfigsResourceRes
     first, kind = synonyms[0], _TYPES.get(type(value), SettingType.STRING)
     if name in _LISTS:
         kind = SettingType.LIST
+    if name in _CLASSES:
+        kind = SettingType.CLASS
     if kind is SettingType.INT and (name in _LONGS or name.startswith("log.")):
         kind = SettingType.LONG  # nearly all of log. are, in Kafka
     return DescribeConfigsResourceResult(name, first.value, True, first.source, False, synonyms, kind, None)

@@ -87,6 +87,13 @@ class SaslServices(NamedTuple):
     bytes_after: int
 
 
+class _Refusal(NamedTuple):
+    """What a refused client gets, and why, for the audit log: empty if it is noted already."""
+
+    message: str
+    why: str
+
+
 class Login:
     """The authentication of one connection. It does not refer to the connection, which refers to it."""
 
@@ -98,6 +105,8 @@ class Login:
         self._max_reauth_ms = 0
         # Tokens come without a request around them (SaslHandshake version 0).
         self._is_bare = False
+        # What a client was answered that was rejected, and will be refused with.
+        self._rejection = ""
         # Of a connection that has been authenticated before.
         self._principal: str | None = None
         self._proved_by = ""
@@ -168,9 +177,13 @@ class Login:
             self._note(reply.connection, f"re-authentication with {self._mechanism} in place of {self._proved_by}")
             self._close_later(reply.connection, lambda: None)
             return
-        outcome = self._answer(token)
-        if isinstance(outcome, str):
-            self._fail(reply, SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome), outcome)
+        outcome = self._answer(reply.connection, token)
+        if outcome is None:
+            self._close_later(reply.connection, lambda: None)
+            return
+        if isinstance(outcome, _Refusal):
+            refused = SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message)
+            self._fail(reply, refused, outcome.why)
             return
         lifetime_ms = self._finish(reply.connection) if self._is_proved else 0
         reply.complete(SaslAuthenticateResponse(ErrorCode.NONE, "", outcome, lifetime_ms))
@@ -181,10 +194,12 @@ class Login:
     def _is_proved(self) -> bool:
         return self._conversation is not None and self._conversation.user is not None
 
-    def _answer(self, token: bytes) -> bytes | str:
-        """Return the answer to a token, or why it is refused, for the client."""
-        from coordinator_server.security.sasl.conversation import Refused
+    def _answer(self, connection: Connection, token: bytes) -> bytes | _Refusal | None:
+        """Return the answer to a token, or the refusal; None: the client is closed without one."""
+        from coordinator_server.security.sasl.conversation import Refused, Rejected, Undecided
 
+        if self._rejection:
+            return _Refusal(self._rejection, "")
         again = self._principal is not None
         assert self._conversation is not None
         try:
@@ -192,16 +207,26 @@ class Login:
         except Refused as refused:
             which = "re-authentication" if again else "authentication"
             generic = f"Authentication failed during {which} due to invalid credentials with SASL mechanism {self._mechanism}"
-            return refused.message or generic
+            message = refused.message or generic
+            return _Refusal(message, refused.why or message)
+        except Rejected as rejected:
+            self._note(connection, rejected.why)
+            self._rejection = rejected.message
+            return rejected.message.encode()
+        except Undecided as undecided:
+            self._note(connection, str(undecided))
+            return None
         if again and self._is_proved and _USER + str(self._conversation.user) != self._principal:
             before = str(self._principal).replace(":", ".", 1)
-            return f"Cannot change principals during re-authentication from {before}: User.{self._conversation.user}"
+            message = f"Cannot change principals during re-authentication from {before}: User.{self._conversation.user}"
+            return _Refusal(message, message)
         return answer
 
     def _take_bare(self, connection: Connection, token: bytes) -> None:
-        outcome = self._answer(token)
-        if isinstance(outcome, str):
-            self._note(connection, outcome)
+        outcome = self._answer(connection, token)
+        if not isinstance(outcome, bytes):
+            if outcome is not None and outcome.why:
+                self._note(connection, outcome.why)
             self._close_later(connection, lambda: None)
             return
         connection.out += len(outcome).to_bytes(4, "big") + outcome
@@ -241,7 +266,8 @@ class Login:
             connection.dispatch_with(self, self._services.bytes_before)
 
     def _fail(self, reply: Exchange[Any], response: Any, why: str) -> None:
-        self._note(reply.connection, why)
+        if why:
+            self._note(reply.connection, why)
         # Not in the thread, also if the request was large: the connection closes when this is written.
         reply.is_large = False
         self._close_later(reply.connection, partial(reply.complete, response))

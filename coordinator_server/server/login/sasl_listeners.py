@@ -13,6 +13,7 @@ from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.errors import WrongProperties
+from coordinator_server.server.login.key_sets import KeyServices, KeySets
 from coordinator_server.server.login.login import AuthenticationFailed, Login, SaslServices
 from coordinator_server.server.login.logins import ListenerUser, Logins
 from coordinator_server.server.wire.connection import Connection, Dispatch
@@ -35,6 +36,7 @@ class SaslMaterials(NamedTuple):
     before: Dispatch
     after: Callable[[], Dispatch]
     failed: AuthenticationFailed
+    keys: KeyServices
 
 
 class SaslListeners:
@@ -49,6 +51,7 @@ class SaslListeners:
             return
         self._login_key = materials.login_key()
         self._logins = Logins(materials.catalog, materials.news, materials.later)
+        self._key_sets = KeySets(materials.keys)
         try:
             for name in names:
                 self.entrances[name] = self._entrance(config, name, materials)
@@ -62,10 +65,12 @@ class SaslListeners:
             from coordinator_server.security.sasl.mechanisms import mechanisms_of
 
             try:
-                wanted = mechanisms_of(changed, name, self._logins, self._login_key)
+                wanted = mechanisms_of(changed, name, self._logins, self._login_key, self._key_sets.open)
             except ConfigError as wrong:
                 log.error("mechanisms-not-reloaded", listener=name, why=str(wrong), action="the old ones stay in use")
+                self._key_sets.settle(name, is_taken=False)
                 continue
+            self._key_sets.settle(name, is_taken=True)
             present.clear()
             present.update(wanted)
 
@@ -74,12 +79,15 @@ class SaslListeners:
                 return mechanism is not None and bool(mechanism.has_user(key.user))
 
             self._logins.reloaded(name, has_user)
+        if self._mechanisms:
+            self._key_sets.refresh()
 
     def _entrance(self, config: Config, name: str, materials: SaslMaterials) -> Callable[[Connection], None]:
         from coordinator_server.security.sasl.mechanisms import max_receive_bytes, mechanisms_of
 
-        mechanisms: dict[str, Any] = dict(mechanisms_of(config, name, self._logins, self._login_key))
+        mechanisms: dict[str, Any] = dict(mechanisms_of(config, name, self._logins, self._login_key, self._key_sets.open))
         self._mechanisms[name] = mechanisms
+        self._key_sets.settle(name, is_taken=True)
         services = SaslServices(
             name,
             mechanisms,

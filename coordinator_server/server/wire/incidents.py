@@ -24,6 +24,7 @@ NAMES: Final = (
     "group-full",
     "group-record-too-large",
     "group-setting-out-of-bounds",
+    "keys-not-fetched",
     "login-shed",
     "login-timed-out",
     "member-refused",

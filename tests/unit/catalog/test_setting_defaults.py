@@ -76,6 +76,7 @@ def test_types_and_operations_have_kafkas_codes() -> None:
         "LONG": 5,
         "DOUBLE": 6,
         "LIST": 7,
+        "CLASS": 8,
         "PASSWORD": 9,
     }
     assert {each.name: each.value for each in ResourceType} == {

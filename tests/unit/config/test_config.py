@@ -11,6 +11,7 @@ import pytest
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.config import MAX_LOOPS
 from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.oauthbearer import OAuthBearerConfig
 from coordinator_server.config.properties import property_names
 from coordinator_server.config.values import (
     connection_overrides,
@@ -181,7 +182,11 @@ def test_every_property_is_read() -> None:
     read = {name for source in sources for name in read_from_config(ast.parse(source.read_text()))}
     of_kinds = {kind.partitions.replace(".", "_") for kind in KINDS.values() if isinstance(kind.partitions, str)}
 
-    of_listeners = {f"ssl_{name}" for name in TlsSettings._fields} | {name.replace(".", "_") for name in SETTINGS}
+    of_listeners = (
+        set(OAuthBearerConfig.__struct_fields__)
+        | {f"ssl_{name}" for name in TlsSettings._fields}
+        | {name.replace(".", "_") for name in SETTINGS}
+    )
     assert {name.replace(".", "_") for name in property_names()} - read - of_kinds - of_listeners == set()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from coordinator_server.config import ConfigError
+from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listener_settings import MECHANISMS
 from coordinator_server.config.load import load
 from coordinator_server.security.sasl.mechanisms import Mechanism, mechanisms_of
@@ -16,8 +17,20 @@ JAAS = "listener.name.sasl_plaintext.plain.sasl.jaas.config"
 NOBODY: Any = None
 
 
+def keys(_config: Config, listener: str, options: Mapping[str, str]) -> Any:
+    return f"tokens of {listener}, {dict(options)}", NOBODY
+
+
 def found(settings: dict[str, str]) -> dict[str, Mechanism]:
-    return mechanisms_of(load(LISTENER | settings), "SASL_PLAINTEXT", NOBODY, b"key")
+    return mechanisms_of(load(LISTENER | settings), "SASL_PLAINTEXT", NOBODY, b"key", keys)
+
+
+def test_the_mechanism_of_tokens_is_opened_with_its_options() -> None:
+    jaas = "listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config"
+    settings = {"sasl.enabled.mechanisms": "OAUTHBEARER", jaas: "m required ssl.truststore.location=x;"}
+
+    opened: Any = found(settings)["OAUTHBEARER"].begin
+    assert opened == "tokens of SASL_PLAINTEXT, {'ssl.truststore.location': 'x'}"
 
 
 def test_every_mechanism_has_properties_of_its_own() -> None:
@@ -41,7 +54,7 @@ def test_a_listener_has_mechanisms_of_its_own() -> None:
     ("settings", "problem"),
     [
         ({}, "SASL_PLAINTEXT: sasl.enabled.mechanisms is required: one or more of PLAIN"),
-        ({"sasl.enabled.mechanisms": "GSSAPI"}, "GSSAPI is not one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512"),
+        ({"sasl.enabled.mechanisms": "GSSAPI"}, "GSSAPI is not one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"),
         ({"sasl.enabled.mechanisms": "PLAIN"}, f"{JAAS} is required: it has the users"),
         ({"sasl.enabled.mechanisms": "PLAIN", JAAS: "m required x"}, f"{JAAS} is not MODULE required"),
     ],

@@ -106,6 +106,7 @@ def test_numbers_are_kafkas() -> None:
         "LONG": 5,
         "DOUBLE": 6,
         "LIST": 7,
+        "CLASS": 8,
         "PASSWORD": 9,
     }
 

@@ -8,6 +8,7 @@ from coordinator_server.config.listeners import listener_specs
 from coordinator_server.server.errors import WrongProperties
 from coordinator_server.server.login.open import open_login
 from coordinator_server.server.login.sasl_listeners import SaslListeners
+from coordinator_server.server.wire.background import Background
 from tests.support.rooms import OpenRooms
 
 TWO = {
@@ -28,6 +29,7 @@ def opened(rooms: OpenRooms) -> SaslListeners:
         cluster=rooms.cluster,
         apis=[],
         failed=rooms.guard.not_known,
+        key_fetches=Background(rooms.worker, rooms.loop.call_soon),
     )
 
 
