@@ -28,8 +28,8 @@ from coordinator_server.log.opening import Machine, open_log
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
-from coordinator_server.server.cluster.catalog import SHARD, OwnCatalog
-from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog import SHARD
+from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
 from coordinator_server.server.cluster.view import Endpoint
@@ -144,11 +144,9 @@ class Daemon:
         if cluster.neighbours is not None:
             await cluster.neighbours.start()
         await self._load_permanent_kinds()
-        if isinstance(cluster.feed, FeedServer):
-            await cluster.feed.start()
-        if isinstance(cluster.feed, FeedClient):
-            await cluster.feed.catch_up()
-        else:
+        if cluster.roles is not None:
+            await self._take_role(cluster.roles)
+        if self._is_controller:
             await self._declare_topics()
             await self._declare_kinds_in_use()
         hosting.hosted.use_listed(cluster.catalog.topic)
@@ -166,7 +164,7 @@ class Daemon:
             self._site.config.live.adopt(changed.live)
             return
         self._rooms.reconfiguration.apply(changed)
-        if isinstance(self._rooms.cluster.catalog, OwnCatalog):
+        if self._is_controller:
             self._declaring = asyncio.get_running_loop().create_task(self._declare_again(self._declaring))
 
     async def finish_loading(self) -> None:
@@ -196,8 +194,8 @@ class Daemon:
         if cluster.neighbours is not None:
             await cluster.neighbours.stop()
         await wire.listener.hang_up()
-        if cluster.feed is not None:
-            await cluster.feed.stop()
+        if cluster.roles is not None:
+            await cluster.roles.stop()
         hosting.close()
         wire.background.close()
         store.close()
@@ -212,6 +210,20 @@ class Daemon:
         store.when_failed(fatal)
         self._rooms = open_rooms(self._site, store)
         return self._rooms
+
+    @property
+    def _is_controller(self) -> bool:
+        """Whether changes of the catalog are made here."""
+        roles = self.rooms.cluster.roles
+        return roles is None or roles.is_leading
+
+    async def _take_role(self, roles: RoledCatalog) -> None:
+        """Lead if the catalog is loaded here, else follow, and return when this loop has what its owner has answered."""
+        if self._site.nodes.owns(SHARD):
+            assert self._site.place is not None, "a server with one loop has no roles"
+            await roles.lead(self._site.place.serving)
+        else:
+            await roles.catch_up()
 
     async def _load_permanent_kinds(self) -> None:
         """Start to load the shards of the permanent kinds, and wait for the catalog, which is the first."""

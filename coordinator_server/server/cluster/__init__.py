@@ -4,6 +4,7 @@ view.py             who owns each shard, and where the nodes are: one value, rep
 nodes.py            the view that this node has, and its place in it
 catalog.py          the catalog on loop 0, which owns its log
 catalog_replica.py  the replica of the catalog on the other loops, which forward changes to loop 0
+catalog_roles.py    the catalog of a loop that leads or follows, and changes its role
 catalog_feed.py     both ends of the feed, which connects the catalog and its replicas
 operations.py       the changes that may be forwarded
 link.py             messages between processes

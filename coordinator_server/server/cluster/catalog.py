@@ -15,6 +15,7 @@ while others serve clients, these are ``expected``: until they have reconnected,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import structlog
@@ -42,6 +43,8 @@ PARTITION: Final = 0
 SHARD: Final = CATALOG_SHARD
 # Maximum time that a change waits for a connected loop that does not acknowledge it (stopped, or without CPU time).
 PATIENCE_S: Final = 2.0
+
+_NOT_OWNER: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 
 TopicsDeleted = Callable[[Sequence[DeletedTopic]], None]
 CallLater = Callable[[float, Callable[[], None]], object]
@@ -131,7 +134,9 @@ class OwnCatalog:
         self._published = 0
         self._expected = set(expected)
         self._acknowledged: dict[Follower, int] = {}
-        self._held: list[tuple[int, Callable[[], None]]] = []
+        self._held: list[tuple[int, Callable[[], None], Reply[Any]]] = []
+        # The shard, and the end of what is durable of it, since this loop became its owner: they outlive the unload.
+        self._owned: tuple[CatalogShard, int] | None = None
         self._notices = NO_NOTICES
 
     def notify(self, notices: Notices) -> None:
@@ -191,6 +196,7 @@ class OwnCatalog:
                     [DeletedTopic(each.name or "", each.topic_id) for each in response.responses if not each.error_code]
                 )
             self._notices.changed()
+            self._owned = self._owned and self._runtime.read(PARTITION, _state)
             try:
                 self._publish()
             except LogError as error:
@@ -198,9 +204,27 @@ class OwnCatalog:
                 self._drop(list(self._acknowledged))
                 reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
             else:
-                self._hold(lambda: reply.complete(response))
+                self._hold(lambda: reply.complete(response), reply)
 
-        self._runtime.write(PARTITION, operation, context, request, CallbackReply(durable, reply.fail))
+        self._runtime.write(PARTITION, operation, context, request, CallbackReply(durable, partial(_refuse, reply)))
+
+    # Called when this node becomes the owner, and when it is not any more.
+
+    def expect(self, loops: Collection[int]) -> None:
+        """Become the owner. Let changes wait for loops that serve clients and have not connected yet."""
+        self._expected = set(loops)
+        self._published = self._store.end_offset(SHARD)
+        self._owned = self._runtime.read(PARTITION, _state)
+
+    def retire(self) -> tuple[CatalogShard, int]:
+        """Stop being the owner, when nothing is under way to the log. Return the shard, and the end of what is durable of it."""
+        held, self._held = self._held, []
+        self._acknowledged.clear()
+        self._expected.clear()
+        for _, _, reply in held:
+            reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
+        assert self._owned is not None, "a loop that has not owned the catalog cannot retire"
+        return self._owned
 
     # Called by the followers' connections.
 
@@ -247,11 +271,11 @@ class OwnCatalog:
         batches = self._store.read(SHARD, start)
         return batches if self._store.compacted_to(SHARD) <= start else None
 
-    def _hold(self, answer: Callable[[], None]) -> None:
+    def _hold(self, answer: Callable[[], None], reply: Reply[Any]) -> None:
         if self._is_known_to_all(self._published):
             answer()
             return
-        self._held.append((self._published, answer))
+        self._held.append((self._published, answer, reply))
         offset = self._published
         self._call_later(PATIENCE_S, lambda: self._lose_patience(offset))
 
@@ -276,3 +300,12 @@ class OwnCatalog:
             del self._acknowledged[follower]
             follower.drop()
         self._release()
+
+
+def _state(shard: CatalogShard, offset: int) -> tuple[CatalogShard, int]:
+    return shard, offset
+
+
+def _refuse(reply: Reply[Any], error: ErrorCode, message: str | None) -> None:
+    """Fail a change with the error that clients know of a node that is not the controller any more."""
+    reply.fail(ErrorCode.NOT_CONTROLLER if error in _NOT_OWNER else error, message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Protocol
 
@@ -34,9 +35,6 @@ log = structlog.get_logger(__name__)
 
 _RETRY_S: Final = 0.02
 
-CONTROLLER: Final = 0
-"""The loop that owns the catalog."""
-
 
 class FeedServer:
     """Loop 0's end. Start it when the catalog is loaded."""
@@ -57,6 +55,7 @@ class FeedServer:
         """Close all connections and remove the socket."""
         if self._listening is not None:
             self._listening.close()
+            self._listening = None
             for session in list(self._sessions):
                 session.drop()
 
@@ -139,35 +138,42 @@ class Session:
 
 
 class FeedClient:
-    """The end of a loop other than loop 0."""
+    """The end of a loop that does not own the catalog. ``controller`` returns the loop that does, or NO_NODE."""
 
-    def __init__(self, transport: LinkTransport, catalog: CatalogReplica) -> None:
+    def __init__(self, transport: LinkTransport, catalog: CatalogReplica, controller: Callable[[], int]) -> None:
         self._transport = transport
         self._catalog = catalog
+        self._controller = controller
         self._task: asyncio.Task[None] | None = None
 
-    async def catch_up(self) -> None:
-        """Connect, and stay connected. Return when the replica has every change that loop 0 has answered."""
+    def start(self) -> None:
+        """Connect, and stay connected."""
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._stay_connected())
+
+    async def caught_up(self) -> None:
+        """Return when the replica has every change that the owner has answered."""
         is_current = asyncio.Event()
         self._catalog.on_current = is_current.set
-        self._task = asyncio.get_running_loop().create_task(self._stay_connected())
-        await is_current.wait()
+        if not self._catalog.is_current:
+            await is_current.wait()
 
     async def stop(self) -> None:
         """Close the connection and stop reconnecting."""
-        if self._task is not None:
-            self._task.cancel()
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+                await task
 
     async def _stay_connected(self) -> None:
         while True:
             lost = asyncio.Event()
             link: Link[FromOwner] = Link(FromOwner, self._catalog.received, lost.set)
             try:
-                await self._transport.connect(CONTROLLER, partial(_same, link))
+                await self._transport.connect(self._controller(), partial(_same, link))
             except OSError:
-                # Loop 0 is starting or restarting. Retry without limit: the supervisor decides when to give up.
+                # The owner is starting or restarting, or there is none. Retry without limit: others decide when to give up.
                 await asyncio.sleep(_RETRY_S)
                 continue
             self._catalog.connected(link.send)

@@ -55,12 +55,16 @@ class _Asked(NamedTuple):
 
 
 class _Image:
-    """The state of the catalog after all records before ``next_offset``."""
+    """The state of the catalog after all records before ``next_offset``. ``at`` is the offset at which ``shard`` is read.
 
-    __slots__ = ("next_offset", "shard")
+    One that is not read at its end has been the owner's, and gets no more records.
+    """
 
-    def __init__(self, shard: CatalogShard) -> None:
+    __slots__ = ("at", "next_offset", "shard")
+
+    def __init__(self, shard: CatalogShard, at: int = LATEST) -> None:
         self.shard = shard
+        self.at = at
         self.next_offset = 0
 
 
@@ -113,35 +117,35 @@ class CatalogReplica:
 
     def topic(self, name: str) -> Topic | None:
         """Return a topic by name, or None if it is unknown here."""
-        return self._shard.topic(LATEST, name)
+        return self._shard.topic(self._known.at, name)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         """Return a topic by id, or None if it is unknown here."""
-        return self._shard.topic_by_id(LATEST, topic_id)
+        return self._shard.topic_by_id(self._known.at, topic_id)
 
     def all_topics(self) -> list[Topic]:
         """Return every topic known here, by name."""
-        return self._shard.all_topics(LATEST)
+        return self._shard.all_topics(self._known.at)
 
     def settings(self, resource: Resource) -> Own:
         """Return the settings of a topic or a group known here, without defaults."""
-        return self._shard.settings(LATEST, resource)
+        return self._shard.settings(self._known.at, resource)
 
     def with_settings(self, kind: int) -> list[str]:
         """Return the resources of a type that have settings known here."""
-        return self._shard.with_settings(LATEST, kind)
+        return self._shard.with_settings(self._known.at, kind)
 
     def record(self, family: RecordFamily, key: Hashable) -> Any:
         """Return the record of a family that holds for a key, or None."""
-        return self._shard.record(LATEST, family, key)
+        return self._shard.record(self._known.at, family, key)
 
     def records(self, family: RecordFamily) -> Iterable[Any]:
         """Return the records of a family that hold, in no particular order."""
-        return self._shard.records(LATEST, family)
+        return self._shard.records(self._known.at, family)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the image, and the offset after the last record of a family: a new image may lack a removal that was compacted."""
-        return self._images, self._shard.changed_to(LATEST, family)
+        return self._images, self._shard.changed_to(self._known.at, family)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
@@ -167,7 +171,18 @@ class CatalogReplica:
     def connected(self, send: Send) -> None:
         """Subscribe to the log. Called when the link to loop 0 is connected."""
         self._send = send
-        send(Attach(self._loop, self._known.next_offset))
+        if self._known.at == LATEST:
+            send(Attach(self._loop, self._known.next_offset))
+        else:
+            self._incoming = _Image(self._new_shard())
+            send(Attach(self._loop, 0))
+
+    def adopt(self, shard: CatalogShard, end: int) -> None:
+        """Show what this node has made durable as the owner, all records before ``end``, until the next owner has sent the log."""
+        image = _Image(shard, end)
+        image.next_offset = end
+        self._show(image)
+        self._has_begun = True
 
     def disconnected(self) -> None:
         """Fail all forwarded changes, whose outcomes are unknown. Called when the link to loop 0 has ended."""

@@ -13,9 +13,10 @@ from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import BuildShard, LoopServices, following
-from coordinator_server.server.cluster.catalog import PARTITION, SHARD, CallLater, OwnCatalog
-from coordinator_server.server.cluster.catalog_feed import CONTROLLER, FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog import PARTITION, CallLater, OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.cluster.link_transport import UnixLinks
@@ -25,17 +26,17 @@ from coordinator_server.server.cluster.unix import Sockets
 
 
 class Cluster(NamedTuple):
-    """The room of several loops. With one loop there are no ``neighbours`` and no ``feed``.
+    """The room of several loops. With one loop there are no ``neighbours`` and no ``roles``; else they are the ``catalog``.
 
-    ``runtime`` has the catalog's shard on loop 0, and no shard on other loops.
+    ``runtime`` has the catalog's shard on the loop that owns it, and no shard on other loops.
     """
 
     nodes: Nodes
     courier: Courier
     neighbours: Neighbours | None
     runtime: CoordinatorRuntime[CatalogShard]
-    catalog: OwnCatalog | CatalogReplica
-    feed: FeedServer | FeedClient | None
+    catalog: OwnCatalog | RoledCatalog
+    roles: RoledCatalog | None
     family_news: FamilyNews
 
 
@@ -53,33 +54,32 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
     max_batch_bytes: int,
     fatal: Callable[[LogError], None],
 ) -> Cluster:
-    """Create the catalog: the own one on loop 0 and in a server with one loop, a replica on other loops.
+    """Create the catalog: the own one in a server with one loop, one with roles in each of several.
 
     ``build`` builds its shard. ``fatal`` is called when a replica has diverged.
     """
     runtime = CoordinatorRuntime(
         CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=max_batch_bytes, has_deadlines=False
     )
-    catalog: OwnCatalog | CatalogReplica
-    feed: FeedServer | FeedClient | None = None
-    neighbours: Neighbours | None = None
-    feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", CONTROLLER)
+    own = OwnCatalog(runtime, services.store, call_later)
     if place is None:
-        catalog = OwnCatalog(runtime, services.store, call_later)
-    elif nodes.owns(SHARD):
-        catalog = OwnCatalog(runtime, services.store, call_later, place.serving)
-        feed = FeedServer(feeds, catalog, has_provenance=services.has_provenance)
-    else:
-        catalog = CatalogReplica(
-            place.loop,
-            lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers)),
-            CATALOG.serde,
-            call_later,
-            lambda why: fatal(LogError(why)),
-        )
-        feed = FeedClient(feeds, catalog)
-    if place is not None:
-        effects = UnixLinks(sockets, lambda loop: data_dir / f"loop-{loop}.sock", place.loop)
-        neighbours = Neighbours(Identity(place.loop, place.incarnation), effects, courier)
-        courier.connect(neighbours)
-    return Cluster(nodes, courier, neighbours, runtime, catalog, feed, FamilyNews(catalog))
+        return Cluster(nodes, courier, None, runtime, own, None, FamilyNews(own))
+    replica = CatalogReplica(
+        place.loop,
+        lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers)),
+        CATALOG.serde,
+        call_later,
+        lambda why: fatal(LogError(why)),
+    )
+    feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", place.loop)
+    roles = RoledCatalog(
+        own,
+        replica,
+        FeedServer(feeds, own, has_provenance=services.has_provenance),
+        FeedClient(feeds, replica, lambda: nodes.controller_id),
+        lambda: {each.loop for each in nodes.view.nodes} - {place.loop},
+    )
+    effects = UnixLinks(sockets, lambda loop: data_dir / f"loop-{loop}.sock", place.loop)
+    neighbours = Neighbours(Identity(place.loop, place.incarnation), effects, courier)
+    courier.connect(neighbours)
+    return Cluster(nodes, courier, neighbours, runtime, roles, roles, FamilyNews(roles))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.server.cluster.catalog import OwnCatalog
-from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
-from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.effects import Destinations
 from coordinator_server.server.cluster.messages import Attached
 from coordinator_server.server.cluster.nodes import Place
-from coordinator_server.server.cluster.open import Cluster
 from tests.support.rooms import OpenRooms
 from tests.support.runtime import Outcome
 from tests.support.views import loops_view
@@ -18,33 +15,25 @@ from tests.support.views import loops_view
 PAIR = loops_view(2)
 
 
-def kinds_of(cluster: Cluster) -> tuple[type, type]:
-    return type(cluster.catalog), type(cluster.feed)
-
-
 async def test_the_only_loop_has_the_catalog_and_no_links() -> None:
     cluster = OpenRooms().cluster
 
-    assert kinds_of(cluster) == (OwnCatalog, type(None))
-    assert cluster.neighbours is None
+    assert (type(cluster.catalog), cluster.roles, cluster.neighbours) == (OwnCatalog, None, None)
 
 
-async def test_the_first_loop_feeds_the_others() -> None:
-    assert kinds_of(OpenRooms(place=Place(0, PAIR)).cluster) == (OwnCatalog, FeedServer)
-
-
-async def test_other_loops_replicate_the_catalog() -> None:
+async def test_each_of_several_loops_begins_without_the_catalog() -> None:
+    """It follows until it leads."""
     cluster = OpenRooms(place=Place(1, PAIR)).cluster
 
-    assert kinds_of(cluster) == (CatalogReplica, FeedClient)
-    assert cluster.catalog.version == 0
+    assert cluster.catalog is cluster.roles
+    assert (cluster.catalog.version, cluster.catalog.is_current) == (0, False)
 
 
 async def test_a_replica_that_diverges_ends_its_loop() -> None:
     """It has seen more than loop 0 has."""
     rooms = OpenRooms(place=Place(1, PAIR))
-    catalog = rooms.cluster.catalog
-    assert isinstance(catalog, CatalogReplica)
+    assert rooms.cluster.roles is not None
+    catalog = rooms.cluster.roles._replica
     catalog._known.next_offset = 2
     catalog.connected(lambda _message: None)
 

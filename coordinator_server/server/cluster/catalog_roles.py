@@ -1,0 +1,167 @@
+"""The catalog of a node that may become its owner, the controller, and follow another owner again, without a restart.
+
+    follows ──its shard is loaded here──► leads ──its shard leaves──► follows
+
+Who leads answers from the shard's own state and feeds the others. Who follows answers from the replica. A node that stops leading
+keeps showing what it has made durable, until it has the log from the next owner: users and ACLs do not vanish in between. Answers
+that wait for other nodes then fail with REQUEST_TIMED_OUT: the change is made, and not all nodes know of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Hashable, Iterable
+from typing import Any, TypeVar
+
+import structlog
+
+from coordinator_server.catalog.alter_configs import Own, Resource
+from coordinator_server.catalog.family import RecordFamily
+from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.machine.shard import Reply, RequestContext
+from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.cluster.catalog import NO_NOTICES, Notices, OwnCatalog
+from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
+from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+
+log = structlog.get_logger(__name__)
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+class RoledCatalog:
+    """The catalog in the role that this node has: a Catalog. ``others`` returns the nodes that may serve clients besides it."""
+
+    def __init__(
+        self,
+        own: OwnCatalog,
+        replica: CatalogReplica,
+        server: FeedServer,
+        client: FeedClient,
+        others: Callable[[], Collection[int]],
+    ) -> None:
+        self._own = own
+        self._replica = replica
+        self._server = server
+        self._client = client
+        self._others = others
+        self._now: OwnCatalog | CatalogReplica = replica
+        self._notices = NO_NOTICES
+        # The number of times that this node has changed its role.
+        self._changes = 0
+        self._changing = asyncio.Lock()
+
+    # Roles.
+
+    @property
+    def is_leading(self) -> bool:
+        """Whether this node is the controller."""
+        return self._now is self._own
+
+    async def lead(self, expected: Collection[int] | None = None) -> None:
+        """Become the controller, when the shard is loaded here.
+
+        A change waits for the ``expected`` nodes until they have connected; by default for all that may serve.
+        """
+        async with self._changing:
+            if self.is_leading:
+                return
+            await self._client.stop()
+            before = self._replica.all_topics()
+            self._own.expect(self._others() if expected is None else expected)
+            self._use(self._own)
+            gone = [DeletedTopic(each.name, each.topic_id) for each in before if self._own.topic_by_id(each.topic_id) is None]
+            if gone:
+                self._notices.deleted(gone)
+            self._notices.changed()
+            await self._server.start()
+
+    async def follow(self) -> None:
+        """Follow another owner, before the shard is unloaded here or after that. Return before it is found."""
+        async with self._changing:
+            if self.is_leading:
+                await self._server.stop()
+                self._replica.adopt(*self._own.retire())
+                self._use(self._replica)
+            self._client.start()
+
+    async def catch_up(self) -> None:
+        """Follow, and return when this node has every change that was answered."""
+        await self.follow()
+        await self._client.caught_up()
+
+    async def stop(self) -> None:
+        """Close all connections."""
+        async with self._changing:
+            await self._client.stop()
+            await self._server.stop()
+
+    def _use(self, catalog: OwnCatalog | CatalogReplica) -> None:
+        self._now = catalog
+        self._changes += 1
+        log.info("controller-here" if self.is_leading else "controller-elsewhere", version=self._version_or_none())
+
+    def _version_or_none(self) -> int | None:
+        try:
+            return self._now.version
+        except CoordinatorError:
+            return None
+
+    # Catalog.
+
+    def notify(self, notices: Notices) -> None:
+        """Call these for every change, in each role."""
+        self._notices = notices
+        self._own.notify(notices)
+        self._replica.notify(notices)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this node has every answered change: a topic unknown here does not exist."""
+        return self._now.is_current
+
+    @property
+    def version(self) -> int:
+        """The number of records of the catalog's log that the answers here contain."""
+        return self._now.version
+
+    def topic(self, name: str) -> Topic | None:
+        """Return a topic by name, or None."""
+        return self._now.topic(name)
+
+    def topic_by_id(self, topic_id: bytes) -> Topic | None:
+        """Return a topic by id, or None."""
+        return self._now.topic_by_id(topic_id)
+
+    def all_topics(self) -> list[Topic]:
+        """Return every topic, by name."""
+        return self._now.all_topics()
+
+    def settings(self, resource: Resource) -> Own:
+        """Return the settings of a topic or a group, without defaults."""
+        return self._now.settings(resource)
+
+    def with_settings(self, kind: int) -> list[str]:
+        """Return the resources of a type that have settings."""
+        return self._now.with_settings(kind)
+
+    def record(self, family: RecordFamily, key: Hashable) -> Any:
+        """Return the record of a family that holds for a key, or None."""
+        return self._now.record(family, key)
+
+    def records(self, family: RecordFamily) -> Iterable[Any]:
+        """Return the records of a family that hold, in no particular order."""
+        return self._now.records(family)
+
+    def family_version(self, family: RecordFamily) -> Hashable:
+        """Return a value that is different whenever the records of a family are, and after each change of the role."""
+        return self._changes, self._now.family_version(family)
+
+    def write(
+        self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
+    ) -> None:
+        """Run a change here, or forward it to the controller."""
+        self._now.write(operation, context, request, reply)
