@@ -89,6 +89,9 @@ class CoordinatorResult(Struct, Generic[T_co], frozen=True, gc=False):
     attribution: Attribution | None = None
     # Of a result without records: a short way to the same answer. None: there is none.
     again: Again | None = None
+    # If on_append answers clients: refuses those of them that still wait, and returns their number. Called when the log does not
+    # answer in time, perhaps more than once. on_append is called all the same, later.
+    on_overdue: Callable[[], int] | None = None
 
 
 class Producer(NamedTuple):

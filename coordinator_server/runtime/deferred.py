@@ -15,10 +15,10 @@ from protocol.error_codes import ErrorCode
 class DeferredEvent:
     """A callback and a response that wait until the records before ``offset`` are durable or have failed.
 
-    With a deadline, the response does not wait longer than that (``deadlines.py``).
+    With a deadline, the response does not wait longer than that (``deadlines.py``). ``on_overdue`` is the result's.
     """
 
-    __slots__ = ("has_deadline", "offset", "on_append", "reply", "response")
+    __slots__ = ("has_deadline", "offset", "on_append", "on_overdue", "reply", "response")
 
     def __init__(
         self,
@@ -27,12 +27,14 @@ class DeferredEvent:
         response: object = DEFERRED,
         on_append: Callable[[ErrorCode | None], None] | None = None,
         has_deadline: bool = False,
+        on_overdue: Callable[[], int] | None = None,
     ) -> None:
         self.offset = offset
         self.reply = reply
         self.response = response
         self.on_append = on_append
         self.has_deadline = has_deadline
+        self.on_overdue = on_overdue
 
     def complete(self) -> None:
         """Call ``on_append``, then send the response. Called when the records are durable."""

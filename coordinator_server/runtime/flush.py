@@ -273,12 +273,13 @@ def answer_overdue(events: list[DeferredEvent]) -> int:
     answered = 0
     for event in events:
         reply = event.reply
-        if reply is None or event.response is DEFERRED:
-            continue
-        event.reply = None
-        answered += 1
         try:
-            reply.fail(ErrorCode.REQUEST_TIMED_OUT)
+            if event.response is DEFERRED:
+                answered += 0 if event.on_overdue is None else event.on_overdue()
+            elif reply is not None:
+                event.reply = None
+                answered += 1
+                reply.fail(ErrorCode.REQUEST_TIMED_OUT)
         except Exception:
             log.exception("deferred-event-failed", offset=event.offset)
     return answered

@@ -235,7 +235,7 @@ class CoordinatorRuntime(Generic[S]):
         response, records = result.response, result.records
         has_deadline = self._has_deadlines and context.api_key >= 0
         if isinstance(records, RecordBlock) or records:
-            event = DeferredEvent(0, reply, response, result.on_append, has_deadline)
+            event = DeferredEvent(0, reply, response, result.on_append, has_deadline, result.on_overdue)
             if self._append(name, shard, result, event, context.origin, claim):
                 event.offset = shard.next_offset
                 shard.deferred.add(event)
@@ -250,7 +250,7 @@ class CoordinatorRuntime(Generic[S]):
             if reply is not None and not isinstance(response, Deferred):
                 reply.complete(response)
         elif result.on_append is not None or not isinstance(response, Deferred):
-            shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append, has_deadline))
+            shard.deferred.add(DeferredEvent(needs, reply, response, result.on_append, has_deadline, result.on_overdue))
 
     def _append(
         self,

@@ -334,6 +334,10 @@ class GroupLog:
             if each.reply is not None and not isinstance(each.result.response, Deferred):
                 each.reply.fail(error)
 
+    def look_overdue(self) -> int:
+        """The log has not answered in time: what operations whose answers it holds up do about it. The number of refusals."""
+        return sum(each.result.on_overdue() for each in self._parked if each.result.on_overdue is not None)
+
     def restart(self) -> None:
         """The process died and came back: only what is durable is left."""
         self._parked = []

@@ -109,6 +109,7 @@ def generation_record(
     group: ClassicGroup,
     assignments: Mapping[str, bytes],
     on_append: Callable[[ErrorCode | None], None] | None,
+    on_overdue: Callable[[], int] | None = None,
 ) -> Result:
     """Return the record of the group's new generation, with its reasons as provenance. It is logged once it is durable."""
     reasons = group.take_reasons()
@@ -125,7 +126,7 @@ def generation_record(
     on_outcome = partial(_generation_written, group, reasons, on_append, partial(classic.tell, "rebalanced", **told))
     why = because(*reasons.values())
     why = why if took_ms is None else why.followed_by(rebalance_took(took_ms))
-    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=why)
+    return CoordinatorResult(DEFERRED, [record], on_outcome, attribution=why, on_overdue=on_overdue)
 
 
 def _generation_written(
@@ -181,8 +182,17 @@ def reset_assignments(classic: ClassicContext, group: ClassicGroup, error: Error
     """Clear all assignments, and answer waiting SyncGroups with ``error``. Called when the sync phase has failed."""
     for member in group.members.values():
         member.assignment = b""
+    refuse_syncs(classic, group, error)
+
+
+def refuse_syncs(classic: ClassicContext, group: ClassicGroup, error: ErrorCode) -> int:
+    """Answer waiting SyncGroups with ``error``. Return their number."""
+    refused = 0
+    for member in group.members.values():
         if group.complete_sync(member, SyncGroupResponse(error_code=error)):
             refresh_session(classic, member)
+            refused += 1
+    return refused
 
 
 def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: dict[str, bytes]) -> None:

@@ -19,6 +19,7 @@ from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.provenance import because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.error_codes import ErrorCode
+from protocol.messages.join_group import JoinGroupResponse
 
 
 def replace_static_member(
@@ -37,7 +38,8 @@ def replace_static_member(
         replacement = _Replacement(classic, group, old, member, former_leader, attempt.can_skip_assignment)
         assignments = {each.member_id: each.assignment for each in group.members.values()}
         record = group_metadata_record(group, assignments)
-        return CoordinatorResult(DEFERRED, [record], replacement.stored, attribution=because(reason))
+        why = because(reason)
+        return CoordinatorResult(DEFERRED, [record], replacement.stored, attribution=why, on_overdue=replacement.refuse_overdue)
     if group.state in {STABLE, COMPLETING_REBALANCE}:
         # In the sync phase the leader may be computing assignments for the old id, so a rebalance is needed.
         return prepare_or_complete(classic, group, reason)
@@ -65,10 +67,14 @@ class _Replacement:
         self._former_leader = former_leader
         self._can_skip_assignment = can_skip_assignment
 
+    @property
+    def _is_waiting(self) -> bool:
+        return self._group.state is STABLE and self._group.members.get(self._member.member_id) is self._member
+
     def stored(self, error: ErrorCode | None) -> None:
         """Answer the join. Do nothing if a rebalance has started, which answers it and writes the new id again."""
         group, member = self._group, self._member
-        if group.state is not STABLE or group.members.get(member.member_id) is not member:
+        if not self._is_waiting:
             return
         if error is not None:
             self._go_back(operation_error(error))
@@ -82,12 +88,21 @@ class _Replacement:
             response.leader = self._former_leader
         group.complete_join(member, response)
 
-    def _go_back(self, error: ErrorCode) -> None:
-        classic, group, old, member = self._classic, self._group, self._old, self._member
-        response = joined(group, "")
+    def refuse_overdue(self) -> int:
+        """Let the join wait no longer for the record. The replacement stays, if it is written."""
+        if not self._is_waiting:
+            return 0
+        return int(self._group.complete_join(self._member, self._refusal(operation_error(ErrorCode.REQUEST_TIMED_OUT))))
+
+    def _refusal(self, error: ErrorCode) -> JoinGroupResponse:
+        response = joined(self._group, "")
         response.error_code = error
         response.leader = self._former_leader
-        group.complete_join(member, response)
+        return response
+
+    def _go_back(self, error: ErrorCode) -> None:
+        classic, group, old, member = self._classic, self._group, self._old, self._member
+        group.complete_join(member, self._refusal(error))
         classic.timer.cancel(member.session_key)
         again = group.replace_static_member(member, old.member_id)
         group.update(again, old.protocols, old.rebalance_timeout_ms, old.session_timeout_ms)

@@ -15,6 +15,7 @@ from coordinator_server.group.classic.rebalance import (
     Result,
     generation_record,
     prepare_rebalance,
+    refuse_syncs,
     reset_assignments,
     set_assignments,
 )
@@ -78,7 +79,18 @@ def _store_assignments(classic: ClassicContext, group: ClassicGroup, request: Sy
     # If the leader sends SyncGroup again before the record is durable, its first assignments apply.
     group.storing_generation = group.generation_id
     on_append = partial(_assignments_stored, classic, group, group.generation_id, assignments)
-    return generation_record(classic, group, assignments, on_append)
+    on_overdue = partial(_refuse_overdue, classic, group, group.generation_id)
+    return generation_record(classic, group, assignments, on_append, on_overdue)
+
+
+def _refuse_overdue(classic: ClassicContext, group: ClassicGroup, generation_id: int) -> int:
+    """Let no member wait longer for the record, and begin a new rebalance. If the record is written, the next one replaces it."""
+    if group.state is not COMPLETING_REBALANCE or group.generation_id != generation_id:
+        return 0
+    refused = refuse_syncs(classic, group, operation_error(ErrorCode.REQUEST_TIMED_OUT))
+    group.note(Reason(Why.ASSIGNMENTS_NOT_STORED))
+    prepare_rebalance(classic, group)
+    return refused
 
 
 def _assignments_stored(

@@ -27,6 +27,6 @@ class ShareContext(ModernContext[ShareGroup]):
         # The groups whose deletions wait, after a load, until their topics are known.
         self.unresumed: set[str] = set()
         # The requests that wait for other shards.
-        self.parked = ParkedReplies()
+        self.parked = ParkedReplies(context.timer, context.config.log.offsets_commit_timeout_ms)
         # The last id of an intent's messages. Each has its own, also after another load: the outbox may still have earlier ones.
         self.intents = 0

@@ -129,6 +129,34 @@ def test_soft_state_hears_the_true_outcome(toy: ToyRuntime) -> None:
     assert (plain.answers, deferred.response, told) == (1, "itself", [None])
 
 
+def test_an_operation_refuses_in_its_own_way_those_that_wait_for_it(toy: ToyRuntime) -> None:
+    """At each look from the deadline on: more of them may have come. Its outcome follows, and a refusal that breaks is logged."""
+    told: list[object] = []
+
+    def request(shard: ToyShard, reply: Reply[Any]) -> CoordinatorResult[Any]:
+        def refuse() -> int:
+            told.append("late")
+            return 1
+
+        return CoordinatorResult(DEFERRED, [toy_record("a", 1)], told.append, on_overdue=refuse)
+
+    def breaks(shard: ToyShard, reply: Reply[Any]) -> CoordinatorResult[Any]:
+        return CoordinatorResult(DEFERRED, [toy_record("b", 1)], told.append, on_overdue=lambda: 1 // 0)
+
+    toy.write(breaks)
+    toy.write(request)
+    toy.turn()
+    pass_time(toy, DEADLINE_MS - 100)
+    assert told == []
+    pass_time(toy, TICK_MS + 100)
+    assert told == ["late"]
+    pass_time(toy, TICK_MS)
+    assert told == ["late", "late"]
+    toy.store.finish()
+
+    assert told == ["late", "late", None, None]
+
+
 def test_what_no_client_asked_for_has_no_deadline(toy: ToyRuntime) -> None:
     """Messages of other shards are sent again when they fail; markers of transactions, too."""
     ours = RequestContext("", "", -1, 0)

@@ -102,6 +102,20 @@ RAW: Final = sorted(
 )
 
 
+# What a broker of 4.3.1 answers when its log takes no write within offsets.commit.timeout.ms, or has too few replicas in sync:
+# CoordinatorOperationExceptionHelper and GroupCoordinatorService.handleOffsetFetchException (groups, share state), and
+# TransactionStateManager.appendTransactionToLog.
+OF_A_LATE_LOG: Final = dict.fromkeys(
+    (
+        *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetDelete", "DeleteGroups"),
+        *("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
+        *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn"),
+        *("InitializeShareGroupState", "WriteShareGroupState", "DeleteShareGroupState", "ReadShareGroupState"),
+    ),
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+) | {"OffsetFetch": ErrorCode.NOT_COORDINATOR}
+
+
 def refusals(api: str, error: ErrorCode, message: str | None) -> Iterator[Any]:
     """The answer of each version, which can be encoded there."""
     row = ROW_OF[api]
@@ -114,6 +128,13 @@ def refusals(api: str, error: ErrorCode, message: str | None) -> Iterator[Any]:
 
 def test_every_api_that_is_served_has_its_errors_told() -> None:
     assert ROW_OF.keys() == set(OPERATIONS) | READERS | VERSIONED
+
+
+@pytest.mark.parametrize("failure", [ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS])
+def test_a_log_that_does_not_answer_is_told_as_a_broker_tells_it(failure: ErrorCode) -> None:
+    told = {api: {code for each in refusals(api, failure, None) for code in field_values(each) if code} for api in OF_A_LATE_LOG}
+
+    assert told == {api: {error} for api, error in OF_A_LATE_LOG.items()}
 
 
 @in_batches("api, error", product(OPERATIONS, RAW), tests=4)
