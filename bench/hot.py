@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 import uvloop
@@ -35,7 +35,6 @@ import uvloop
 from coordinator_server.cli.serve import calm_the_collector
 from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.server.daemon import Daemon
-from coordinator_server.server.wire.connection import Connection
 from protocol.api import APIS
 from protocol.fields import Message, uuid_text
 from protocol.frames import decode_response, encode_request
@@ -59,6 +58,10 @@ from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
+
+if TYPE_CHECKING:
+    # Elsewhere in trees that --against may name.
+    from coordinator_server.server.wire.connection import Connection
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_MEMORY = Path("/dev/shm")

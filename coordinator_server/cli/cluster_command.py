@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coordinator_server.cli.actions import add_action
 from coordinator_server.cli.answers import Answer, add_execute_argument, add_output_argument, print_answer
+from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, note
 from coordinator_server.client.errors import ClientError, InvalidSettings
 from coordinator_server.config import ConfigError
@@ -59,6 +60,13 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
     )
     add_output_argument(parser)
+
+
+def add_directory_argument(parser: argparse.ArgumentParser) -> None:
+    """Let the action work in a data directory, whether its server runs or not."""
+    parser.add_argument(
+        "--data-dir", type=local_dir, metavar="DIR", help="the data directory of the server, in place of --bootstrap"
+    )
 
 
 def refuse_both(options: argparse.Namespace) -> None:

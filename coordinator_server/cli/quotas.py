@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.actions import add_actions
 from coordinator_server.cli.answers import Answer, Row, changes
-from coordinator_server.cli.cluster_command import add_cluster_action, refuse_both, run_cluster_action
-from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.cluster_command import add_cluster_action, add_directory_argument, refuse_both, run_cluster_action
 from coordinator_server.config import ConfigError
 
 if TYPE_CHECKING:
@@ -58,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     set_.add_argument("quotas", nargs="+", type=_assignment, metavar="QUOTA=VALUE", help="such as request_percentage=50")
     removed.add_argument("quotas", nargs="*", metavar="QUOTA", help="such as request_percentage")
     for each in (listed, set_, removed):
-        each.add_argument(
-            "--data-dir", type=local_dir, metavar="DIR", help="the data directory of the server, in place of --bootstrap"
-        )
+        add_directory_argument(each)
         for option, whose in _WHOSE.items():
             name = option.replace("_", "-")
             one = each.add_mutually_exclusive_group()

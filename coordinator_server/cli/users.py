@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Final
 from coordinator_server.cli import configuration
 from coordinator_server.cli.actions import add_actions
 from coordinator_server.cli.answers import Answer, Row, changes
-from coordinator_server.cli.cluster_command import add_cluster_action, run_cluster_action
-from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.cluster_command import add_cluster_action, add_directory_argument, refuse_both, run_cluster_action
 from coordinator_server.config import ConfigError
 
 if TYPE_CHECKING:
@@ -59,9 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         actions, "delete", "delete a user's passwords, and end the connections that use them", EPILOG, is_change=True
     )
     for each in (listed, added, deleted):
-        each.add_argument(
-            "--data-dir", type=local_dir, metavar="DIR", help="the data directory of the server, in place of --bootstrap"
-        )
+        add_directory_argument(each)
     for each in (added, deleted):
         each.add_argument("user", metavar="USER", help="the user's name")
     configuration.add_arguments(added)
@@ -84,8 +81,7 @@ def run(options: argparse.Namespace) -> int:
     options.password = _password(options) if options.action == "add" and options.execute else ""
     if options.data_dir is None:
         return run_cluster_action(options, _on_cluster)
-    if options.bootstrap:
-        raise ConfigError("--bootstrap and --data-dir exclude each other: a server is asked, or the directory")
+    refuse_both(options)
     # What opens logs takes longer to import than the rest takes to answer.
     from coordinator_server.cli.catalog_of_directory import USERS, on_directory
 

@@ -357,6 +357,7 @@ def test_what_users_refuses(server: Guarded, tmp_path: Path, capsys: pytest.Capt
         "cannot be read": ["add", "judy", "--execute", "--password-file", str(tmp_path / "none"), *directory],
         "has no password": ["add", "judy", "--execute", "--password-file", str(empty), *directory],
         "exclude each other": ["list", "--bootstrap", "127.0.0.1:1", *directory],
+        "--bootstrap and --data-dir exclude each other": ["list", "--command-config", str(empty), *directory],
     }
     for problem, words in cases.items():
         assert main(["users", *words]) == 2

@@ -49,11 +49,17 @@ def alter_share_group_offsets(
     reply: Exchange[AlterShareGroupOffsetsResponse],
 ) -> None:
     """Set start offsets: an operation of the group's shard."""
-    if not request.group_id:
+    named = sum([len(topic.partitions) for topic in request.topics]) + len(request.topics)
+    node.groups.write(_shard_of(node, request.group_id, named), ALTER_OFFSETS, context, request, reply)
+
+
+def _shard_of(node: Node, group_id: str, named: int) -> int:
+    """Return the partition of a group's shard. Raises CoordinatorError without an id, or if the request names too much."""
+    if not group_id:
         raise CoordinatorError(ErrorCode.INVALID_GROUP_ID, INVALID_ID)
-    if sum([len(topic.partitions) for topic in request.topics]) + len(request.topics) > MAX_PARTITIONS:
+    if named > MAX_PARTITIONS:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, TOO_MANY)
-    node.groups.write(node.partition_of(request.group_id), ALTER_OFFSETS, context, request, reply)
+    return node.partition_of(group_id)
 
 
 def _unaltered(
@@ -88,11 +94,7 @@ def delete_share_group_offsets(
     reply: Exchange[DeleteShareGroupOffsetsResponse],
 ) -> None:
     """Delete the offsets of topics: an operation of the group's shard."""
-    if not request.group_id:
-        raise CoordinatorError(ErrorCode.INVALID_GROUP_ID, INVALID_ID)
-    if len(request.topics) > MAX_PARTITIONS:
-        raise CoordinatorError(ErrorCode.INVALID_REQUEST, TOO_MANY)
-    node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, reply)
+    node.groups.write(_shard_of(node, request.group_id, len(request.topics)), DELETE_OFFSETS, context, request, reply)
 
 
 def _undeleted(

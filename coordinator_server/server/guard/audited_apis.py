@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import IntEnum
 from itertools import islice
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -38,7 +39,7 @@ def _topics(request: Any) -> Resources:
 def _deleted_topics(request: Any) -> Resources:
     if request.topic_names:
         return resources_of(request.topic_names, lambda name: f"Topic:{name}")
-    return resources_of(request.topics, lambda topic: f"Topic:{topic.name or UUID(bytes=topic.topic_id)}")
+    return resources_of(request.topics, lambda topic: f"Topic:{topic.name or _topic_id(topic)}")
 
 
 def _configured(request: Any) -> Resources:
@@ -61,14 +62,18 @@ def _deleted_groups(request: Any) -> Resources:
     return resources_of(request.groups_names, lambda name: f"Group:{name}")
 
 
-def _offsets(request: Any) -> Resources:
-    topics = resources_of(request.topics, lambda topic: f"Topic:{topic.name}")
-    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
+def _of_group(topic_text: Callable[[Any], object]) -> Callable[[Any], Resources]:
+    """Return the row of an API about topics of one group, given what a topic is called."""
+
+    def named(request: Any) -> Resources:
+        topics = resources_of(request.topics, lambda topic: f"Topic:{topic_text(topic)}")
+        return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
+
+    return named
 
 
-def _share_offsets(request: Any) -> Resources:
-    topics = resources_of(request.topics, lambda topic: f"Topic:{topic.topic_name}")
-    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
+def _topic_id(topic: Any) -> UUID:
+    return UUID(bytes=topic.topic_id)
 
 
 def _quotas(request: Any) -> Resources:
@@ -142,11 +147,6 @@ def _marker_text(marker: Any) -> str:
     return f"Producer:{marker.producer_id} epoch={marker.producer_epoch} {end} {topics}"
 
 
-def _share_states(request: Any) -> Resources:
-    topics = resources_of(request.topics, lambda topic: f"Topic:{UUID(bytes=topic.topic_id)}")
-    return Resources([f"Group:{request.group_id}", *topics.texts], topics.total + 1)
-
-
 NAMED: Final[dict[str, Callable[[Any], Resources]]] = {
     "CreateTopics": _topics,
     "DeleteTopics": _deleted_topics,
@@ -154,16 +154,16 @@ NAMED: Final[dict[str, Callable[[Any], Resources]]] = {
     "AlterConfigs": _configured,
     "IncrementalAlterConfigs": _configured,
     "DeleteGroups": _deleted_groups,
-    "OffsetDelete": _offsets,
-    "AlterShareGroupOffsets": _share_offsets,
-    "DeleteShareGroupOffsets": _share_offsets,
+    "OffsetDelete": _of_group(attrgetter("name")),
+    "AlterShareGroupOffsets": _of_group(attrgetter("topic_name")),
+    "DeleteShareGroupOffsets": _of_group(attrgetter("topic_name")),
     "AlterClientQuotas": _quotas,
     "AlterUserScramCredentials": _users,
     "CreateAcls": _created_acls,
     "DeleteAcls": _deleted_acls,
     "WriteTxnMarkers": _markers,
-    "InitializeShareGroupState": _share_states,
-    "DeleteShareGroupState": _share_states,
+    "InitializeShareGroupState": _of_group(_topic_id),
+    "DeleteShareGroupState": _of_group(_topic_id),
 }
 NOT_AUDITED: Final = frozenset(
     {
