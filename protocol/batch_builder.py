@@ -8,7 +8,7 @@ from typing import Final
 from crc32c import crc32c
 
 from protocol.errors import EncodeError
-from protocol.record_batch import HEADER_SIZE, LENGTH_END, MAGIC, Headers, Record
+from protocol.record_batch import COMPRESSION_MASK, HEADER_SIZE, LENGTH_END, MAGIC, BatchHeader, Headers, Record
 
 _PREFIX = Layout(">qiibI")  # the fields up to the checksum, which the checksum does not cover
 _BODY = Layout(">hiqqqhii")
@@ -186,6 +186,16 @@ class BatchBuilder:
         size = _short(len(body))
         self._parts += (size, body)
         self.size += len(size) + len(body)
+
+
+def batch_like(header: BatchHeader, records: bytes, count: int) -> bytes:
+    """Return a batch with another one's header and some of its records, encoded and not compressed. Their offsets stay."""
+    times = (header.base_timestamp, header.max_timestamp)
+    producer = (header.producer_id, header.producer_epoch, header.base_sequence)
+    body = _BODY.pack(header.attributes & ~COMPRESSION_MASK, header.last_offset_delta, *times, *producer, count)
+    size = HEADER_SIZE - LENGTH_END + len(records)
+    prefix = _PREFIX.pack(header.base_offset, size, header.leader_epoch, MAGIC, crc32c(records, crc32c(body)))
+    return b"".join((prefix, body, records))
 
 
 def empty_batch(base_offset: int, offsets: int) -> bytes:

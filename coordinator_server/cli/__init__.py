@@ -30,6 +30,7 @@ COMMANDS = {
     "log": ("files.log", "check a data directory, and salvage a damaged one"),
     "verify": ("verify", "prove that full log, compacted log and server have the same state"),
     "history": ("history", "add new records to the history tables"),
+    "index": ("index", "make an index of the groups, for answers at once"),
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "backup": ("backup", "copy a data directory, of a running server, too"),
     "restore": ("files.restore", "make a data directory from a backup"),

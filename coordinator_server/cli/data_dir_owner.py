@@ -20,6 +20,7 @@ COMMANDS_OF_OWNER: Final = frozenset(
         "replay",
         "verify",
         "history",
+        "index",
         "pipeline",
         "groups",
         "topics",

@@ -27,11 +27,11 @@ from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.index.answers import GroupHistory
+from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.input.sealing import ask_server, durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
-from coordinator_server.pipeline.replay.group_events import in_runs
-from coordinator_server.pipeline.replay.group_ledger import GroupLedger
-from coordinator_server.pipeline.replay.group_timeline import GroupAt, events, group_at, shard_of
+from coordinator_server.pipeline.replay.group_timeline import GroupAt, shard_of
 from coordinator_server.pipeline.states.shown_group import Member, Offset
 
 _END_OF_TIME = 2**63 - 1
@@ -52,13 +52,14 @@ def run(options: argparse.Namespace) -> int:
 def _why(options: argparse.Namespace) -> None:
     if options.follow and options.until is not None:
         raise ConfigError("--follow goes on until ctrl-C: leave out --until")
-    shard = shard_of(options.data_dir, options.group)
+    history = GroupHistory(options.data_dir, options.group, note)
+    shard = history.shard
     end, names = _durable(options, shard)
-    ledger = GroupLedger(options.group, names)
     refused = refused_commits(options.data_dir, options.group)
-    all_events = merge(events(shard, ledger, end), refused, key=attrgetter("at_ms"))
-    found = (each for each in all_events if is_chosen(options, each.at_ms))
-    shown_events = newest(options, found if options.each else in_runs(found))
+    found = history.events(Period(options.since, options.until, options.limit, options.each), end, names)
+    ledger = found.ledger
+    chosen = [each for each in refused if is_chosen(options, each.at_ms)]
+    shown_events = newest(options, merge(found.events, chosen, key=attrgetter("at_ms")), found.left_out)
     if not ledger.has_events and not refused and not options.follow:
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
     if options.follow and options.output == "json":
@@ -154,9 +155,9 @@ _ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, 
 
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:
-    shard = shard_of(options.data_dir, options.group)
-    end, names = _durable(options, shard)
-    return [group_at(shard, options.group, at_ms, end, names) for at_ms in times_ms]
+    history = GroupHistory(options.data_dir, options.group, note)
+    end, names = _durable(options, history.shard)
+    return [history.at(at_ms, end, names) for at_ms in times_ms]
 
 
 def _durable(options: argparse.Namespace, shard: JobShard) -> tuple[int, TopicNames]:

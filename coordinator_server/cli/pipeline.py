@@ -1,4 +1,4 @@
-"""Run several jobs in one Spark session, which starts once: compact, history, verify.
+"""Run several jobs in one Spark session, which starts once: compact, history, verify, index.
 
 The jobs run in the order given. Each is the command of its name, with its options and its output
 (with -o json a line each). The first job that fails ends the run with its exit code.
@@ -15,7 +15,7 @@ import argparse
 from contextlib import ExitStack
 from typing import Final
 
-from coordinator_server.cli import compact, history, verify
+from coordinator_server.cli import compact, history, index, verify
 from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.jobs import Job, run_job
@@ -26,7 +26,7 @@ from coordinator_server.cli.times import duration_ms
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.schedule import LONGEST_MS, MIN_BYTES
 
-JOBS: Final[dict[str, Job]] = {"compact": compact.job, "history": history.job, "verify": verify.job}
+JOBS: Final[dict[str, Job]] = {"compact": compact.job, "history": history.job, "verify": verify.job, "index": index.job}
 
 EPILOG = """\
 examples:
@@ -38,7 +38,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history or verify")
+    parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history, verify or index")
     parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
     parser.add_argument("--out", type=local_dir, metavar="DIR", help="directory of the history's tables; required for history")
     add_no_wait_argument(parser)

@@ -41,15 +41,15 @@ def is_chosen(options: argparse.Namespace, at_ms: int) -> bool:
     return (options.since is None or at_ms >= options.since) and (options.until is None or at_ms <= options.until)
 
 
-def newest(options: argparse.Namespace, events: Iterable[T]) -> list[T]:
-    """Return the events to print, and say how many earlier ones there are."""
+def newest(options: argparse.Namespace, events: Iterable[T], earlier: int = 0) -> list[T]:
+    """Return the events to print, and say how many earlier ones there are: ``earlier`` before these, or more."""
     kept: deque[T] = deque(maxlen=options.limit or None)
     count = 0
     for event in events:
         count += 1
         kept.append(event)
-    if count > len(kept):
-        left_out = f"{counted(count - len(kept), 'earlier event')}: --limit 0 shows all, --since and --until a part"
+    if left := earlier + count - len(kept):
+        left_out = f"{counted(left, 'earlier event')}: --limit 0 shows all, --since and --until a part"
         note(f"left out {left_out}")
     return list(kept)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -98,6 +99,25 @@ def test_why_tells_every_generation_and_who_caused_it(server: Server) -> None:
     assert re.search(
         r"generation 3, empty, after \d\.\d s: tests-\S+ at 127\.0\.0\.1 left.* \(LeaveGroup v\d of tests at 127\.0\.0\.1\)", told
     )
+
+
+def test_an_index_answers_as_the_log_does(server: Server) -> None:
+    """Made while the server runs, which seals nothing for it; what comes later is read from the log."""
+    moment = history(server)
+    segments = len(list(server.data_dir.glob("__consumer_offsets-*/*.log")))
+    made = answer("index", "--data-dir", server.data_dir)
+    with Client(server.address) as client:
+        must_commit(client, GROUP, "orders", {3: 7})
+    questions = [("why",), ("why", "--each", "--limit", "2"), ("why", "--since", moment), ("at", moment), ("at", now())]
+
+    def answers() -> list[Any]:
+        return [answer("groups", what, GROUP, *more, "--data-dir", server.data_dir) for what, *more in questions]
+
+    with_index = answers()
+    assert made["records"] >= len(with_index[0]) - 1 > 4
+    shutil.rmtree(server.data_dir / "index")
+    assert answers() == with_index
+    assert len(list(server.data_dir.glob("__consumer_offsets-*/*.log"))) == segments
 
 
 def test_groups_at_shows_a_group_at_a_past_time(server: Server) -> None:

@@ -134,6 +134,8 @@ COMMAND_LINES = [
     "compact --data-dir {data} --engine python",
     "history --data-dir {data} --out {out} --engine python",
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
+    "index --data-dir {data}",
+    "groups why {group} --data-dir {data}",
     "log verify --data-dir {data}",
     "backup --data-dir {data} --to {out}",
     "restore --from {data} --data-dir {out}",

@@ -32,25 +32,33 @@ def stands_for_lost(header: BatchHeader, layer: Layer | None) -> bool:
     return not header.count and not header.is_control and (layer is None or header.base_offset >= layer.to_offset)
 
 
-def read_batches(file: InputFile) -> Iterator[tuple[bytes, int, BatchHeader]]:
-    """Verify and return the batches of a file, as (bytes of the file, position, header). Raises DamagedLog."""
+def read_batches(file: InputFile, start: int = 0) -> Iterator[tuple[bytes, int, BatchHeader]]:
+    """Verify and return the batches of a file, as (bytes of the file, position, header). Raises DamagedLog.
+
+    With ``start``, the position of a batch, those from there on; the bytes and the positions begin there.
+    """
     path = Path(file.path)
-    data = path.read_bytes()
+    with path.open("rb") as opened:
+        opened.seek(start)
+        data = opened.read()
     expected = file.begin
     position = 0
+    is_dense = file.is_dense and not start
     try:
         for position, header in iter_batches(data):
-            if header.base_offset < expected or (file.is_dense and header.base_offset > expected):
-                raise DamagedLog(file.path, position, f"the batch starts at offset {header.base_offset}, not at {expected}")
-            expected = header.next_offset
+            if header.base_offset < expected or (is_dense and header.base_offset > expected):
+                raise DamagedLog(
+                    file.path, start + position, f"the batch starts at offset {header.base_offset}, not at {expected}"
+                )
+            expected, is_dense = header.next_offset, file.is_dense
             yield data, position, header
             position += header.size
             if file.is_open and expected >= file.to_offset:
                 break
     except DecodeError as error:
-        raise DamagedLog(file.path, position if error.position is None else error.position, error.reason) from error
-    if expected > file.to_offset or (file.is_dense and expected < file.to_offset):
-        raise DamagedLog(file.path, len(data), f"the file ends at offset {expected}, not at {file.to_offset}")
+        raise DamagedLog(file.path, start + (position if error.position is None else error.position), error.reason) from error
+    if expected > file.to_offset or (is_dense and expected < file.to_offset):
+        raise DamagedLog(file.path, start + len(data), f"the file ends at offset {expected}, not at {file.to_offset}")
 
 
 def batches_before(files: Iterable[InputFile], upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:

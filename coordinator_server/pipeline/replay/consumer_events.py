@@ -12,8 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from coordinator_server.pipeline.input.topic_names import TopicNames
-from coordinator_server.pipeline.states.member_steps import STABLE, MemberStep, StepKind, Waits, member_step
+from coordinator_server.pipeline.states.member_steps import STABLE, MemberStep, StepKind, Waits, WaitsState, member_step
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.fields import Message, uuid_text
 from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataKey,
@@ -78,20 +78,39 @@ class ConsumerEvent(Struct, frozen=True):
     partitions: tuple[str, ...] = ()
 
 
-class ConsumerEvents:
-    """Follows one group."""
+class ConsumerState(Struct, array_like=True):
+    """All that ``ConsumerEvents`` knows between two records."""
 
-    def __init__(self, names: TopicNames) -> None:
+    members: set[str] = set()
+    steps: dict[str, MemberStep] = {}
+    waits: WaitsState | None = None
+    epoch: int = 0
+    epoch_ms: int = 0
+    # The share partitions in each step of their life; of a deletion, their topics.
+    shared: dict[str, set[str]] = {}
+    # Since when the group has not been settled; None if it is, or if it has no members.
+    since_ms: int | None = None
+
+
+class ConsumerEvents:
+    """Follows one group. With ``state``, which it takes over, it goes on where another one has ended."""
+
+    def __init__(self, names: NamesOfTopics, state: ConsumerState | None = None) -> None:
+        state = ConsumerState() if state is None else state
         self._names = names
-        self._members: set[str] = set()
-        self._steps: dict[str, MemberStep] = {}
-        self._waits = Waits()
-        self._epoch = 0
-        self._epoch_ms = 0
-        # The share partitions in each step of their life; of a deletion, their topics.
-        self._shared: dict[str, set[str]] = {}
-        # Since when the group has not been settled; None if it is, or if it has no members.
-        self._since_ms: int | None = None
+        self._members = state.members
+        self._steps = state.steps
+        self._waits = Waits(state.waits)
+        self._epoch = state.epoch
+        self._epoch_ms = state.epoch_ms
+        self._shared = state.shared
+        self._since_ms = state.since_ms
+
+    def state(self) -> ConsumerState | None:
+        """Return what is known, to be encoded before the next record; None if that is nothing."""
+        waits = self._waits.state()
+        found = ConsumerState(self._members, self._steps, waits, self._epoch, self._epoch_ms, self._shared, self._since_ms)
+        return None if found == ConsumerState(waits=WaitsState()) else found
 
     def add(self, key: Message, value: Message | None, offset: int, at_ms: int) -> Iterator[ConsumerEvent]:
         """Take the group's next record, and return its events."""

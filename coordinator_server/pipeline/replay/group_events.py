@@ -5,7 +5,7 @@ Commits follow each other all the time. ``in_runs`` makes one event of those of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -81,31 +81,75 @@ class Event(Struct, omit_defaults=True):
     error: str = ""
 
 
-def in_runs(events: Iterable[Event]) -> Iterator[Event]:
-    """Return the events, with one for each run of more than MOST_APART commits.
+def in_runs(events: Iterable[Event], is_chosen: Callable[[Event], bool] = lambda _: True) -> Iterator[Event]:
+    """Return the chosen events, with one for each run of more than MOST_APART commits.
 
     A run has the commits of one client. It ends with any other event,
-    and with the commit of another client to one of its partitions.
+    and with the commit of another client to one of its partitions. What is not chosen ends runs, too, and is in none.
     """
-    runs = _Runs()
+    runs = Runs()
     for event in events:
-        if event.what not in _IN_RUNS:
-            yield from runs.end()
-            yield event
-        elif not runs.take(event):
-            yield from runs.end()
-            assert runs.take(event)
+        yield from runs.add(event, is_chosen=is_chosen(event))
     yield from runs.end()
 
 
-class _Runs:
-    """The runs that go on, by client, and the run that has last committed each partition."""
+class RunState(Struct, array_like=True, frozen=True):
+    """A run that goes on. ``who`` is what its commits have in common, ``first`` those that may be shown apart."""
 
-    def __init__(self) -> None:
-        self._open: dict[object, _Run] = {}
+    what: str
+    in_transaction: bool
+    who: tuple[str | None, ...]
+    first: tuple[Event, ...]
+    changes: tuple[OffsetChange, ...]
+    commits: int
+    until_ms: int
+
+
+class Runs:
+    """The runs that go on, by client. With ``state``, those that another one had. ``breaks`` counts how often all have ended."""
+
+    def __init__(self, state: Iterable[RunState] = ()) -> None:
+        self._open: dict[tuple[str, bool, tuple[str | None, ...]], _Run] = {}
+        # The run that has last committed each partition.
         self._last: dict[tuple[str, int], _Run] = {}
+        self.breaks = 0
+        self.absorb(state)
 
-    def take(self, event: Event) -> bool:
+    def add(self, event: Event, *, is_chosen: bool = True) -> list[Event]:
+        """Take the next event, and return those that have ended with it."""
+        if event.what not in _IN_RUNS:
+            return [*self.end(), event] if is_chosen else self.end()
+        if self._take(event, is_chosen):
+            return []
+        found = self.end()
+        assert self._take(event, is_chosen)
+        return found
+
+    def end(self) -> list[Event]:
+        """End all runs, and return their events in the order of time."""
+        found = sorted((event for run in self._open.values() for event in run.events()), key=lambda each: each.at_ms)
+        self._open, self._last = {}, {}
+        self.breaks += 1
+        return found
+
+    def state(self) -> tuple[RunState, ...]:
+        """Return the runs that go on."""
+        return tuple(run.state(*key) for key, run in self._open.items())
+
+    def forget(self) -> None:
+        """Leave out of all runs what they have so far."""
+        for run in self._open.values():
+            run.forget()
+
+    def absorb(self, state: Iterable[RunState]) -> None:
+        """Add the commits of later runs, which nothing else has come between."""
+        for each in state:
+            key = each.what, each.in_transaction, each.who
+            run = self._open.setdefault(key, _Run())
+            run.absorb(each)
+            self._last.update(dict.fromkeys(((change.topic, change.partition) for change in each.changes), run))
+
+    def _take(self, event: Event, is_chosen: bool) -> bool:
         """Add a commit to its client's run; return False if a different run has committed one of its partitions."""
         key = event.what, event.in_transaction, _who(event.by)
         run = self._open.get(key)
@@ -114,20 +158,20 @@ class _Runs:
             return False
         if run is None:
             run = self._open[key] = _Run()
-        run.add(event)
+        if is_chosen:
+            run.add(event)
         self._last.update(dict.fromkeys(((each.topic, each.partition) for each in event.changes), run))
         return True
-
-    def end(self) -> Iterator[Event]:
-        """End all runs, and return their events in the order of time."""
-        yield from sorted((event for run in self._open.values() for event in run.events()), key=lambda each: each.at_ms)
-        self._open, self._last = {}, {}
 
 
 class _Run:
     """Commits of one client."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
         self._first: list[Event] = []
         self._changes: dict[tuple[str, int], OffsetChange] = {}
         self._commits = 0
@@ -135,14 +179,16 @@ class _Run:
 
     def add(self, event: Event) -> None:
         """Add the next commit."""
-        if len(self._first) < MOST_APART:
-            self._first.append(event)
-        self._commits += 1
-        self._until_ms = event.at_ms
-        for each in event.changes:
-            first = self._changes.get((each.topic, each.partition), each)
-            # What an aborted transaction would have changed was not changed: the next one begins where it began.
-            self._changes[each.topic, each.partition] = replace(first, after=each.after)
+        self._add((event,), event.changes, 1, event.at_ms)
+
+    def absorb(self, state: RunState) -> None:
+        """Add later commits."""
+        self._add(state.first, state.changes, state.commits, state.until_ms)
+
+    def state(self, what: str, in_transaction: bool, who: tuple[str | None, ...]) -> RunState:
+        """Return the run, whose commits have these things in common."""
+        changes = tuple(self._changes.values())
+        return RunState(what, in_transaction, who, tuple(self._first), changes, self._commits, self._until_ms)
 
     def events(self) -> list[Event]:
         """Return the commits one by one if they are few, or one event for all."""
@@ -150,6 +196,15 @@ class _Run:
             return self._first
         changes = tuple(self._changes.values())
         return [replace(self._first[0], changes=changes, commits=self._commits, until_ms=self._until_ms)]
+
+    def _add(self, events: Sequence[Event], changes: Iterable[OffsetChange], commits: int, until_ms: int) -> None:
+        self._first += events[: MOST_APART - len(self._first)]
+        self._commits += commits
+        self._until_ms = until_ms
+        for each in changes:
+            first = self._changes.get((each.topic, each.partition), each)
+            # What an aborted transaction would have changed was not changed: the next one begins where it began.
+            self._changes[each.topic, each.partition] = replace(first, after=each.after)
 
 
 def _who(by: Change | None) -> tuple[str | None, ...]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Provenance, attributed
-from coordinator_server.pipeline.input.topic_names import NO_NAMES, TopicNames
-from coordinator_server.pipeline.replay.consumer_events import DELETED, EPOCH, ConsumerEvent, ConsumerEvents
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
+from coordinator_server.pipeline.replay.consumer_events import DELETED, EPOCH, ConsumerEvent, ConsumerEvents, ConsumerState
 from coordinator_server.pipeline.replay.group_events import (
     COMMITTED,
     CREATED,
@@ -32,6 +33,7 @@ from coordinator_server.pipeline.replay.group_events import (
 )
 from coordinator_server.pipeline.states.changes import Change, change_of
 from coordinator_server.pipeline.states.member_steps import HISTORY_SERDE
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue
@@ -46,21 +48,49 @@ _OF_OFFSETS: Final = frozenset({COMMITTED, RESET, OFFSETS_DELETED, OFFSETS_RESTO
 Position = tuple[str, int]
 
 
-class GroupLedger:
-    """The events of one group. It keeps the group's offsets and the clients of its members, as of the last batch."""
+class LedgerState(Struct, array_like=True):
+    """All that a ledger knows between two batches. Whoever stores it counts its format (``index/store.py``)."""
 
-    def __init__(self, group_id: str, names: TopicNames = NO_NAMES) -> None:
+    offsets: dict[Position, int] = {}
+    # The changes of open transactions: for each producer, the changes of each operation by position.
+    pending: dict[int, list[tuple[Change | None, dict[Position, int | None]]]] = {}
+    clients: dict[str, Client] = {}
+    members: frozenset[str] = frozenset()
+    has_had_members: bool = False
+    has_events: bool = False
+    of_consumers: ConsumerState | None = None
+
+
+class GroupLedger:
+    """The events of one group. It keeps the group's offsets and the clients of its members, as of the last batch.
+
+    With ``state``, which it takes over, it goes on where another ledger has ended.
+    """
+
+    def __init__(self, group_id: str, names: NamesOfTopics = NO_NAMES, state: LedgerState | None = None) -> None:
+        state = LedgerState() if state is None else state
         self.group_id = group_id
-        self._of_consumers = ConsumerEvents(names)
-        self._offsets: dict[Position, int] = {}
-        # The changes of open transactions: for each producer, the changes of each operation by position.
-        self._pending: dict[int, list[tuple[Change | None, dict[Position, int | None]]]] = {}
-        self._clients: dict[str, Client] = {}
+        self._of_consumers = ConsumerEvents(names, state.of_consumers)
+        self._offsets = state.offsets
+        self._pending = state.pending
+        self._clients = state.clients
         # Members that have left in this batch: its events may name them.
         self._gone: set[str] = set()
-        self._members: frozenset[str] = frozenset()
-        self._has_had_members = False
-        self.has_events = False
+        self._members = state.members
+        self._has_had_members = state.has_had_members
+        self.has_events = state.has_events
+
+    def state(self) -> LedgerState:
+        """Return what the ledger knows, to be encoded before the next batch: it shares its tables."""
+        return LedgerState(
+            self._offsets,
+            self._pending,
+            self._clients,
+            self._members,
+            self._has_had_members,
+            self.has_events,
+            self._of_consumers.state(),
+        )
 
     def add(self, data: bytes, position: int, header: BatchHeader) -> list[Event]:
         """Take the next batch of the shard, and return its events. Raises DecodeError."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -18,11 +17,11 @@ from coordinator_server.log.jobs import JobShard, ShardInput
 from coordinator_server.log.opening import identity_of, job_shard
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import batches_before, first_after, stands_for_lost
-from coordinator_server.pipeline.input.topic_names import NO_NAMES, TopicNames
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.replay.group_events import Event
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.states.groups import empty_shard, groups_of
-from coordinator_server.pipeline.states.shown_group import Group
+from coordinator_server.pipeline.states.shown_group import Group, NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.coordinator_records import GROUP_SERDE
@@ -53,58 +52,82 @@ def events(shard: JobShard, ledger: GroupLedger, upto: int) -> Iterator[Event]:
 
     Raises DamagedLog, PipelineError.
     """
-    _check_written(shard, ledger.group_id)
+    check_written(shard, ledger.group_id)
     return chain.from_iterable(ledger.add(*batch) for batch in batches_before(shard.whole(upto)[1], upto))
 
 
-def group_at(shard: JobShard, group_id: str, at_ms: int, upto: int, names: TopicNames = NO_NAMES) -> GroupAt:
+def group_at(shard: JobShard, group_id: str, at_ms: int, upto: int, names: NamesOfTopics = NO_NAMES) -> GroupAt:
     """Return the group after all records before the first one that was appended after ``at_ms``.
 
     Raises CannotRun for a time before the history.
     """
-    _check_written(shard, group_id)
-    where = _Where(shard.name, group_id, names)
-    found = _group_at(shard.whole(upto), where, at_ms, upto)
+    check_written(shard, group_id)
+    name = shard.name
+    found = _group_at(shard.whole(upto), GroupState(name, group_id, names), name, at_ms, upto)
     behind = shard.behind_loss(found.lost_to, found.offset) if found.lost_to else None
-    return found if behind is None else _group_at(behind, where, at_ms, found.offset)
+    if behind is None:
+        return found
+    return _group_at(behind, GroupState(name, group_id, names), name, at_ms, found.offset)
 
 
-class _Where(NamedTuple):
-    """The shard and the group that are looked for."""
+class GroupState:
+    """The state of one group, from the batches of its shard. Only those that mention it are replayed."""
 
-    name: str
-    group_id: str
-    names: TopicNames
+    def __init__(self, shard: str, group_id: str, names: NamesOfTopics) -> None:
+        self._name = shard
+        self._id = group_id
+        self._names = names
+        self._shard = empty_shard()
+        self._replay = BatchReplay(GROUP_SERDE, self._shard).replay
+
+    def add(self, batch: tuple[bytes, int, BatchHeader], upto: int) -> None:
+        """Replay the records of a batch before ``upto``. Raises DamagedLog."""
+        data, position, header = batch
+        try:
+            if _mentions(self._id.encode(), data, position, header):
+                self._replay(data[position : position + header.size], upto)
+        except DecodeError as error:
+            raise unreadable(self._name, error) from error
+
+    def group(self) -> Group | None:
+        """Return the group; None if it does not exist."""
+        return next((each for each in groups_of(self._shard, names=self._names) if each.group_id == self._id), None)
 
 
-def _group_at(source: ShardInput, where: _Where, at_ms: int, upto: int) -> GroupAt:
+def unreadable(shard: str, error: DecodeError) -> DamagedLog:
+    """Return the error for a record that was written so that it cannot be read."""
+    return DamagedLog(shard, 0, f"a record that cannot be read: {error}")
+
+
+def before_history(shard: str, begins_at: int) -> CannotRun:
+    """Return the error for a moment before the history of a shard."""
+    return CannotRun(
+        f"the history of {shard} begins at offset {begins_at}: what was before is kept compacted only"
+        " (log.history.retention.ms says how long segments are kept)"
+    )
+
+
+def _group_at(source: ShardInput, state: GroupState, shard: str, at_ms: int, upto: int) -> GroupAt:
     layer, files = source
-    name, group_id, names = where
-    shard = empty_shard()
-    replay = BatchReplay(GROUP_SERDE, shard).replay
     offset: int | None = None
     lost_to = 0
-    try:
-        for data, position, header in batches_before(files, upto):
-            if stands_for_lost(header, layer):
-                lost_to = header.next_offset
-            offset = first_after(data, position, header, at_ms)
-            if _mentions(group_id.encode(), data, position, header):
-                replay(data[position : position + header.size], upto if offset is None else offset)
-            if offset is not None:
-                break
-    except DecodeError as error:
-        raise DamagedLog(name, 0, f"a record that cannot be read: {error}") from error
+    for batch in batches_before(files, upto):
+        if stands_for_lost(batch[2], layer):
+            lost_to = batch[2].next_offset
+        try:
+            offset = first_after(*batch, at_ms)
+        except DecodeError as error:
+            raise unreadable(shard, error) from error
+        state.add(batch, upto if offset is None else offset)
+        if offset is not None:
+            break
     if layer is not None and offset is not None and offset < layer.to_offset:
-        raise CannotRun(
-            f"the history of {name} begins at offset {layer.to_offset}: what was before is kept compacted only"
-            " (log.history.retention.ms says how long segments are kept)"
-        )
-    found = [group for group in groups_of(shard, names=names) if group.group_id == group_id]
-    return GroupAt(found[0] if found else None, name, upto if offset is None else offset, lost_to)
+        raise before_history(shard, layer.to_offset)
+    return GroupAt(state.group(), shard, upto if offset is None else offset, lost_to)
 
 
-def _check_written(shard: JobShard, group_id: str) -> None:
+def check_written(shard: JobShard, group_id: str) -> None:
+    """Raise PipelineError if nothing was ever written to a shard."""
     if not shard.exists():
         raise PipelineError(f"the history of {shard.name} does not mention group {group_id}: nothing was ever written there")
 

@@ -144,20 +144,44 @@ class Wait(Struct):
     until_ms: int | None = None
 
 
-class Waits:
-    """Who waits for whom in one group. ``found`` has every wait, in the order in which they began."""
+class WaitsState(Struct, array_like=True):
+    """What says who waits for whom: the target of each member, what it has, and what it lacks, with its epoch."""
 
-    def __init__(self) -> None:
+    targets: dict[str, frozenset[tuple[bytes, int]]] = {}
+    held: dict[str, set[tuple[bytes, int]]] = {}
+    lacking: dict[str, tuple[int, frozenset[tuple[bytes, int]]]] = {}
+
+
+class Waits:
+    """Who waits for whom in one group. ``found`` has every wait, in the order in which they began.
+
+    With ``state``, which it takes over, it knows what another one knew, but not since when its waits go on.
+    """
+
+    def __init__(self, state: WaitsState | None = None) -> None:
+        state = WaitsState() if state is None else state
         self.found: list[Wait] = []
-        self._targets: dict[str, frozenset[tuple[bytes, int]]] = {}
-        self._held: dict[str, set[tuple[bytes, int]]] = {}
+        self._targets = state.targets
+        self._held = state.held
         self._holders: dict[tuple[bytes, int], set[str]] = {}
         # What each waiting member lacks, with its epoch.
-        self._lacking: dict[str, tuple[int, frozenset[tuple[bytes, int]]]] = {}
+        self._lacking = state.lacking
         self._waiting: dict[tuple[bytes, int], set[str]] = {}
         self._open: dict[tuple[str, tuple[bytes, int], str], Wait] = {}
         # A member may come to wait again in the same epoch: that is the same wait.
         self._known: dict[tuple[str, int, tuple[bytes, int], str], Wait] = {}
+        for member_id, held in self._held.items():
+            for partition in held:
+                self._holders.setdefault(partition, set()).add(member_id)
+        for member_id, (_, lacks) in self._lacking.items():
+            for partition in lacks:
+                self._waiting.setdefault(partition, set()).add(member_id)
+                for holder in self._holders.get(partition, ()):
+                    self._begin(member_id, partition, holder, 0, 0)
+
+    def state(self) -> WaitsState:
+        """Return what is known, to be encoded before the next record."""
+        return WaitsState(self._targets, self._held, self._lacking)
 
     def add(self, step: MemberStep, offset: int, at_ms: int) -> None:
         """Take the next record of the group."""
