@@ -6,10 +6,9 @@ from collections.abc import Iterable, Set
 from typing import Final, NamedTuple, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.type import ConsumerType
+from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.registry import Groups
-from coordinator_server.group.share.describe import UndescribedShareGroup
 from coordinator_server.group.share.type import ShareType
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
@@ -29,7 +28,7 @@ def consumer_group_at(groups: Groups, committed_offset: int, group_id: str) -> U
     return _type_at(groups, committed_offset, group_id, ConsumerType).group_at(group_id, committed_offset)
 
 
-def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedShareGroup:
+def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedGroup:
     """Return what the ShareGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
     return _type_at(groups, committed_offset, group_id, ShareType).group_at(group_id, committed_offset)
 

@@ -17,7 +17,6 @@ from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain, tell_refused
-from coordinator_server.group.consumer.describe import UndescribedGroup
 from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.consumer.leave import leave as leave_consumer_group
 from coordinator_server.group.consumer.validation import validate
@@ -32,9 +31,9 @@ from coordinator_server.group.migration import members as classic_members
 from coordinator_server.group.migration.entry import enter, entered
 from coordinator_server.group.migration.exit import downgrade_without
 from coordinator_server.group.migration.join import join_group as join_consumer_group
+from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
-from coordinator_server.group.share.describe import UndescribedShareGroup
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
@@ -282,7 +281,7 @@ class GroupShard:
         """Return what the ConsumerGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
         return describe.consumer_group_at(self.groups, committed_offset, group_id)
 
-    def share_group_at(self, committed_offset: int, group_id: str) -> UndescribedShareGroup:
+    def share_group_at(self, committed_offset: int, group_id: str) -> UndescribedGroup:
         """Return what the ShareGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
         return describe.share_group_at(self.groups, committed_offset, group_id)
 

@@ -100,7 +100,7 @@ def an_upgrade_forgets_what_members_have(patch: pytest.MonkeyPatch) -> None:
 
 
 def sessions_do_not_begin_after_a_start(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("coordinator_server.group.consumer.type.start_all_sessions", lambda _consumer: None)
+    patch.setattr("coordinator_server.group.modern.type.start_all_sessions", lambda _consumer: None)
 
 
 def topics_change_unnoticed(patch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def sessions_are_short(patch: pytest.MonkeyPatch) -> None:
 
 
 def sessions_do_not_begin_after_a_start(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("coordinator_server.group.share.type.start_all_sessions", lambda _share: None)
+    patch.setattr("coordinator_server.group.modern.type.start_all_sessions", lambda _share: None)
 
 
 # With the seed at which to begin: many do not show it.

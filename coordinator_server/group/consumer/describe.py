@@ -5,42 +5,19 @@ Members may have very many partitions, so a description is made member by member
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
-from coordinator_server.group.consumer.state import group_state
-from coordinator_server.group.modern.described import work_of
+from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
-
-
-class UndescribedGroup(NamedTuple):
-    """A group as of an offset: its description without members, and the members, each with its target."""
-
-    head: DescribedGroup
-    members: list[tuple[ConsumerGroupMember, TargetAssignment[Any] | None]]
-    topics: TopicImage
-
-    def described_members(self) -> Iterator[tuple[Member, int]]:
-        """Yield the description of each member, and the units of its work. Partitions of topics that are gone are left out."""
-        for member, target in self.members:
-            described = _described(member, target, self.topics)
-            topics = (*described.assignment.topic_partitions, *described.target_assignment.topic_partitions)
-            yield (
-                described,
-                work_of(each.partitions for each in topics),
-            )
-
-    def described(self) -> DescribedGroup:
-        """Return the whole description."""
-        self.head.members = [member for member, _ in self.described_members()]
-        return self.head
 
 
 def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, default_assignor: str) -> UndescribedGroup:
@@ -52,15 +29,17 @@ def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, de
     epoch, assignment_epoch = group.epochs_at(committed_offset)
     head = DescribedGroup(
         group_id=group.group_id,
-        group_state=group_state(group, committed_offset).value,
+        group_state=group.state_at(committed_offset),
         group_epoch=epoch,
         assignment_epoch=assignment_epoch,
         assignor_name=_preferred_assignor(group, committed_offset) or default_assignor,
     )
-    return UndescribedGroup(head, members, topics)
+    return UndescribedGroup(head, members, partial(_described, topics))
 
 
-def _described(member: ConsumerGroupMember, target: TargetAssignment[Any] | None, topics: TopicImage) -> Member:
+def _described(topics: TopicImage, having: tuple[ConsumerGroupMember, TargetAssignment[Any] | None]) -> Member:
+    """Return the description of a member, which comes with its target."""
+    member, target = having
     metadata = member.metadata
     wanted = NO_PARTITIONS if target is None else target.partitions
     # A member may use what it is asked to revoke until it says that it has.

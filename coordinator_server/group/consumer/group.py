@@ -11,17 +11,18 @@ nobody else gets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, Epochs, TopicId
 from coordinator_server.group.consumer.records import RECORDS
+from coordinator_server.group.consumer.state import ConsumerGroupState
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, Put, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.limits import texts_bytes
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataValue,
@@ -104,6 +105,21 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
             yield ConsumerGroupRegularExpressionKey(self.group_id, regex), resolved
 
     # --- reads
+
+    def state_at(self, committed_offset: int = LATEST) -> str:
+        """Return the state as of ``committed_offset``, which follows from the members and the epochs."""
+        members = self.members_at(committed_offset)
+        if not members:
+            return ConsumerGroupState.EMPTY.value
+        epoch, assignment_epoch = self.epochs_at(committed_offset)
+        if epoch > assignment_epoch:
+            return ConsumerGroupState.ASSIGNING.value
+        is_stable = self.stable_members.get_at(assignment_epoch, committed_offset, 0) == members
+        return ConsumerGroupState.STABLE.value if is_stable else ConsumerGroupState.RECONCILING.value
+
+    def other_keys(self) -> Sequence[Message]:
+        of_regexes = [ConsumerGroupRegularExpressionKey(self.group_id, regex) for regex in self.regexes]
+        return [*of_regexes, ConsumerGroupPartitionMetadataKey(self.group_id)]
 
     def static_member(self, instance_id: str | None) -> ConsumerGroupMember | None:
         """Return the member with this instance id."""

@@ -42,11 +42,3 @@ def regex_record(group_id: str, regex: str, topics: Iterable[str], version: int,
 
 def regex_tombstone(group_id: str, regex: str) -> CoordinatorRecord:
     return tombstone(consumer.ConsumerGroupRegularExpressionKey(group_id, regex))
-
-
-def group_tombstones(
-    group_id: str, members: Iterable[str], targets: Iterable[str], regexes: Iterable[str]
-) -> list[CoordinatorRecord]:
-    """Return the tombstones of a whole group."""
-    of_regexes = [consumer.ConsumerGroupRegularExpressionKey(group_id, regex) for regex in regexes]
-    return RECORDS.group_tombstones(group_id, members, targets, [*of_regexes, partition_metadata_key(group_id)])

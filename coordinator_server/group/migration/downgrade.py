@@ -20,7 +20,7 @@ from coordinator_server.group.classic.state import STABLE
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.records import group_tombstones
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.migration.embedded import Unreadable, read_version, refuse, write_assignment
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -88,7 +88,7 @@ def downgrade(
     renamed = [joining.member_id if joining and replaced and each == replaced.member_id else each for each in order]
     # A damaged log may have targets without members.
     targets_of = [*renamed, *(each for each in group.targets if each not in group.members)]
-    records = group_tombstones(group.group_id, renamed, targets_of, group.regexes)
+    records = RECORDS.group_tombstones(group.group_id, renamed, targets_of, group.other_keys())
     assignments = {each.member_id: each.assignment for each in classic.members.values()}
     return Downgrade([*records, group_metadata_record(classic, assignments)], classic)
 

@@ -5,7 +5,7 @@ A group is hard state, all of it: the values of its records by key, and what fol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
@@ -14,7 +14,7 @@ from coordinator_server.group.modern.member import M
 from coordinator_server.group.modern.records import GroupRecords
 from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment, TargetValue
 from coordinator_server.machine.block import EncodedRecord
-from coordinator_server.machine.timeline import TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import LATEST, TimelineDict, TimelineValue
 from protocol.fields import Message
 
 V = TypeVar("V", bound=TargetValue)
@@ -115,6 +115,14 @@ class ModernGroup(Generic[M, V]):
     def record_containers(self) -> tuple[object, ...]:
         """The containers that ``records_at`` reads."""
         return self.head, self.members, self.targets
+
+    def state_at(self, committed_offset: int = LATEST) -> str:
+        """Return the state as of ``committed_offset``, as ListGroups names it."""
+        raise NotImplementedError
+
+    def other_keys(self) -> Sequence[Message]:
+        """Return the keys of records that only this group type has, in the order of their tombstones."""
+        raise NotImplementedError
 
     def records_at(self, committed_offset: int) -> Iterator[tuple[Message, Message]]:
         """Yield the group's records as of ``committed_offset``, with exactly the values that were replayed."""

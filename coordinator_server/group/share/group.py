@@ -10,8 +10,8 @@ each member's follows that at its next heartbeat: several members may have the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.modern.group import ModernGroup
@@ -21,13 +21,16 @@ from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember
 from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.state_topics import NO_STATE_TOPICS, StateTopics, state_topics_of
-from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
+from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.share_group_records import (
     ShareGroupMemberMetadataValue,
     ShareGroupStatePartitionMetadataKey,
     ShareGroupTargetAssignmentMemberValue,
 )
+
+EMPTY: Final = "Empty"
+STABLE: Final = "Stable"
 
 
 class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberValue]):
@@ -52,6 +55,13 @@ class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberV
     def has_state_record(self) -> bool:
         """Whether the log has a record of the group's share partitions."""
         return ShareGroupStatePartitionMetadataKey in self.head
+
+    def state_at(self, committed_offset: int = LATEST) -> str:
+        """Return the state as of ``committed_offset``: a group with members is always stable."""
+        return STABLE if self.members_at(committed_offset) else EMPTY
+
+    def other_keys(self) -> Sequence[Message]:
+        return (ShareGroupStatePartitionMetadataKey(self.group_id),)
 
     # --- replay
 

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.consumer.state import group_state
-from coordinator_server.group.share.describe import group_state as share_group_state
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.member import ShareGroupMember
-from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.member_steps import STATES, UNKNOWN_STATE
 from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics
 from protocol.fields import uuid_text
@@ -19,14 +16,14 @@ from protocol.fields import uuid_text
 def fill_group(shown: Group, group: ConsumerGroup, names: NamesOfTopics) -> None:
     """Set epochs, state and members."""
     shown.epoch, shown.assignment_epoch = group.group_epoch, group.assignment_epoch
-    shown.state = group_state(group).value
+    shown.state = group.state_at()
     shown.members = [_member(member, names) for _, member in sorted(group.members.items())]
 
 
 def fill_share_group(shown: Group, group: ShareGroup, names: NamesOfTopics) -> None:
     """Set epochs, state, members and share partitions."""
     shown.epoch, shown.assignment_epoch = group.group_epoch, group.assignment_epoch
-    shown.state = share_group_state(group, LATEST).value
+    shown.state = group.state_at()
     shown.members = [_share_member(member, names) for _, member in sorted(group.members.items())]
     topics = group.state_topics.value
     found: dict[str, dict[bytes, list[int]]] = {

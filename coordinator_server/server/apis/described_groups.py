@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from coordinator_server.group.modern.described import UNITS_PER_MEMBER
+from coordinator_server.group.modern.describe import UNITS_PER_MEMBER, UndescribedGroup
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
@@ -26,16 +26,6 @@ UNITS_PER_GROUP: Final = 4
 _HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
 
 
-class Undescribed(Protocol):
-    """A group as of an offset. ``head`` is its description without members."""
-
-    @property
-    def head(self) -> Any: ...
-
-    def described_members(self) -> Iterator[tuple[Any, int]]:
-        """Yield the description of each member, and the units of its work."""
-
-
 class GroupDescription(NamedTuple):
     """How groups of one type are described. The messages are those of its API.
 
@@ -44,7 +34,7 @@ class GroupDescription(NamedTuple):
 
     response: Callable[..., Any]
     described_group: Callable[..., Any]
-    group_at: Callable[[Any, int, str], Undescribed]
+    group_at: Callable[[Any, int, str], UndescribedGroup]
 
 
 def describing(description: GroupDescription) -> Handler[Any, Any]:
@@ -95,7 +85,7 @@ class _Refused(NamedTuple):
     group: Any
 
 
-def _group_at(description: GroupDescription, node: Node, group_id: str) -> Undescribed | _Refused:
+def _group_at(description: GroupDescription, node: Node, group_id: str) -> UndescribedGroup | _Refused:
     """Return the group, or its refusal."""
     if not group_id:
         return _Refused(_undescribed(description, "", ErrorCode.INVALID_GROUP_ID, None))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.group.consumer.state import ConsumerGroupState, group_state
+from coordinator_server.group.consumer.state import ConsumerGroupState
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -39,7 +39,7 @@ def test_until_the_target_is_there_a_member_has_the_old_one(beats: Beats) -> Non
 
     assert (answer.response.member_epoch, answer.response.assignment.topic_partitions) == (1, [])
     assert beats.taken() == ["MemberMetadata", "Metadata", "CurrentMemberAssignment"]
-    assert group_state(beats.group) is ConsumerGroupState.ASSIGNING
+    assert beats.group.state_at() == ConsumerGroupState.ASSIGNING
     compute(beats)
     assert beats.taken() == ["TargetAssignmentMember", "TargetAssignmentMetadata"]
     member.beat()

@@ -9,7 +9,7 @@ from coordinator_server.group.consumer import records
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount, consumer_groups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs, MemberState, current_assignment
 from coordinator_server.group.consumer.records import RECORDS
-from coordinator_server.group.consumer.state import ConsumerGroupState, group_state
+from coordinator_server.group.consumer.state import ConsumerGroupState
 from coordinator_server.group.modern.records import tombstone
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
@@ -21,6 +21,7 @@ from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataValue,
     ConsumerGroupPartitionMetadataKey,
     ConsumerGroupPartitionMetadataValue,
+    ConsumerGroupRegularExpressionKey,
     TopicPartitions,
 )
 
@@ -156,12 +157,12 @@ def test_every_order_of_the_last_records_is_the_same_group() -> None:
         assert group.subscribed_topics == {"a": SubscriptionCount(1, 1), "b": SubscriptionCount(0, 1)}
         assert (group.regex_members, group.server_assignors) == ({"r": 1}, {"range": 1})
         assert group.partition_epoch(T, 0) == 3
-        assert group_state(group) is ConsumerGroupState.STABLE
+        assert group.state_at() == ConsumerGroupState.STABLE
 
 
 def test_tombstones_alone_are_nothing() -> None:
     """Those of records that compaction has removed, in any order."""
-    for order in permutations(records.group_tombstones("g", ["m"], ["m"], ["r"])[:5]):
+    for order in permutations(RECORDS.group_tombstones("g", ["m"], ["m"], [ConsumerGroupRegularExpressionKey("g", "r")])[:5]):
         assert not Log(*order).groups.by_id
 
 
@@ -194,7 +195,7 @@ def test_all_tombstones_leave_nothing() -> None:
     group = log.group
     assert (set(log.groups.subscribed_to("a")), set(log.groups.subscribed_to("b"))) == ({"g"}, {"g"})
 
-    log.replay(*records.group_tombstones("g", list(group.members), list(group.targets), list(group.regexes)))
+    log.replay(*RECORDS.group_tombstones("g", list(group.members), list(group.targets), group.other_keys()))
 
     assert not log.groups.by_id
     assert not log.groups.subscribed_to("a")
@@ -238,7 +239,7 @@ def test_classic_members_are_counted_by_protocol() -> None:
 
 def test_the_state_follows_epochs_and_members() -> None:
     log = Log(RECORDS.epoch("g", 2, 0))
-    states = [group_state(log.group)]
+    states = [log.group.state_at()]
     for record in (
         subscribed("m", "a"),
         RECORDS.target_epoch("g", 2, 1),
@@ -246,7 +247,7 @@ def test_the_state_follows_epochs_and_members() -> None:
         has("m", 2, {T: {0: 2}}),
     ):
         log.replay(record)
-        states.append(group_state(log.group))
+        states.append(log.group.state_at())
 
     empty, assigning, reconciling, stable = list(ConsumerGroupState)[:4]
     assert states == [empty, assigning, reconciling, reconciling, stable]
@@ -278,7 +279,7 @@ def test_the_number_of_stable_members_is_counted() -> None:
 
     empty, _, reconciling, stable_state = list(ConsumerGroupState)[:4]
     for end, group, has_members, is_stable in expected:
-        assert group_state(group, end) is (empty if not has_members else stable_state if is_stable else reconciling)
+        assert group.state_at(end) == (empty if not has_members else stable_state if is_stable else reconciling)
     assert {each[2:] for each in expected} == {(False, True), (True, False), (True, True)}
 
 
