@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from coordinator_server.cli.client_tokens import OAUTH_DEFAULTS, OAUTHBEARER, oauth_bearer
 from coordinator_server.cli.output import note
-from coordinator_server.client.settings import ConnectionSettings, Sasl
+from coordinator_server.client.settings import ConnectionSettings, OAuthBearer, Sasl
 from coordinator_server.config import ConfigError
 from coordinator_server.config.java_properties import MalformedProperties, parse_properties
 from coordinator_server.config.references import resolved
@@ -27,6 +28,7 @@ DEFAULTS: Final[Mapping[str, str]] = {
     **TLS_DEFAULTS,
     "sasl.mechanism": "GSSAPI",
     "sasl.jaas.config": "",
+    **OAUTH_DEFAULTS,
 }
 """The properties that have an effect, with Kafka's defaults, except those of the first two."""
 
@@ -94,13 +96,18 @@ def _milliseconds(properties: Mapping[str, str], name: str) -> int:
     return int(text)
 
 
-def _sasl(properties: Mapping[str, str]) -> Sasl:
-    """Return the name and password of a login module: ``…LoginModule required username="a" password="b";``. Raises ConfigError."""
+def _sasl(properties: Mapping[str, str]) -> Sasl | OAuthBearer:
+    """Return the name and password of a login module, ``…LoginModule required username="a" password="b";``, or what has tokens.
+
+    Raises ConfigError and InvalidSettings.
+    """
     text = properties["sasl.jaas.config"]
     try:
         options = parse_jaas(text).options if text else {}
     except BadJaas as bad:
         raise ConfigError(f"sasl.jaas.config {bad}") from None
+    if properties["sasl.mechanism"] == OAUTHBEARER:
+        return oauth_bearer(properties, options)
     if not {"username", "password"} <= options.keys():
         raise ConfigError('sasl.jaas.config has no username="…" and password="…"')
     return Sasl(options["username"], options["password"], properties["sasl.mechanism"])

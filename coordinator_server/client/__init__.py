@@ -29,8 +29,9 @@ from coordinator_server.client.errors import (
 from coordinator_server.client.generation import NO_GENERATION, Generation, GroupMember
 from coordinator_server.client.membership import Membership, Present
 from coordinator_server.client.offsets import Committed, TopicPartition
-from coordinator_server.client.settings import ConnectionSettings, ElectionSettings, GroupSettings, Sasl
+from coordinator_server.client.settings import ConnectionSettings, ElectionSettings, GroupSettings, OAuthBearer, Sasl, TokenSource
 from coordinator_server.client.term import Term
+from coordinator_server.client.tokens import ClientCredentials, TokenFile
 from coordinator_server.client.work_sharing import Checkpoint, Share, WorkSharing
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Assignor",
     "AuthenticationFailed",
     "Checkpoint",
+    "ClientCredentials",
     "ClientError",
     "Closed",
     "Committed",
@@ -56,6 +58,7 @@ __all__ = [
     "InvalidSettings",
     "Membership",
     "MembershipLost",
+    "OAuthBearer",
     "Present",
     "RangeAssignor",
     "RebalanceInProgress",
@@ -67,6 +70,8 @@ __all__ = [
     "Subscription",
     "Term",
     "TimedOut",
+    "TokenFile",
+    "TokenSource",
     "TopicPartition",
     "Unavailable",
     "UnsupportedVersion",

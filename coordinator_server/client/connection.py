@@ -28,8 +28,8 @@ from coordinator_server.client.errors import (
     known_code,
     refusal,
 )
-from coordinator_server.client.sasl import exchange
-from coordinator_server.client.settings import Address, ConnectionSettings
+from coordinator_server.client.sasl import bearer, exchange
+from coordinator_server.client.settings import Address, ConnectionSettings, OAuthBearer
 from protocol.api import API_VERSIONS_KEY, Api
 from protocol.codec import decoder, encoder
 from protocol.error_codes import ErrorCode
@@ -43,6 +43,10 @@ from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshake
 
 R = TypeVar("R", bound=Message)
 
+# As Java's clients, which take a random part of a session between 0.85 and 0.95.
+_RENEWED = 0.9
+# Servers take no second authentication within a second.
+_RENEWED_AFTER_S = 1.0
 _INT32 = Layout(">i")
 _ID_AND_ERROR = Layout(">ih")
 _SOFTWARE = "coordinator-server-client"
@@ -77,6 +81,9 @@ class Connection(asyncio.Protocol):
         self._pending: dict[int, _Pending] = {}
         self._correlation_id = 0
         self._silent_until_s = 0.0
+        # When to authenticate again; None: the session does not end.
+        self._renew_s: float | None = None
+        self._renewing = asyncio.Lock()
 
     @property
     def has_parked(self) -> bool:
@@ -95,7 +102,9 @@ class Connection(asyncio.Protocol):
 
     async def request(self, message: Message, response: type[R], timeout_s: float, *, is_parked: bool = False) -> R:
         """Send a request and return its response. Raises ClientError; TimedOut also closes the connection."""
-        return await self._exchange(message, response, self.version_of(type(message)), timeout_s, is_parked)
+        while self._renewing.locked() or (self._renew_s is not None and self._now_s() >= self._renew_s and not self.has_parked):
+            await self._renew(timeout_s)
+        return await self._ask(message, response, timeout_s, is_parked)
 
     def close(self, error: ClientError | None = None) -> None:
         """Close it at once. Requests that wait fail with ``error``."""
@@ -144,28 +153,55 @@ class Connection(asyncio.Protocol):
             raise refusal("ApiVersions", known_code(answer.error_code))
         self.versions = {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
         if self._settings.sasl is not None:
-            await self._authenticate(timeout_s)
+            await self._authenticate(await self._credential(), timeout_s)
 
-    async def _authenticate(self, timeout_s: float) -> None:
+    async def _credential(self) -> str:
+        """Return the token of OAUTHBEARER, and of other mechanisms nothing. Raises ClientError."""
+        sasl = self._settings.sasl
+        return await asyncio.to_thread(sasl.tokens.token) if isinstance(sasl, OAuthBearer) else ""
+
+    async def _authenticate(self, token: str, timeout_s: float) -> None:
         sasl = self._settings.sasl
         assert sasl is not None
-        handshake = await self.request(SaslHandshakeRequest(sasl.mechanism), SaslHandshakeResponse, timeout_s)
+        who = "the token" if isinstance(sasl, OAuthBearer) else repr(sasl.username)
+        handshake = await self._ask(SaslHandshakeRequest(sasl.mechanism), SaslHandshakeResponse, timeout_s)
         if handshake.error_code:
             offered = ", ".join(handshake.mechanisms)
-            raise AuthenticationFailed(
-                f"{self.address} accepts {offered}, not {sasl.mechanism}", known_code(handshake.error_code)
-            )
-        steps = exchange(sasl)
-        token = next(steps)
+            code = known_code(handshake.error_code)
+            raise AuthenticationFailed(f"{self.address} accepts {offered}, not {sasl.mechanism}", code)
+        steps = bearer(sasl, token) if isinstance(sasl, OAuthBearer) else exchange(sasl)
+        message = next(steps)
         while True:
-            answer = await self.request(SaslAuthenticateRequest(token), SaslAuthenticateResponse, timeout_s)
+            answer = await self._ask(SaslAuthenticateRequest(message), SaslAuthenticateResponse, timeout_s)
             if answer.error_code:
-                reason = f"{self.address} refused {sasl.username!r}: {answer.error_message}"
+                reason = f"{self.address} refused {who}: {answer.error_message}"
                 raise AuthenticationFailed(reason, known_code(answer.error_code))
             try:
-                token = steps.send(answer.auth_bytes)
+                message = steps.send(answer.auth_bytes)
             except StopIteration:
+                break
+        lifetime_s = answer.session_lifetime_ms / 1000
+        self._renew_s = self._now_s() + max(_RENEWED * lifetime_s, _RENEWED_AFTER_S) if lifetime_s else None
+
+    async def _renew(self, timeout_s: float) -> None:
+        """Authenticate again before the session ends (KIP-368). Nothing else is sent meanwhile."""
+        async with self._renewing:
+            if self._renew_s is None or self._now_s() < self._renew_s or self.has_parked:
                 return
+            try:
+                token = await self._credential()
+            except ConnectionFailed:
+                # The issuer is away: what is held may still do, and the server says when it does not.
+                self._renew_s = self._now_s() + self._settings.retry_backoff_max_s
+                return
+            try:
+                await self._authenticate(token, timeout_s)
+            except ClientError as error:
+                self.close(error)
+                raise
+
+    async def _ask(self, message: Message, response: type[R], timeout_s: float, is_parked: bool = False) -> R:
+        return await self._exchange(message, response, self.version_of(type(message)), timeout_s, is_parked)
 
     async def _exchange(self, message: Message, response: type[R], version: int, timeout_s: float, is_parked: bool = False) -> R:
         try:

@@ -1,4 +1,4 @@
-"""SASL: PLAIN (RFC 4616) and SCRAM (RFC 5802, RFC 7677), as tokens without I/O."""
+"""SASL: PLAIN (RFC 4616), SCRAM (RFC 5802, RFC 7677) and OAUTHBEARER (RFC 7628), as messages without I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binascii import Error as BadBase64
 from collections.abc import Generator
 
 from coordinator_server.client.errors import AuthenticationFailed
-from coordinator_server.client.settings import Sasl
+from coordinator_server.client.settings import OAuthBearer, Sasl
 
 Exchange = Generator[bytes, bytes, None]
 """Yields what the client sends, is sent what the server answers, and returns when the server is satisfied."""
@@ -26,6 +26,15 @@ def exchange(sasl: Sasl, nonce: str | None = None) -> Exchange:
     if sasl.mechanism == "PLAIN":
         return _plain(sasl)
     return _scram(sasl, sasl.mechanism.removeprefix("SCRAM-").replace("-", "").lower(), nonce or secrets.token_urlsafe(24))
+
+
+def bearer(sasl: OAuthBearer, token: str) -> Exchange:
+    """Return the conversation of OAUTHBEARER. A server that does not take the token says so, and refuses the answer to that."""
+    extensions = "".join(f"{name}={value}\x01" for name, value in sasl.extensions.items())
+    rejection = yield f"n,,\x01auth=Bearer {token}\x01{extensions}\x01".encode()
+    if rejection:
+        yield b"\x01"
+        raise AuthenticationFailed(f"OAUTHBEARER: the server does not take the token: {rejection.decode(errors='replace')}")
 
 
 def _plain(sasl: Sasl) -> Exchange:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from coordinator_server.client.errors import InvalidSettings
 
 SASL_MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 DEFAULT_PORT: Final = 9092
+_EXTENSION: Final = re.compile(r"[A-Za-z]+=[\x21-\x7e \t\r\n]+")
 
 
 class Address(NamedTuple):
@@ -38,6 +40,27 @@ class Sasl:
             raise InvalidSettings("a SASL name or password has no NUL")
 
 
+class TokenSource(Protocol):
+    """Gives tokens, such as ``TokenFile`` and ``ClientCredentials`` (tokens.py)."""
+
+    def token(self) -> str:
+        """Return a token that holds. It may block: connections call it in a thread. Raises ClientError."""
+
+
+@dataclass(frozen=True)
+class OAuthBearer:
+    """A token in place of a name and a password (OAUTHBEARER). It is sent as it is: use it with TLS only."""
+
+    tokens: TokenSource
+    extensions: Mapping[str, str] = field(default_factory=dict)
+    mechanism: str = field(default="OAUTHBEARER", init=False)
+
+    def __post_init__(self) -> None:
+        for name, value in self.extensions.items():
+            if not _EXTENSION.fullmatch(f"{name}={value}") or name == "auth":
+                raise InvalidSettings(f"the SASL extension {name!r} has a name or a value that is not allowed")
+
+
 @dataclass(frozen=True)
 class ConnectionSettings:
     """How to reach the servers: one object for everything that opens connections.
@@ -60,7 +83,7 @@ class ConnectionSettings:
     max_response_bytes: int = 100 << 20
     ssl: ssl.SSLContext | None = None
     """TLS, if there is a context; it has the certificates."""
-    sasl: Sasl | None = None
+    sasl: Sasl | OAuthBearer | None = None
     addresses: tuple[Address, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

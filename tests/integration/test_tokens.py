@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import ssl
@@ -12,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.client import ClientCredentials, ConnectionSettings, Environment, OAuthBearer
+from coordinator_server.client.connection import open_connection
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from protocol.messages.metadata import MetadataRequest, MetadataResponse
 from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.support.certificates import Authority
@@ -129,6 +133,54 @@ def test_what_a_client_writes_has_the_name_of_its_token(
 
     assert main(["groups", "why", "group", "--data-dir", str(server.data_dir)]) == 0
     assert "User:alice@example" in capsys.readouterr().out
+
+
+def test_commands_log_in_with_tokens(
+    server: Guarded, issuer: TokenIssuer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the issuer, or of a file. Whoever has no good one learns why."""
+    server.until_known(issuer)
+    file, token_file = tmp_path / "client.properties", tmp_path / "token"
+
+    def run(*lines: str) -> str:
+        common = ["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER", f"ssl.truststore.location={server.trusted}"]
+        file.write_text("\n".join([*common, *lines]))
+        bootstrap = f"localhost:{server.listeners['SASL_SSL'][0]}"
+        code = main(["topics", "list", "--bootstrap", bootstrap, "--command-config", str(file)])
+        out, err = capsys.readouterr()
+        return out if code == 0 else err
+
+    def by_secret(secret: str) -> str:
+        jaas = f'{MODULE} required clientId="alice" clientSecret="{secret}" ssl.truststore.location="{server.trusted}"'
+        return run(f"sasl.oauthbearer.token.endpoint.url={issuer.url('token')}", f"sasl.jaas.config={jaas};")
+
+    of_file = f"sasl.oauthbearer.token.endpoint.url={token_file.as_uri()}"
+    assert "orders" in by_secret("her secret")
+    assert "status 401" in by_secret("a guess")
+    assert "cannot be read: No such file" in run(of_file)
+    token_file.write_text(issuer.token())
+    assert "orders" in run(of_file)
+    token_file.write_text(issuer.token(exp=1, iat=0))
+    assert 'refused the token: {"status":"invalid_token"}' in run(of_file)
+
+
+async def test_members_go_on_with_new_tokens(server: Guarded, issuer: TokenIssuer) -> None:
+    """In the same connection, beyond the end of the first one."""
+    await asyncio.to_thread(server.until_known, issuer)
+    issuer.lifetime_s = 2
+    tls = ssl.create_default_context(cadata=AUTHORITY.pem)
+    credentials = ClientCredentials(issuer.url("token"), "alice", "her secret", tls=tls)
+    settings = ConnectionSettings(f"localhost:{server.listeners['SASL_SSL'][0]}", ssl=tls, sasl=OAuthBearer(credentials))
+    connection = await open_connection(settings.addresses[0], settings, Environment())
+    asked = issuer.asked.count("/token")
+    ends = time.monotonic() + 2.5
+    while time.monotonic() < ends:
+        await connection.request(MetadataRequest(), MetadataResponse, 5)
+        await asyncio.sleep(0.1)
+    connection.close()
+    issuer.lifetime_s = 60
+
+    assert issuer.asked.count("/token") > asked
 
 
 def test_a_new_key_refuses_nobody(server: Guarded, issuer: TokenIssuer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from coordinator_server.cli.client_properties import connection_settings
 from coordinator_server.client.errors import InvalidSettings
-from coordinator_server.client.settings import ConnectionSettings, Sasl
+from coordinator_server.client.settings import ConnectionSettings, OAuthBearer, Sasl
+from coordinator_server.client.tokens import ClientCredentials, TokenFile
 from coordinator_server.config import ConfigError
 from tests.support.certificates import Authority
 
@@ -153,3 +155,45 @@ def test_a_name_that_is_nearly_right_is_told(tmp_path: Path, capsys: pytest.Capt
         f"coordinator-server: {tmp_path}/client.properties:1: ssl.trustore.location has no effect: "
         "did you mean ssl.truststore.location?\n"
     )
+
+
+OAUTH = ["security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER"]
+ENDPOINT = "sasl.oauthbearer.token.endpoint.url=https://login.example/token"
+
+
+def tokens_of(tmp_path: Path, *lines: str) -> OAuthBearer:
+    found = read(tmp_path, *OAUTH, *lines).sasl
+    assert isinstance(found, OAuthBearer)
+    return found
+
+
+def test_tokens_come_from_an_endpoint_or_a_file(tmp_path: Path) -> None:
+    """A property comes before the option of the login module."""
+    jaas = 'sasl.jaas.config=m required clientId="a" clientSecret="b" scope="c" extension_tenant="d";'
+    name = "sasl.oauthbearer.client.credentials.client.id=other"
+
+    first, second = tokens_of(tmp_path, ENDPOINT, jaas), tokens_of(tmp_path, ENDPOINT, jaas, name)
+    assert first.extensions == {"tenant": "d"}
+    for each, client_id in ((first.tokens, "a"), (second.tokens, "other")):
+        assert isinstance(each, ClientCredentials)
+        assert (each.url, each.client_id, each.client_secret, each.scope) == (ENDPOINT.partition("=")[2], client_id, "b", "c")
+    assert tokens_of(tmp_path, "sasl.oauthbearer.token.endpoint.url=file:///my%20token").tokens == TokenFile(Path("/my token"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ([], "sasl.oauthbearer.token.endpoint.url is required with OAUTHBEARER"),
+        (["sasl.oauthbearer.token.endpoint.url=token"], "url=token takes a URL that begins with"),
+        ([ENDPOINT], 'or clientId="…" clientSecret="…" in sasl.jaas.config'),
+        ([ENDPOINT, "sasl.oauthbearer.assertion.file=x"], "sasl.oauthbearer.assertion.file is not supported"),
+        ([ENDPOINT, "sasl.oauthbearer.jwt.retriever.class=Mine"], "jwt.retriever.class=Mine is not supported"),
+        (
+            [ENDPOINT, 'sasl.jaas.config=m required clientId="a" clientSecret="b" ssl.truststore.location="/no";'],
+            "/no cannot be read",
+        ),
+    ],
+)
+def test_what_is_wrong_about_tokens_is_said(tmp_path: Path, lines: list[str], says: str) -> None:
+    with pytest.raises((ConfigError, InvalidSettings), match=re.escape(says)):
+        read(tmp_path, *OAUTH, *lines)

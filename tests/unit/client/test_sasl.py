@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.client import AuthenticationFailed, Sasl
-from coordinator_server.client.sasl import exchange
+from coordinator_server.client import AuthenticationFailed, InvalidSettings, OAuthBearer, Sasl
+from coordinator_server.client.sasl import bearer, exchange
 
 USER = Sasl("user", "pencil", "SCRAM-SHA-256")
 NONCE = "rOprNGfwEbeRWgbNEkqO"
@@ -54,3 +54,34 @@ def test_a_first_message_that_is_refused(first: bytes) -> None:
 
 def test_names_are_escaped() -> None:
     assert next(exchange(Sasl("a=b,c", "x"), "n")) == b"n,,n=a=3Db=2Cc,r=n"
+
+
+class Given:
+    """A source of tokens that nobody asks here."""
+
+    def token(self) -> str:
+        raise AssertionError
+
+
+def test_a_token_is_sent_with_extensions() -> None:
+    steps = bearer(OAuthBearer(Given(), {"tenant": "a b"}), "x.y.z")
+
+    assert next(steps) == b"n,,\x01auth=Bearer x.y.z\x01tenant=a b\x01\x01"
+    with pytest.raises(StopIteration):
+        steps.send(b"")
+
+
+def test_a_rejection_is_answered() -> None:
+    """As RFC 7628 has it: then the server refuses. One that does not has said no all the same."""
+    steps = bearer(OAuthBearer(Given()), "x.y.z")
+    next(steps)
+
+    assert steps.send(b'{"status":"invalid_token"}') == b"\x01"
+    with pytest.raises(AuthenticationFailed, match=r"does not take the token: .*invalid_token"):
+        steps.send(b"")
+
+
+@pytest.mark.parametrize("extension", [{"auth": "x"}, {"a1": "x"}, {"a": ""}, {"": "x"}, {"a": "x\x01b=c"}, {"a": "\xe9"}])
+def test_wrong_extensions_are_refused(extension: dict[str, str]) -> None:
+    with pytest.raises(InvalidSettings):
+        OAuthBearer(Given(), extension)
