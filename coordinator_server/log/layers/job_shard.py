@@ -128,8 +128,10 @@ class LocalJobShard:
 
     def _segments(self, bases: Sequence[int], start: int, upto: int) -> list[InputFile]:
         """Return the segments with offsets from ``start`` up to ``upto``. The one that is open is read up to there."""
+        if start >= upto:
+            return []
         found = [self._segment(base, start, end) for base, end in pairwise(bases) if base < upto and end > start]
-        if bases and start < upto and bases[-1] < upto:
+        if bases and bases[-1] < upto:
             found.append(self._segment(bases[-1], start, upto, is_open=True))
         return found
 
