@@ -1,11 +1,12 @@
-"""Nodes that share a store: who owns which shard, while they stop, die, come back, and lose the store; without servers around them.
+"""Nodes that share a store: who owns which shard, and what clients are answered, while nodes stop, die, come back, lose the store.
 
-So thousands of seeds cost little. Each node has clocks of its own, which go at different speeds; CLOCK_BOOTTIME of a suspended
-machine goes on. Any statement may be lost, late, run twice, or not be answered, and the store may go on as its standby.
+Each node has a runtime of toy shards on the shared store, so thousands of seeds cost little (``toy_servers.py``). Its clocks go at
+speeds of their own; CLOCK_BOOTTIME of a suspended machine goes on. Any statement may be lost, late, run twice, or not be answered,
+and the store may go on as its standby.
 
 What must be true at any moment: of one shard no two nodes may answer, no epoch has two owners, and no shard changes its owner but
-from a node that has released it or is marked dead. No node is marked dead that has not been away. After the calm each shard has a
-living owner, and all have their part.
+from a node that has released it or is marked dead. Reads and writes of a shard are linearizable. No node is marked dead that was
+there. After the calm each shard has a living owner, and all have their part.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Clocks, Membership
 from coordinator_server.server.membership.store import Member, Table
 from tests.simulation.play import listening
+from tests.simulation.toy_servers import History, ToyServer
 from tests.simulation.world import MS, SECOND, World
+from tests.support.runtime import TOPIC
 from tests.support.shared_members import Rows, SharedMembers
 from tests.support.shared_store import Database, Fate
 
 TIMES: Final = LeaseTimes(lease_ms=3000, renew_ms=600)
-SHARDS: Final = [*(ShardId("a", each) for each in range(5)), ShardId("catalog", 0)]
+SHARDS: Final = [*(ShardId(TOPIC, each) for each in range(5)), ShardId("catalog", 0)]
 STORM_S: Final = 40
 CALM_S: Final = 30
 # A node that was away is not marked dead any more when it has been there again for so long.
@@ -38,6 +41,11 @@ FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REP
 def run(seed: int) -> list[str]:
     """Play the whole of it; what went wrong. The same seed is the same play."""
     return MembershipPlay(seed).run()
+
+
+def run_alone(seed: int) -> list[str]:
+    """Play it without clients, which is faster."""
+    return MembershipPlay(seed, has_clients=False).run()
 
 
 class NodeClocks:
@@ -65,6 +73,7 @@ class PlayedNode:
         self.node = node
         self.clocks = NodeClocks(play.world, play.rng)
         self.membership: Membership | None = None
+        self.server: ToyServer | None = None
         self.hosted: dict[ShardId, int] = {}
         self.process = 0
         self.paused_until_us = self.cut_until_us = 0
@@ -78,23 +87,26 @@ class PlayedNode:
                 self.play.database, partial(self._send, process), partial(self._answer, process), self.play.wall_ms
             )
             clocks = Clocks(self.clocks.boot_ms, self.clocks.wall_ms)
-            gate = Gate(self.clocks.boot_ms)
+            later = partial(self._later, process)
+            server = ToyServer(
+                self.play.database, Gate(self.clocks.boot_ms), self.clocks, later, self._draw_fate, self.play.delay_us
+            )
+            self.server = server
             self.membership = Membership(
                 node=self.node,
                 listeners=[("127.0.0.1", self.node)],
                 store=store,
                 host=self,
-                lease=gate.lease(renewed=self._regained),
+                lease=server.lease(self._regained),
                 clocks=clocks,
                 times=TIMES,
             )
-            self._look(process, gate)
             self.started_us = self.play.world.now_us
             self._tick(process)
 
     def kill(self) -> None:
         self.process += 1
-        self.membership = None
+        self.membership = self.server = None
         self.hosted = {}
 
     def stop(self) -> None:
@@ -124,17 +136,30 @@ class PlayedNode:
         self.play.world.after(int(TIMES.renew_ms * MS * self.play.rng.uniform(0.7, 1)), partial(self._tick, process))
 
     def _send(self, process: int, statement: Callable[[], None]) -> None:
-        world, play = self.play.world, self.play
-
         def arrive() -> None:
-            if max(self.cut_until_us, play.cut_until_us) > world.now_us:
-                play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
-            elif play.rng.random() < play.fate_odds:
-                play.database.fates.append(play.rng.choice(FATES))
+            self._draw_fate()
             statement()
-            play.check()
+            self.play.check()
 
-        world.after(play.delay_us(), arrive)
+        self.play.world.after(self.play.delay_us(), arrive)
+
+    def _draw_fate(self) -> None:
+        """Say what becomes of the next statement."""
+        play = self.play
+        if max(self.cut_until_us, play.cut_until_us) > play.world.now_us:
+            play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
+        elif play.rng.random() < play.fate_odds:
+            play.database.fates.append(play.rng.choice(FATES))
+
+    def _later(self, process: int, delay_us: int, call: Callable[[], None]) -> None:
+        self.play.world.after(delay_us, partial(self._hear, process, call))
+
+    def ask(self, shard: ShardId, *, is_read: bool) -> None:
+        """A client sends a request, whether it is the owner's or not."""
+        if self.server is not None:
+            asked = self.play.history.ask(shard, is_read=is_read)
+            serve = partial(self.server.serve, shard, asked, self.play.history)
+            self._later(self.process, self.play.world.between(MS, 20 * MS), serve)
 
     def _answer(self, process: int, done: Callable[[], None]) -> None:
         self.play.world.after(self.play.delay_us(), partial(self._hear, process, done))
@@ -147,13 +172,6 @@ class PlayedNode:
             return
         done()
 
-    def _look(self, process: int, gate: Gate) -> None:
-        """Compare the lease with the clock, as each pass over a connection does."""
-        if process == self.process:
-            if self.play.world.now_us >= self.paused_until_us:
-                gate.is_open()
-            self.play.world.after(200 * MS, partial(self._look, process, gate))
-
     def _regained(self) -> None:
         self.play.regained += bool(self.hosted)
 
@@ -162,13 +180,14 @@ class PlayedNode:
     def own(self, shard: ShardId, epoch: int, /) -> None:
         self.play.owns(self, shard, epoch)
         self.hosted[shard] = epoch
+        assert self.server is not None
+        self.server.own(shard, epoch)
         self.play.check()
 
     def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
-        # Nothing of it is answered from now on; what is under way takes a while.
         del self.hosted[shard]
-        process = self.process
-        self.play.world.after(self.play.delay_us(), partial(self._hear, process, unloaded))
+        assert self.server is not None
+        self.server.disown(shard, unloaded)
 
     def changed(self, table: Table, /) -> None:
         """Clients would hear of it."""
@@ -177,7 +196,8 @@ class PlayedNode:
 class MembershipPlay:
     """Everything that a seed decides."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, has_clients: bool = True) -> None:
+        self.has_clients = has_clients
         self.rng = rng = Random(f"memberships {seed}")
         self.world = World(rng)
         self.broken: list[str] = []
@@ -187,7 +207,9 @@ class MembershipPlay:
         self.database.replicate()
         self.most_delay_us = rng.choice((5, 50, 400)) * MS
         self.fate_odds = rng.choice((0.0, 0.02, 0.2))
+        self.has_faults = self.fate_odds > 0
         self.cut_until_us = 0
+        self.history = History(self.world)
         self.owners: dict[tuple[ShardId, int], int] = {}
         self._row_owners: dict[tuple[ShardId, int], int] = {}
         self.owned = self.regained = self.moved = 0
@@ -213,6 +235,8 @@ class MembershipPlay:
         for _ in range(rng.choice((4, 10, 25))):
             world.after(rng.randint(5 * SECOND, STORM_S * SECOND), rng.choice(troubles))
         self._start_again()
+        if self.has_clients:
+            self._ask()
         for _ in range(STORM_S * 10):
             world.run_for(100 * MS)
             self.check()
@@ -232,7 +256,7 @@ class MembershipPlay:
             self.broken.append(f"{shard} has two owners at epoch {epoch}")
         # What it may have owned before, and a statement that was under way, are no decision.
         is_new = self._row_owners.get((shard, epoch - 1)) != node.node and self.world.now_us - node.clocks.jumped_us > 3 * SECOND
-        is_new = is_new and not self.fate_odds and self.database.lateness == 1
+        is_new = is_new and not self.has_faults and self.database.lateness == 1
         if is_new and abs(node.clocks.wall_ahead_ms) > MOST_CLOCK_DIFFERENCE_MS:
             self.broken.append(f"{node.node} has taken {shard}, and its clock is {node.clocks.wall_ahead_ms} ms ahead")
 
@@ -261,10 +285,20 @@ class MembershipPlay:
         [node] = [each for each in self.nodes if each.node == member.node]
         is_running = node.membership is not None and node.membership.me == member
         there_since_us = max(node.started_us, node.paused_until_us, node.cut_until_us)
-        if is_running and not self.fate_odds and self.world.now_us - there_since_us > AWAY_MS * MS:
+        if is_running and not self.has_faults and self.world.now_us - there_since_us > AWAY_MS * MS:
             self.broken.append(f"{member} was marked dead, and was there all the time")
 
     # What befalls them.
+
+    def _ask(self) -> None:
+        """A client asks for a shard, of its owner or of another node."""
+        shard = SHARDS[self.rng.randrange(5)]
+        owner = self.database.membership.shards[shard].owner
+        node = self.rng.choice(self.nodes)
+        if owner is not None and self.rng.random() < 0.6:
+            [node] = [each for each in self.nodes if each.node == owner.node]
+        node.ask(shard, is_read=self.rng.random() < 0.6)
+        self.world.after(self.world.between(MS, 300 * MS), self._ask)
 
     def _start_again(self) -> None:
         for node in self.nodes:
@@ -303,6 +337,7 @@ class MembershipPlay:
             node.cut_until_us, node.clocks.wall_ahead_ms = min(node.cut_until_us, now_us), 0
         self.world.run_for(max(0, *(node.paused_until_us - now_us for node in self.nodes)) + CALM_S * SECOND)
         self.check()
+        self.broken += self.history.wrong()
         rows: Rows = self.database.membership
         for shard, row in rows.shards.items():
             hosts = {node.node: node.hosted[shard] for node in self.nodes if node.may_answer(shard)}
@@ -310,7 +345,7 @@ class MembershipPlay:
                 self.broken.append(
                     f"after {CALM_S} quiet seconds {shard} is that of {row.owner} at {row.epoch}, and {hosts} have it"
                 )
-        parts = Counter(row.owner.node for shard, row in rows.shards.items() if row.owner and shard.topic == "a")
+        parts = Counter(row.owner.node for shard, row in rows.shards.items() if row.owner and shard.topic == TOPIC)
         spread = [parts[node.node] for node in self.nodes]
         if max(spread) - min(spread) > 1:
             self.broken.append(f"the shards are not spread over {len(self.nodes)} nodes: {parts}")

@@ -279,6 +279,11 @@ class ToyRuntime:
         self.shards.append(shard)
         return shard
 
+    @property
+    def has_to_turn(self) -> bool:
+        """Whether there is something to do."""
+        return bool(self._soon)
+
     def turn(self) -> None:
         """One turn of the loop."""
         soon = self._soon[:]
