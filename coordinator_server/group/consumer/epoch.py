@@ -8,9 +8,9 @@ from typing import NamedTuple
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
-from coordinator_server.group.consumer.records import RECORDS, partition_metadata_key
+from coordinator_server.group.consumer.records import partition_metadata_key
 from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous, regexes_after, topics_after
-from coordinator_server.group.modern.freshness import is_compared
+from coordinator_server.group.modern.epoch import is_compared, next_epoch
 from coordinator_server.group.modern.records import tombstone
 from protocol.coordinator_records import CoordinatorRecord
 
@@ -31,12 +31,7 @@ def update_epoch(
         return EpochUpdate(group.group_epoch, None, ())
     old, new = change.before.metadata, change.after.metadata
     topics = topics_after(group, old, new)
-    metadata_hash = consumer.hashes.of_group(topics)
-    epoch, records = group.group_epoch, []
-    if has_new_subscription or metadata_hash != group.metadata_hash:
-        epoch += 1
-        records.append(RECORDS.epoch(group.group_id, epoch, metadata_hash))
-    group.compared_epoch = epoch
+    epoch, records = next_epoch(consumer, group, topics, is_due=has_new_subscription)
     if group.has_partition_metadata:
         records.append(tombstone(partition_metadata_key(group.group_id)))
     is_alike = is_homogeneous(regexes_after(group, old, new), topics, count_after(group, change.after))

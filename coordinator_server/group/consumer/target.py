@@ -12,7 +12,7 @@ from coordinator_server.group.consumer.subscriptions import count_after, is_homo
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.group.modern.background_target import TargetRules
-from coordinator_server.group.modern.target import Target, changed_targets
+from coordinator_server.group.modern.target import Target, changed_targets, is_due
 from coordinator_server.group.modern.target_task import TargetRequest
 from protocol.coordinator_records import CoordinatorRecord
 
@@ -46,24 +46,13 @@ def update_target(
 
 def target_rules(consumer: ConsumerContext) -> TargetRules[ConsumerGroup]:
     """Return what consumer groups add to targets that a child process computes."""
-    return TargetRules(
-        "consumer-target",
-        COMPUTE_TARGETS,
-        consumer.config.consumer.group_consumer_assignment_inline_max_size,
-        partial(_described, consumer),
-        RECORDS.target_epoch,
-        consumer.groups.replay,
-    )
+    inline_max_size = consumer.config.consumer.group_consumer_assignment_inline_max_size
+    return TargetRules(COMPUTE_TARGETS, inline_max_size, partial(_described, consumer))
 
 
 def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest:
     is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
     return TargetRequest(group.group_id, preferred_assignor(consumer, group), group_spec(consumer, group, is_alike))
-
-
-def is_due(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
-    """Return whether the group may have a new target: the next heartbeat checks it."""
-    return group.is_target_due(consumer.settings(group.group_id).consumer.assignment_interval_ms, consumer.clock.wall_ms())
 
 
 def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target:

@@ -16,11 +16,11 @@ from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.consumer.membership import refuse_fenced_instance, require_static_member
-from coordinator_server.group.consumer.target import is_due
 from coordinator_server.group.migration.embedded import Unreadable, read_version, write_assignment
 from coordinator_server.group.migration.timers import await_join, has_synced, refresh_classic_session
-from coordinator_server.group.modern.freshness import is_compared
+from coordinator_server.group.modern.epoch import is_compared
 from coordinator_server.group.modern.membership import require_member
+from coordinator_server.group.modern.target import is_due
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext

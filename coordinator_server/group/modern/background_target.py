@@ -12,7 +12,7 @@ it. Those that have none get an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -26,9 +26,8 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.executor import CoordinatorExecutor, Failed, Task
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer, Report
-from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
-from protocol.fields import Message
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
 
@@ -56,18 +55,14 @@ class TargetServices(Protocol):
 
 
 class TargetRules(NamedTuple, Generic[G_contra]):
-    """What a group type adds: its name in the keys of timers and tasks, its task, and the largest size that the loop computes.
+    """What a group type adds: its task, and the largest size that the loop computes.
 
-    ``describe`` returns the group as it was replayed, and ``epoch_record`` the last record of a target, from the group id, the
-    epoch and the wall-clock time.
+    ``describe`` returns the group as it was replayed.
     """
 
-    name: str
     task: Task[TargetRequest, ComputedTargets]
     inline_max_size: int
     describe: Callable[[G_contra], TargetRequest]
-    epoch_record: Callable[[str, int, int], CoordinatorRecord]
-    replay: Mapping[type[Message], Callable[[int, Any, Any], None]]
 
 
 class _MadeFor(NamedTuple):
@@ -94,6 +89,8 @@ class BackgroundTargets(Generic[G]):
         self._groups = groups
         self._services = services
         self._rules = rules
+        # In the keys of timers and tasks.
+        self._name = f"{groups.records.type_name}-target"
         # The last one of a group, until the group's epoch rises.
         self._refused: dict[str, _RefusedTarget] = {}
 
@@ -137,7 +134,7 @@ class BackgroundTargets(Generic[G]):
         return refused if refused is not None and refused.group is group and refused.epoch >= group_epoch else None
 
     def _key(self, group_id: str) -> Hashable:
-        return self._rules.name, group_id
+        return self._name, group_id
 
     def _begin(self, group_id: str) -> CoordinatorResult[None]:
         """Schedule the task, unless the heartbeat that requested it failed and there is nothing to do."""
@@ -160,7 +157,7 @@ class BackgroundTargets(Generic[G]):
             return _NOTHING
         # A member that has left since has no target, and is not to get one.
         records: list[EncodedRecord] = [(each.key, each.value) for each in outcome.changed if each.member_id in group.members]
-        epoch = self._rules.epoch_record(group.group_id, made_for.epoch, self._services.clock.wall_ms())
+        epoch = self._groups.records.target_epoch(group.group_id, made_for.epoch, self._services.clock.wall_ms())
         records.append((GROUP_SERDE.encode_key(epoch), GROUP_SERDE.encode_value(epoch)))
         member_ids = {each.key: each.member_id for each in outcome.changed}
         return CoordinatorResult(
@@ -195,7 +192,7 @@ class BackgroundTargets(Generic[G]):
             return
         record = GROUP_SERDE.decode(key, value)
         assert record is not None
-        self._rules.replay[type(record.key)](offset, record.key, record.value)
+        self._groups.replay[type(record.key)](offset, record.key, record.value)
 
     def _settle(self, made_for: _MadeFor, error: ErrorCode | None) -> None:
         group_id = made_for.group.group_id

@@ -12,12 +12,12 @@ from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.member import M
 from coordinator_server.group.modern.records import GroupRecords
-from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment, TargetValue
+from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment
 from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import LATEST, TimelineDict, TimelineValue
 from protocol.fields import Message
 
-V = TypeVar("V", bound=TargetValue)
+V = TypeVar("V", bound=Message)
 
 
 class ModernGroup(Generic[M, V]):
@@ -176,14 +176,14 @@ class ModernGroup(Generic[M, V]):
     def put_target(self, member_id: str, value: V | None) -> None:
         """Set or remove a member's target assignment."""
         if value is not None:
-            self.targets[member_id] = TargetAssignment(value)
+            self.targets[member_id] = TargetAssignment(self.records.read_target, value)
         else:
             self.targets.pop(member_id, None)
 
     def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
         """Do the same with a record of the group that stays encoded until it is read."""
         self.end_offset.set(offset + 1)
-        self.targets[member_id] = TargetAssignment(None, record)
+        self.targets[member_id] = TargetAssignment(self.records.read_target, None, record)
 
     def _metadata_put(self, old: M | None, member: M) -> None:
         raise NotImplementedError

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.modern.context import ModernContext
+from coordinator_server.group.modern.epoch import next_epoch
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.log_lines import log_expired_session, with_epoch_line
 from coordinator_server.group.modern.sessions import end_session, restart_session
@@ -40,9 +41,7 @@ def remove_members(
     members, why, topics, others = removal
     group_id, records = group.group_id, context.records
     written = [each for member in members for each in records.member_tombstones(group_id, member.member_id)]
-    epoch = group.group_epoch + 1
-    written += [*others, records.epoch(group_id, epoch, context.hashes.of_group(topics))]
-    group.compared_epoch = epoch
+    written += [*others, *next_epoch(context, group, topics, is_due=True)[1]]
     member_ids = [member.member_id for member in members]
     for member_id in member_ids:
         end_session(context, group_id, member_id)

@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.modern.member import ModernMember
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
+
+
+def topic_partitions(value: Any) -> Partitions:
+    """Return the partitions of a value with a list of topics."""
+    return {topic.topic_id: topic.partitions for topic in value.topic_partitions}
 
 
 class GroupRecords(NamedTuple):
@@ -38,6 +44,8 @@ class GroupRecords(NamedTuple):
     no_metadata: Message
     """The subscription of a member whose record does not exist: compared by identity."""
     no_current: Message
+    read_target: Callable[[Any], Partitions] = topic_partitions
+    """Returns the partitions of a target's value by topic, in the order of the record."""
 
     def epoch(self, group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
         """Of the group's epoch, and of the hash of the topics that it consumes."""

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.machine.block import EncodedRecord
 from protocol.coordinator_records import GROUP_SERDE
+from protocol.fields import Message
 
-
-class _Topic(Protocol):
-    topic_id: bytes
-    partitions: list[int]
-
-
-class TargetValue(Protocol):
-    """The value of a target's record, of any group type."""
-
-    @property
-    def topic_partitions(self) -> Sequence[_Topic]: ...
-
-
-V = TypeVar("V", bound=TargetValue)
+V = TypeVar("V", bound=Message)
 
 
 class TargetAssignment(Generic[V]):
     """The value of a member's record, and the same by topic. A record that a child has encoded is decoded by the first read."""
 
-    __slots__ = ("_encoded", "_partitions", "_value")
+    __slots__ = ("_encoded", "_partitions", "_read", "_value")
 
-    def __init__(self, value: V | None, encoded: EncodedRecord | None = None) -> None:
-        """Either of the two is given."""
+    def __init__(self, read: Callable[[V], Partitions], value: V | None, encoded: EncodedRecord | None = None) -> None:
+        """Either of value and record is given. ``read`` returns the partitions of a value."""
+        self._read = read
         self._value = value
         self._encoded = encoded
         self._partitions: Partitions | None = None
@@ -50,7 +39,7 @@ class TargetAssignment(Generic[V]):
     def partitions(self) -> Partitions:
         """The partitions by topic, in the order of the record."""
         if self._partitions is None:
-            self._partitions = {topic.topic_id: topic.partitions for topic in self.value.topic_partitions}
+            self._partitions = self._read(self.value)
         return self._partitions
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from coordinator_server.group.group_type import Replay
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.digest import digest_items
-from coordinator_server.group.modern.freshness import topics_changed
+from coordinator_server.group.modern.epoch import topics_changed
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable
 from coordinator_server.group.modern.sessions import end_all_sessions, start_all_sessions

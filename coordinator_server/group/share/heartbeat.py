@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.names import sorted_names
-from coordinator_server.group.modern.freshness import is_compared
+from coordinator_server.group.modern.epoch import is_compared, next_epoch
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import refuse_if_full
@@ -125,13 +125,10 @@ def _update_epoch(share: ShareContext, group: ShareGroup, before: ShareGroupMemb
     if why is None and is_compared(group):
         return EpochUpdate(group.group_epoch, list(group.subscribed_topics), None, None, ())
     topics = topics_after(group, old, new)
-    metadata_hash = share.hashes.of_group(topics)
-    if why is None and metadata_hash != group.metadata_hash:
+    epoch, records = next_epoch(share, group, topics, is_due=why is not None)
+    if why is None and records:
         why = Why.TOPICS_CHANGED
-    epoch = group.group_epoch + (why is not None)
-    group.compared_epoch = epoch
     is_alike = is_homogeneous(topics, len(group.members) + (member.member_id not in group.members))
-    records = [RECORDS.epoch(group.group_id, epoch, metadata_hash)] if why is not None else []
     return EpochUpdate(epoch, list(topics), is_alike, why, records)
 
 

@@ -10,7 +10,7 @@ from coordinator_server.group.assign.order import order_sharing_members
 from coordinator_server.group.assign.spec import GroupSpec, Member
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.modern.background_target import TargetRules
-from coordinator_server.group.modern.target import Target, changed_targets
+from coordinator_server.group.modern.target import Target, changed_targets, is_due
 from coordinator_server.group.modern.target_task import TargetRequest
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous
@@ -28,7 +28,7 @@ def update_target(
     ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails, and if the target
     is too large to be written.
     """
-    if group.assignment_epoch >= group_epoch or not _is_due(share, group):
+    if group.assignment_epoch >= group_epoch or not is_due(share, group):
         return _last_target(group, member), []
     if is_alike is None:
         # A member that subscribes to nothing joins without a new epoch. Kafka does not count it here.
@@ -58,14 +58,8 @@ def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: 
 
 def target_rules(share: ShareContext) -> TargetRules[ShareGroup]:
     """Return what share groups add to targets that a child process computes."""
-    return TargetRules(
-        "share-target",
-        COMPUTE_TARGETS,
-        share.config.share.group_share_assignment_inline_max_size,
-        partial(_described, share),
-        RECORDS.target_epoch,
-        share.groups.replay,
-    )
+    inline_max_size = share.config.share.group_share_assignment_inline_max_size
+    return TargetRules(COMPUTE_TARGETS, inline_max_size, partial(_described, share))
 
 
 def _described(share: ShareContext, group: ShareGroup) -> TargetRequest:
@@ -84,8 +78,3 @@ def _assignment_size(share: ShareContext, group: ShareGroup, is_alike: bool, upd
     topics = [share.topics.topic(name) for name in {*counts, *updated.metadata.subscribed_topic_names}]
     size = len(group.members) + sum([topic.partitions for topic in topics if topic is not None])
     return size if is_alike else size + sum(counts.values())
-
-
-def _is_due(share: ShareContext, group: ShareGroup) -> bool:
-    """Return whether the group may have a new target: the next heartbeat checks it."""
-    return group.is_target_due(share.settings(group.group_id).share.assignment_interval_ms, share.clock.wall_ms())
