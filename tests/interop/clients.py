@@ -45,7 +45,7 @@ class MemberOptions(NamedTuple):
     # With TLS: the paths of the trusted certificates, and of the client's private key with its certificate.
     trusted: str | None = None
     identity: str | None = None
-    # With SASL, without TLS.
+    # With SASL, without TLS. With OAUTHBEARER, with TLS: the password is a token, and the user the URL of a file that has it.
     mechanism: str | None = None
     user: str | None = None
     password: str | None = None
@@ -69,6 +69,19 @@ class MemberOptions(NamedTuple):
         """The same for kafka-python and aiokafka."""
         context = self.tls()
         return {} if context is None else {"security_protocol": "SSL", "ssl_context": context}
+
+
+def _confluent_login(options: MemberOptions) -> dict[str, object]:
+    if options.mechanism == "OAUTHBEARER":
+
+        def token(_config: str) -> tuple[str | None, float]:
+            return options.password, time.time() + 60
+
+        return {"security.protocol": "sasl_ssl", "sasl.mechanism": options.mechanism, "oauth_cb": token}
+    if options.mechanism is None:
+        return {}
+    who = {"sasl.username": options.user, "sasl.password": options.password}
+    return {"security.protocol": "sasl_plaintext", "sasl.mechanism": options.mechanism, **who}
 
 
 class Ownership:
@@ -172,16 +185,7 @@ class ConfluentConsumer:
             | ({"group.instance.id": options.instance_id} if options.instance_id else {})
             | ({"security.protocol": "ssl", "ssl.ca.location": options.trusted} if options.trusted else {})
             | (dict.fromkeys(("ssl.certificate.location", "ssl.key.location"), options.identity) if options.identity else {})
-            | (
-                {
-                    "security.protocol": "sasl_plaintext",
-                    "sasl.mechanism": options.mechanism,
-                    "sasl.username": options.user,
-                    "sasl.password": options.password,
-                }
-                if options.mechanism
-                else {}
-            )
+            | _confluent_login(options)
         )
         self._ownership = Ownership()
         gone = self._told(is_mine=False)

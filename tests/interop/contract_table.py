@@ -13,6 +13,7 @@ LACKS = {
     ("kafkajs", "cooperative_sticky"): "no cooperative rebalancing",
     ("aiokafka", "cooperative_sticky"): "no cooperative rebalancing",
     ("kafkajs", "static_restart"): "no static membership",
+    **{(client, "tokens"): "its program here has no tokens" for client in ("sarama", "kafkajs", "kafka-python", "aiokafka")},
     ("aiokafka", "admin_alters_and_deletes"): "its admin has no such calls",
 }
 # The same of the scenarios of KIP-848.

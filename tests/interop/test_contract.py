@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.support.certificates import Authority
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.server import ROOT, Server
+from tests.support.tokens import key_set, token
 
 # Outlasts any restart of a member's process.
 LONG_SESSION_MS = 60_000
@@ -49,11 +51,17 @@ class Secured:
         authority = Authority()
         self.trusted = authority.write(directory / "trusted.pem")
         self.identity = authority.issue("interop").write(directory / "interop.pem")
+        self.keys = directory / "keys.json"
+        self.keys.write_bytes(key_set("RS256"))
         self.server = Server(
             directory,
             {
-                "listeners": "PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0",
+                "listeners": "PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
                 "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+                "listener.name.sasl_ssl.sasl.enabled.mechanisms": "OAUTHBEARER",
+                "listener.name.sasl_ssl.ssl.client.auth": "none",
+                "listener.name.sasl_ssl.connections.max.reauth.ms": 4000,
+                "sasl.oauthbearer.jwks.endpoint.url": self.keys.as_uri(),
                 "listener.name.sasl_plaintext.plain.sasl.jaas.config": "${env:JAAS}",
                 "ssl.keystore.location": authority.issue("server").write(directory / "server.pem"),
                 "ssl.truststore.location": self.trusted,
@@ -72,6 +80,10 @@ class Secured:
     @property
     def sasl_bootstrap(self) -> str:
         return f"127.0.0.1:{self.server.listeners['SASL_PLAINTEXT'][0]}"
+
+    @property
+    def token_bootstrap(self) -> str:
+        return f"localhost:{self.server.listeners['SASL_SSL'][0]}"
 
     def add_user(self) -> None:
         """Give interop a password for SCRAM."""
@@ -119,6 +131,27 @@ def test_sasl(client: str, secured: Secured, fresh_name: str) -> None:
         group.members[0].commit({group.members[0].owned[0]: 7})
 
     assert "User:interop" in secured.why(fresh_name)
+
+
+def test_tokens(client: str, secured: Secured, fresh_name: str, tmp_path: Path) -> None:
+    """A member with a token finds the group on any loop over TLS, proves in time that it still has one, and is known by it.
+
+    Nobody loses a partition over that.
+    """
+    ConfluentAdmin(secured.server.bootstrap).create_topic(fresh_name, 6)
+    now = int(time.time())
+    file, text = tmp_path / "token", token({"sub": "robot", "iat": now, "exp": now + 600}, "RS256")
+    file.write_text(text)
+    options = MemberOptions(trusted=str(secured.trusted), mechanism="OAUTHBEARER", user=file.as_uri(), password=text)
+    with Crew(client, secured.token_bootstrap, fresh_name, fresh_name, 6) as group:
+        group.join(2, options).settle()
+        before = [len(member.history) for member in group.members]
+        for offset in (7, 8, 9):
+            time.sleep(2)
+            group.members[0].commit({group.members[0].owned[0]: offset})
+        assert [len(member.history) for member in group.members] == before
+
+    assert "User:robot" in secured.why(fresh_name)
 
 
 def test_rebalance(group: Crew) -> None:

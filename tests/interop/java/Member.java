@@ -74,10 +74,22 @@ public final class Member {
             settings.put("security.protocol", "SSL");
             settings.put("ssl.truststore.type", "PEM");
             settings.put("ssl.truststore.location", options.get("trusted").asText());
-            settings.put("ssl.keystore.type", "PEM");
-            settings.put("ssl.keystore.location", options.get("identity").asText());
+            if (!options.path("identity").asText("").isEmpty()) {
+                settings.put("ssl.keystore.type", "PEM");
+                settings.put("ssl.keystore.location", options.get("identity").asText());
+            }
         }
-        if (!options.path("mechanism").asText("").isEmpty()) {
+        if (options.path("mechanism").asText("").equals("OAUTHBEARER")) {
+            // The user is the URL of a file with a token.
+            String url = options.get("user").asText();
+            String classes = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLogin";
+            System.setProperty("org.apache.kafka.sasl.oauthbearer.allowed.urls", url);
+            settings.put("security.protocol", "SASL_SSL");
+            settings.put("sasl.mechanism", "OAUTHBEARER");
+            settings.put("sasl.login.callback.handler.class", classes + "CallbackHandler");
+            settings.put("sasl.oauthbearer.token.endpoint.url", url);
+            settings.put("sasl.jaas.config", classes + "Module required;");
+        } else if (!options.path("mechanism").asText("").isEmpty()) {
             String mechanism = options.get("mechanism").asText();
             String module = mechanism.equals("PLAIN") ? "plain.PlainLoginModule" : "scram.ScramLoginModule";
             settings.put("security.protocol", "SASL_PLAINTEXT");

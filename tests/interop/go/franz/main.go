@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl/oauth"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
@@ -89,6 +90,9 @@ func member(bootstrap, group, topic string, options line.Options) {
 		settings = append(settings, kgo.SASL(scram.Auth{User: options.User, Pass: options.Password}.AsSha256Mechanism()))
 	case "SCRAM-SHA-512":
 		settings = append(settings, kgo.SASL(scram.Auth{User: options.User, Pass: options.Password}.AsSha512Mechanism()))
+	}
+	if options.Mechanism == "OAUTHBEARER" {
+		settings = append(settings, kgo.SASL(oauth.Auth{Token: options.Password}.AsMechanism()))
 	}
 	if config := options.TLS(); config != nil {
 		settings = append(settings, kgo.DialTLSConfig(config))

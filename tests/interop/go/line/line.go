@@ -36,6 +36,9 @@ func (options Options) TLS() *tls.Config {
 	Must(err)
 	authorities := x509.NewCertPool()
 	authorities.AppendCertsFromPEM(trusted)
+	if options.Identity == "" {
+		return &tls.Config{RootCAs: authorities}
+	}
 	identity, err := tls.LoadX509KeyPair(options.Identity, options.Identity)
 	Must(err)
 	return &tls.Config{RootCAs: authorities, Certificates: []tls.Certificate{identity}}
