@@ -146,7 +146,7 @@ def test_transcripts_are_of_one_kafka_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({script.book for script in SCRIPTS}))
-def test_written_as_read(name: str, tmp_path: Path) -> None:
+def test_a_transcript_is_written_as_it_was_read(name: str, tmp_path: Path) -> None:
     """What a file says comes back from it, to the byte."""
     book = Book(name, tmp_path)
     book.transcripts = Book(name).transcripts

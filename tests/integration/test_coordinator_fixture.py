@@ -305,7 +305,7 @@ def test_a_long_poll_ends_when_time_advances(coordinator: Coordinator) -> None:
 
 
 @pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
-def test_time_does_not_go_back(coordinator: Coordinator, seconds: float) -> None:
+def test_a_negative_advance_or_delay_is_refused(coordinator: Coordinator, seconds: float) -> None:
     with pytest.raises(FixtureError, match="time does not go back"):
         coordinator.advance(seconds)
     with pytest.raises(FixtureError, match="time does not go back"):
@@ -360,7 +360,7 @@ def test_the_next_request_of_one_client_fails(coordinator: Coordinator) -> None:
         assert commit_alone(second, "readers", "orders", {0: 5}) == {0: ErrorCode.NONE}
 
 
-def test_a_wrong_name_is_answered_with_the_right_ones(coordinator: Coordinator) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(coordinator: Coordinator) -> None:
     with pytest.raises(FixtureError, match=r"no API is named 'Hartbeat' \(did you mean Heartbeat\?\); there are: .*JoinGroup"):
         coordinator.fail_next("Hartbeat", "NOT_COORDINATOR")
     with pytest.raises(FixtureError, match=r"no error is named 'NOT_CORDINATOR'.* such as NOT_COORDINATOR"):

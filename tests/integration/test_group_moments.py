@@ -230,7 +230,7 @@ def test_a_group_with_members_is_not_restored(server: Server) -> None:
     member.client.close()
 
 
-def test_what_cannot_be_answered_is_said_in_one_line(server: Server) -> None:
+def test_unknown_groups_and_times_are_refused_in_one_line(server: Server) -> None:
     """Unknown groups, times before the group, a server that does not run."""
     moment = history(server)
 
@@ -301,7 +301,7 @@ def test_why_follows_what_happens(server: Server) -> None:
     assert command(*words[:4], "--until", "2029-01-01", *words[4:]).returncode == 2
 
 
-def test_waiting_names_who_is_late(tmp_path: Path) -> None:
+def test_groups_waiting_names_late_members(tmp_path: Path) -> None:
     """Of several loops, too: all groups, or those that are named. Nobody is late in a group that is settled."""
     with Server(tmp_path, loops=2) as server:
         groups = sorted({partition_for(f"g-{number}", 50) % 2: f"g-{number}" for number in range(8)}.items())

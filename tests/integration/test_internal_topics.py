@@ -136,7 +136,7 @@ def test_leader_epochs_are_checked(client: Client, group: str, epoch: int, error
     assert data.error_code == error
 
 
-def test_who_has_read_everything_waits_for_more(client: Client, group: str, address: tuple[str, int]) -> None:
+def test_a_fetch_at_the_end_waits_for_the_next_commit(client: Client, group: str, address: tuple[str, int]) -> None:
     """The answer comes with the next commit, long before the time is up; what comes behind it on the connection waits, too."""
     end = end_of(client, group)
     client.send(fetching(client, partition(group, end), max_wait_ms=600_000), 12)

@@ -109,7 +109,7 @@ def test_fixtures_are_servers_for_a_test_or_a_session(project: Project) -> None:
     assert "4 passed" in output, output
 
 
-def test_what_is_wrong_is_said(project: Project) -> None:
+def test_wrong_markers_and_server_logs_are_reported(project: Project) -> None:
     """A marker that makes no sense, and what the server logged when a test fails."""
     project.write(
         """

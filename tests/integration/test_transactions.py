@@ -151,7 +151,7 @@ class TestInitProducerId:
             (IDS[0], 900_001, (-1, -1), ErrorCode.INVALID_TRANSACTION_TIMEOUT),
         ],
     )
-    def test_what_is_refused(
+    def test_invalid_ids_and_timeouts_are_refused(
         self, make: Make, transactional_id: str | None, timeout_ms: int, own: tuple[int, int], error: ErrorCode
     ) -> None:
         client = make(IDS[0]).client
@@ -202,7 +202,7 @@ class TestAddPartitionsToTxn:
         assert 0 < found.transaction_start_time_ms <= time.time() * 1000
 
     @pytest.mark.parametrize("version", range(6))
-    def test_one_that_is_not_there_keeps_out_the_others(self, make: Make, version: int) -> None:
+    def test_an_unknown_partition_keeps_the_others_out_of_the_transaction(self, make: Make, version: int) -> None:
         producer = make()
         added = producer.add({"orders": [0, 3, -1], "nothing": [0]}, version=version)
 
@@ -295,7 +295,7 @@ class TestAddOffsetsToTxn:
         assert producer.add_offsets("", version=version) == NONE
 
     @pytest.mark.parametrize(("version", "error"), [(0, OLD_FENCED), (1, OLD_FENCED), (2, FENCED), (3, FENCED), (4, FENCED)])
-    def test_what_is_refused(self, make: Make, version: int, error: ErrorCode) -> None:
+    def test_groups_offsets_of_fenced_or_unknown_producers_are_refused(self, make: Make, version: int, error: ErrorCode) -> None:
         producer = make()
         producer.epoch += 1
         answers = [producer.add_offsets("group", version=version)]
@@ -327,7 +327,7 @@ class TestEndTxn:
         assert producer.end(is_commit=not is_commit, version=version).error == STATE
 
     @pytest.mark.parametrize(("version", "error"), [(0, OLD_FENCED), (1, OLD_FENCED), (2, FENCED), (5, FENCED)])
-    def test_what_is_refused(self, make: Make, version: int, error: ErrorCode) -> None:
+    def test_ends_of_fenced_or_unknown_producers_are_refused(self, make: Make, version: int, error: ErrorCode) -> None:
         producer = make()
         producer.epoch += 7
         answers = [producer.end(version=version)]

@@ -55,7 +55,7 @@ def test_only_code_that_can_be_wrong_is_changed() -> None:
     }
 
 
-def test_what_cannot_happen_is_left_alone() -> None:
+def test_assertions_of_unreachable_code_are_not_mutated() -> None:
     assert list(drawing.sites("protocol/x.py", "def f():\n    raise AssertionError('never')\n    assert_never(1)\n")) == []
 
 

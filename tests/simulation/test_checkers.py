@@ -256,7 +256,7 @@ class TestAssignments:
         assert not [*assignments.check_assignments(tale.reading)]
 
     @pytest.mark.parametrize("gets", [b"x", b"", b"yy"])
-    def test_another_ones_or_none(self, tale: Tale, gets: bytes) -> None:
+    def test_an_assignment_that_is_not_the_leaders(self, tale: Tale, gets: bytes) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, b"x", {"a": b"x", "b": b"y"})
         tale.sync(2, "b", 1, gets)
@@ -290,25 +290,25 @@ class TestAssignments:
 class TestFencing:
     """What is stale is refused, and changes nothing."""
 
-    def test_refused(self, tale: Tale) -> None:
+    def test_a_heartbeat_of_an_old_generation_is_refused(self, tale: Tale) -> None:
         tale.sync(1, "a", 2, b"x")
         tale.beat(3, "a", 1, ILLEGAL_GENERATION)
 
         assert not [*fencing.check_stale(tale.reading)]
 
-    def test_taken(self, tale: Tale) -> None:
+    def test_a_heartbeat_of_an_old_generation_is_taken(self, tale: Tale) -> None:
         tale.sync(1, "a", 2, b"x")
         tale.beat(3, "a", 1)
 
         assert [*fencing.check_stale(tale.reading)]
 
-    def test_a_commit_is_taken(self, tale: Tale) -> None:
+    def test_a_commit_of_an_old_generation_is_taken(self, tale: Tale) -> None:
         tale.sync(1, "a", 2, b"x")
         tale.commit(3, 7, generation=1)
 
         assert [*fencing.check_stale(tale.reading)]
 
-    def test_asked_before_it_was_over(self, tale: Tale) -> None:
+    def test_a_heartbeat_sent_before_the_next_generation(self, tale: Tale) -> None:
         tale.beat(1, "a", 1, takes_s=5)
         tale.sync(2, "a", 2, b"x")
 
@@ -332,7 +332,7 @@ class TestFencing:
 
         assert [*fencing.check_stale(tale.reading)]
 
-    def test_refused_and_written(self, tale: Tale) -> None:
+    def test_a_commit_is_refused_and_its_record_written(self, tale: Tale) -> None:
         tale.commit(1, 7, ILLEGAL_GENERATION, client="stranger")
         tale.writes_offset(6, client="somebody")
         assert not [*fencing.check_nothing_written(tale.reading)]
@@ -349,20 +349,20 @@ class TestSessions:
         tale.sync(1, "a", 1, b"x", takes_s=0.1)
         tale.beat(2, "a", 1, takes_s=0.1)
 
-    def test_let_go_after_its_session(self, tale: Tale) -> None:
+    def test_a_member_is_removed_after_its_session(self, tale: Tale) -> None:
         self.start(tale)
         tale.beat(8.2, "a", 1, UNKNOWN_MEMBER_ID, takes_s=0.1)
 
         assert not [*sessions.check_living(tale.reading)]
 
-    def test_let_go_before(self, tale: Tale) -> None:
+    def test_a_member_is_removed_before_its_session_ends(self, tale: Tale) -> None:
         self.start(tale)
         tale.beat(7, "a", 1, UNKNOWN_MEMBER_ID, takes_s=0.1)
 
         assert [*sessions.check_living(tale.reading)]
 
     @pytest.mark.parametrize(("what", "then"), [("paused for 60000 ms", None), ("start", "serving")])
-    def test_let_go_after_a_standstill(self, tale: Tale, what: str, then: str | None) -> None:
+    def test_a_member_is_removed_after_a_standstill(self, tale: Tale, what: str, then: str | None) -> None:
         self.start(tale)
         tale.befalls(3, what)
         if then is not None:
@@ -387,13 +387,13 @@ class TestSessions:
 
         assert not [*sessions.check_living(tale.reading)]
 
-    def test_gone_in_time(self, tale: Tale) -> None:
+    def test_a_silent_member_is_removed_in_time(self, tale: Tale) -> None:
         self.start(tale)
         tale.look(9, "Stable", "a")
 
         assert not [*sessions.check_dead(tale.reading)]
 
-    def test_kept_too_long(self, tale: Tale) -> None:
+    def test_a_silent_member_stays_too_long(self, tale: Tale) -> None:
         self.start(tale)
         tale.look(60, "Stable", "a")
 
@@ -410,7 +410,7 @@ class TestSessions:
 class TestOffsets:
     """Linearizable, and nothing from nowhere."""
 
-    def test_read_what_was_written(self, tale: Tale) -> None:
+    def test_a_fetch_returns_the_committed_offset(self, tale: Tale) -> None:
         tale.fetch(0, NONE)
         tale.commit(2, 7)
         tale.fetch(4, 7)
@@ -419,26 +419,26 @@ class TestOffsets:
 
         assert not [*offsets.check_linearizable(tale.reading)]
 
-    def test_read_what_was_before(self, tale: Tale) -> None:
+    def test_a_fetch_returns_an_older_offset(self, tale: Tale) -> None:
         tale.commit(1, 7)
         tale.commit(3, 8)
         tale.fetch(5, 7)
 
         assert [*offsets.check_linearizable(tale.reading)]
 
-    def test_lost(self, tale: Tale) -> None:
+    def test_a_committed_offset_is_lost(self, tale: Tale) -> None:
         tale.commit(1, 7)
         tale.fetch(3, NONE)
 
         assert [*offsets.check_linearizable(tale.reading)]
 
-    def test_read_from_nowhere(self, tale: Tale) -> None:
+    def test_a_fetch_returns_an_offset_that_no_client_committed(self, tale: Tale) -> None:
         tale.commit(1, 7)
         tale.fetch(3, 9)
 
         assert ["nobody committed" in wrong for wrong in offsets.check_linearizable(tale.reading)] == [True]
 
-    def test_refused_and_read(self, tale: Tale) -> None:
+    def test_a_refused_commit_is_fetched(self, tale: Tale) -> None:
         tale.commit(1, 7, ILLEGAL_GENERATION)
         tale.fetch(3, 7)
 
@@ -541,7 +541,7 @@ class TestEnding:
 
         assert [*ending.check_emptied(tale.reading)]
 
-    def test_too_old(self, tale: Tale) -> None:
+    def test_an_offset_expires_too_late(self, tale: Tale) -> None:
         tale.history.old_us = 50 * SECOND
         tale.look(30, "Empty")
         tale.look(60, "Dead")
@@ -552,7 +552,7 @@ class TestEnding:
 
         assert len([*ending.check_expired(tale.reading)]) == 2
 
-    def test_never_answered(self, tale: Tale) -> None:
+    def test_a_request_is_never_answered(self, tale: Tale) -> None:
         tale.sync(10, "a", 1, None)
 
         assert [*ending.check_answered(tale.reading)]

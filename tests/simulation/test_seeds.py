@@ -34,7 +34,7 @@ def check(seeds: range | list[int]) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, PER_TEST))
-def test_nothing_is_wrong_with(first: int) -> None:
+def test_checkers_find_nothing_in_seeds(first: int) -> None:
     """Every promise of the issue, over a run of seeds."""
     check(range(first, min(first + PER_TEST, SEEDS)))
 

@@ -63,7 +63,7 @@ def test_units() -> None:
     assert unit_of("tests/spark/test_x.py::test") == "tests/spark"
 
 
-def test_what_takes_long_begins_first() -> None:
+def test_long_test_files_are_started_first() -> None:
     """In the order of the table, and otherwise as collected."""
     units = ["tests/unit/test_z.py", "tests/unit/test_a.py", "tests/interop/test_x.py", "tests/spark"]
 

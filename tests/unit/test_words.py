@@ -66,7 +66,7 @@ def test_words_are_found_wherever_they_stand(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["remember", "GroupCoordinatorService", "x = []  # type: ignore[assignment]"])
-def test_other_words_are_not(line: str) -> None:
+def test_other_words_are_no_names_of_a_kind(line: str) -> None:
     assert not words_in("machine", line)
 
 

@@ -57,7 +57,7 @@ def test_quotas_are_set_changed_and_removed() -> None:
     assert describe(catalog) == [({"client-id": None}, {REQUESTS: 5.0}), ({"user": "ann"}, {REQUESTS: 30.0})]
 
 
-def test_what_changes_nothing_writes_nothing() -> None:
+def test_a_quota_that_stays_the_same_writes_no_record() -> None:
     catalog = Catalog()
     alter(catalog, entry({"user": "ann"}, OpData(REQUESTS, 20.0)))
     written = len(catalog.records)

@@ -103,7 +103,7 @@ def test_credentials_are_set_replaced_and_removed(catalog: Catalog) -> None:
         ),
     ],
 )
-def test_a_wrong_change_changes_nothing(
+def test_a_refused_change_of_a_user_writes_no_record(
     catalog: Catalog, change: ScramCredentialUpsertion | ScramCredentialDeletion, error: ErrorCode, message: str
 ) -> None:
     """And does not keep the others from being made."""

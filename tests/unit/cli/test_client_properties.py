@@ -135,7 +135,7 @@ def test_a_file_with_the_stores_of_java_is_taken_as_it_is(trust: str, key: str, 
         (["client.id=${env:NOT_THERE}"], r"${env:NOT_THERE} is no variable"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, lines: list[str], says: str) -> None:
+def test_wrong_client_properties_are_refused(tmp_path: Path, lines: list[str], says: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(tmp_path, *lines)
 

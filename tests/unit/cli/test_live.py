@@ -35,7 +35,7 @@ def test_refused_commits_are_shown_where_the_server_was_asked() -> None:
     assert (row["refused"], none["refused"]) == ({"ILLEGAL_GENERATION": 3}, {})
 
 
-def test_what_could_not_be_found_out_is_said() -> None:
+def test_the_heading_has_the_notes() -> None:
     assert "commits are not counted: why" in list(heading(replace(picture(1), notes=["commits are not counted: why"])))
 
 

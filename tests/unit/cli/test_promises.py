@@ -54,7 +54,7 @@ def test_the_older_name_of_json_is_nowhere_alone() -> None:
         assert "--json" not in names or "-o" in names, command
 
 
-def test_every_change_is_shown_first() -> None:
+def test_every_command_that_changes_previews_without_execute() -> None:
     """Those of a running server, and of a directory, need ``--execute``."""
     changing = {
         "set",

@@ -95,7 +95,7 @@ def test_the_state_before_an_offset_is_shown(data: Path, capsys: pytest.CaptureF
     ]
 
 
-def test_where_there_was_nothing_it_is_told(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_without_records_says_so_on_stderr(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On stderr: the answer is empty."""
     for words in (["--at", "2001-01-01"], ["--shard", "__consumer_offsets-7", "--at", "0"]):
         assert main(["replay", "--data-dir", str(data), *words]) == 0

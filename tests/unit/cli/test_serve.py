@@ -41,7 +41,7 @@ async def test_either_signal_is_the_end() -> None:
         await stopping.wait()
 
 
-async def test_work_that_is_done_has_its_end() -> None:
+async def test_finished_work_leaves_no_task() -> None:
     """Whether the server is to stop by then or not."""
     done = []
 

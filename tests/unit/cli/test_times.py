@@ -47,7 +47,7 @@ NOW = "2026-11-20T13:30Z"
         ("Yesterday 08:00", "2026-11-19T08:00"),
     ],
 )
-def test_a_time_may_be_said_as_from_now(text: str, moment: str) -> None:
+def test_a_time_may_be_relative_or_a_time_of_day(text: str, moment: str) -> None:
     """A time of day is the last one of that name, in UTC, as times are shown."""
     assert moment_ms(text, moment_ms(NOW)) == moment_ms(moment)
 

@@ -66,7 +66,7 @@ def claims(server: ScriptedCoordinator) -> list[tuple[int, list[str]]]:
     return [(each.generation_id, [item for item, _ in each.owned]) for each in read]
 
 
-def test_changes_are_told_once() -> None:
+def test_an_assignment_is_reported_once() -> None:
     """What is gone, what is new with its checkpoint, and everything that is owned."""
 
     async def body(server: ScriptedCoordinator, work: WorkSharing, shares: Shares) -> None:

@@ -187,7 +187,7 @@ def test_a_later_format_is_refused(disk: SimulatedDisk) -> None:
         opened(disk)
 
 
-def test_a_line_that_is_not_known_is_refused(disk: SimulatedDisk) -> None:
+def test_an_unknown_property_is_refused(disk: SimulatedDisk) -> None:
     """The count of a kind that only a newer server has."""
     disk.put(PATH, EARLIER + b"queue.num.partitions=3\n")
 

@@ -46,7 +46,7 @@ def test_regular_expressions_that_are_refused(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("large", ["a" * (MAX_LENGTH + 1), "((a{30}){30}){30}", "((.{10}){30}){30}"])
-def test_what_is_too_large_is_refused(large: str) -> None:
+def test_a_large_expression_is_refused(large: str) -> None:
     with pytest.raises(ExpressionError):
         Expression(large)
 

@@ -49,7 +49,7 @@ def test_a_client_cannot_write_to_the_terminal_nor_forge_a_line(form: Literal["c
         assert [line for line in lines if line.lstrip().startswith("ValueError: \\x1b[2J")]
 
 
-def test_a_line_is_one_write() -> None:
+def test_a_log_line_is_one_system_call() -> None:
     """Also without Python's buffer: the lines of several loops, which share a file, do not mix."""
     # Each read of such a pipe returns one write.
     reader, writer = os.pipe2(os.O_DIRECT)

@@ -224,7 +224,9 @@ def test_copies_are_read(s3: ObjectStore, tmp_path: Path, data_dir: Path, capsys
         (["replay", "--data-dir", "nonsense://lake/copy?secret"], "nonsense://lake/copy"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_locations_that_a_command_cannot_use_are_refused_in_one_line(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """That says what can; what may be a secret is not repeated."""
     assert main(words) == 2
 

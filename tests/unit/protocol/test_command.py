@@ -70,7 +70,7 @@ def test_lines_come_from_stdin_where_no_file_is_named() -> None:
         ("encode", DECODED | {"json": HEARTBEAT | {"generationId": 2**40}}, "HeartbeatRequest v4: "),
     ],
 )
-def test_a_bad_line_is_named_and_the_others_are_done(
+def test_a_bad_input_line_is_reported_and_the_others_are_decoded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, line: Any, error: str
 ) -> None:
     """By its number, on stderr; the exit code is 1."""

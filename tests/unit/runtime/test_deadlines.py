@@ -59,7 +59,7 @@ def test_nobody_waits_for_less_than_the_deadline(toy: ToyRuntime) -> None:
     assert outcome.error == ErrorCode.REQUEST_TIMED_OUT
 
 
-def test_what_was_answered_too_late_may_still_be_written(toy: ToyRuntime) -> None:
+def test_a_write_that_timed_out_may_still_be_written(toy: ToyRuntime) -> None:
     """Later reads say so; nobody is answered twice."""
     outcome = toy.put("a", 7)
     toy.turn()
@@ -73,7 +73,7 @@ def test_what_was_answered_too_late_may_still_be_written(toy: ToyRuntime) -> Non
     assert again.response == "b"
 
 
-def test_what_was_answered_too_late_may_be_refused(toy: ToyRuntime) -> None:
+def test_a_write_that_timed_out_may_be_refused(toy: ToyRuntime) -> None:
     outcome = toy.put("a", 7)
     toy.turn()
     pass_time(toy, DEADLINE_MS + TICK_MS)

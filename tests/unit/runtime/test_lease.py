@@ -131,7 +131,7 @@ def test_a_shard_whose_lease_is_over_answers_nothing(toy: ToyRuntime) -> None:
     assert (toy.number("a"), toy.put("b").answers) == (1, 0)
 
 
-def test_what_is_being_written_is_answered(toy: ToyRuntime) -> None:
+def test_a_write_in_flight_is_answered_after_the_lease(toy: ToyRuntime) -> None:
     """If the log takes it, no other process owned the shard."""
     outcome = toy.put("b", 2)
     toy.runtime.suspend(True)

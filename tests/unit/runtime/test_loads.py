@@ -42,7 +42,7 @@ class Bench:
         return len(self.done) - before
 
 
-def test_a_turn_ends_when_its_time_is_up() -> None:
+def test_a_load_ends_its_turn_when_the_time_is_up() -> None:
     bench = Bench()
     bench.add("a", 2 * TURN_MS + 1)
 

@@ -170,7 +170,7 @@ def test_an_answer_for_a_shard_that_was_given_up_is_dropped(loop: PurseLoop) -> 
     assert len(loop.outbox) == 0
 
 
-def test_one_that_is_taken_ends_the_back_off_of_the_others(loop: PurseLoop) -> None:
+def test_an_accepted_message_ends_the_back_off_of_its_destination(loop: PurseLoop) -> None:
     """They were on their way together."""
     loop.transfer("t", "a", "b", 1)
     loop.transfer("u", "a", "b", 1)
@@ -267,7 +267,7 @@ def test_what_is_open_is_sent_when_the_shard_is_loaded(loop: PurseLoop) -> None:
     assert (again.purses(), again.under_way(), again.arrived(1)) == ({"a": 40, "b": 60}, set(), set())
 
 
-def test_so_many_are_on_their_way_at_once(loop: PurseLoop) -> None:
+def test_messages_in_flight_to_a_destination_are_bounded(loop: PurseLoop) -> None:
     """Of one destination; the next goes with the answer."""
     loop.fill("a", 1000)
     for number in range(WINDOW + 10):

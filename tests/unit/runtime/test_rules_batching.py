@@ -263,7 +263,7 @@ def test_no_linger_loses_or_reorders_anything(append_linger_ms: int) -> None:
     assert [name[:2] for name in toy.store.names()] == [f"{number:02d}" for number in range(100)]
 
 
-def test_a_turn_writes_once(toy: ToyRuntime) -> None:
+def test_a_turn_submits_one_batch(toy: ToyRuntime) -> None:
     """However many operations it has; and not at all while something is being written."""
     toy.put("a")
     toy.put("b")

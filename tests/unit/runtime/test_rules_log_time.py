@@ -138,7 +138,7 @@ def test_where_compaction_has_kept_nothing_the_store_knows_the_last_time() -> No
     assert times(toy) == [begun + 3000]
 
 
-def test_what_was_not_written_may_leave_its_time(toy: ToyRuntime) -> None:
+def test_a_failed_write_may_leave_its_log_time(toy: ToyRuntime) -> None:
     """It is a time that the clock had."""
     begun = toy.clock.wall_ms()
     toy.clock.jump_wall(1000)

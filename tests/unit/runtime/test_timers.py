@@ -157,7 +157,7 @@ def test_whoever_waits_is_told_when_an_earlier_timer_comes(bench: Bench) -> None
     assert told == [1_001_000, 1_000_010]
 
 
-def test_a_run_ends_when_its_work_is_done_and_the_next_one_goes_on(bench: Bench) -> None:
+def test_a_run_of_timers_is_bounded_and_the_next_one_goes_on(bench: Bench) -> None:
     for number in range(5):
         bench.schedule(f"session-{number}", 100 + number)
     bench.clock.advance(200)

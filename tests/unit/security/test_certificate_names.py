@@ -49,7 +49,7 @@ Parts = list[list[tuple[x509.ObjectIdentifier, str]]]
         ),
     ],
 )
-def test_names(parts: Parts, text: str) -> None:
+def test_the_text_of_a_subjects_distinguished_name(parts: Parts, text: str) -> None:
     subject = x509.Name([x509.RelativeDistinguishedName([x509.NameAttribute(*each) for each in part]) for part in parts])
 
     assert subject_name(Authority().issue(subject).der) == text

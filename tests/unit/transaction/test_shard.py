@@ -144,7 +144,7 @@ class TestPartitions:
             ("t", (0, -1), ErrorCode.PRODUCER_FENCED),
         ],
     )
-    def test_of_whom_they_are_refused(
+    def test_partitions_of_unknown_or_fenced_producers_are_refused(
         self, log: TransactionLog, transactional_id: str, shift: tuple[int, int], error: ErrorCode
     ) -> None:
         """Added, looked for, and in a commit of either version."""

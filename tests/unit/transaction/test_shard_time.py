@@ -19,7 +19,7 @@ class TestDurability:
 
         assert answers == [ErrorCode.CONCURRENT_TRANSACTIONS] * 3
 
-    def test_what_was_not_written_has_not_happened(self, log: TransactionLog) -> None:
+    def test_a_transaction_end_whose_write_fails_sends_no_marker(self, log: TransactionLog) -> None:
         """No marker is sent, and the same request succeeds later with the same epoch."""
         producer = opened(log)
         log.is_holding = True

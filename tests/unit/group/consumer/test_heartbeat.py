@@ -385,7 +385,7 @@ def test_a_member_leaves() -> None:
     assert beats.log.timer.keys == {("expire-offsets",)}
 
 
-def test_a_leave_that_is_not_written_is_taken_back() -> None:
+def test_a_leave_whose_write_fails_keeps_member_and_session() -> None:
     """The member stays, and its session goes on."""
     beats = Beats(t=2)
     a = beats.member("a")

@@ -52,7 +52,7 @@ def test_a_change_is_noticed(change: str) -> None:
     assert beats.taken() == expected
 
 
-def test_a_change_that_was_not_written_is_no_change() -> None:
+def test_a_failed_write_leaves_the_last_heartbeat_answer_valid() -> None:
     """The group is again the one of the last answer, and so is the next answer."""
     beats, member = steady()
     beats.log.is_holding = True

@@ -153,7 +153,7 @@ def test_an_unloaded_shard_refuses_who_waits(world: ShareWorld) -> None:
     assert [reply.error for reply in replies] == [ErrorCode.NOT_COORDINATOR] * 3
 
 
-def test_what_is_not_written_is_refused(world: ShareWorld) -> None:
+def test_changes_of_share_offsets_whose_write_fails_are_refused(world: ShareWorld) -> None:
     for name in "gh":
         world.alter(name, u={0: 1})
     world.work()

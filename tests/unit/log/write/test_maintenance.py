@@ -28,7 +28,7 @@ def test_segments_are_written_in_bulk(log: OpenLog, disk: SimulatedDisk) -> None
     assert segments(disk, 0) == {"00000000000000000000.log": 10 * len(batch(0))}
 
 
-def test_much_that_waits_is_written_early(disk: SimulatedDisk) -> None:
+def test_many_waiting_bytes_are_written_early(disk: SimulatedDisk) -> None:
     """Memory for what waits is bounded."""
     log = OpenLog(disk, journal_bytes=1 << 20)
     for offset in range(10):
@@ -49,7 +49,7 @@ def test_a_segment_that_cannot_be_written_now_is_written_later(log: OpenLog, dis
     assert values(log.store.read(shard(0), 0)) == [b"kept"]
 
 
-def test_writes_that_come_together_are_asked_for_once(log: OpenLog, disk: SimulatedDisk) -> None:
+def test_simultaneous_writes_are_one_job_of_the_worker(log: OpenLog, disk: SimulatedDisk) -> None:
     """The worker gets one job for all that waits until then, and one more for what comes later."""
     for offset in range(3):
         log.append(append(0, offset))

@@ -70,7 +70,7 @@ def test_room_is_reserved_before_there_is_none() -> None:
     assert not writer.accept(20_000)
 
 
-def test_what_waits_is_written_when_it_is_much() -> None:
+def test_many_waiting_bytes_are_written_to_the_segment() -> None:
     """Although there is room for more."""
     writer = Writer()
     for size in (120_000, 20_000):

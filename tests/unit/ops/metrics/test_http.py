@@ -56,9 +56,7 @@ def ask(address: tuple[str, int], path: str = "/livez", headers: str = "") -> st
         ("0.0.0.0", ["metrics.example"], ["metrics.example"], ["localhost", "10.0.0.1:9404"]),
     ],
 )
-def test_the_names_under_which_it_answers(
-    address: str, allowed: list[str], answered: list[str | None], refused: list[str]
-) -> None:
+def test_host_headers_that_are_answered(address: str, allowed: list[str], answered: list[str | None], refused: list[str]) -> None:
     """On loopback those of this machine; elsewhere all, or those that are named."""
     hosts = Hosts(address, allowed)
 

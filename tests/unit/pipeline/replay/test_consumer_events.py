@@ -234,7 +234,7 @@ def test_the_group_at_a_moment(tmp_path: Path) -> None:
     ]
 
 
-def test_only_what_there_is_to_say_is_in_the_answer(tmp_path: Path) -> None:
+def test_an_event_has_the_fields_of_its_protocol_alone(tmp_path: Path) -> None:
     """An event of the one protocol has no fields of the other."""
     [first, second, *_] = events(
         SealedShard(log_of(tmp_path, rebalance(GROUP)[0], [current(GROUP, "a", 2, {ORDERS: [0]}, UNREVOKED)])),

@@ -27,7 +27,7 @@ def written(archive: ClassArchive) -> Path:
     return Path(part)
 
 
-def test_made_by_the_first_and_used_by_the_next(tmp_path: Path, jars: Path) -> None:
+def test_a_class_archive_is_made_once_and_used_by_later_sessions(tmp_path: Path, jars: Path) -> None:
     """It has its name only when it is whole; and nobody makes it unasked."""
     assert ClassArchive(tmp_path / "cache", "17", jars).option() == ""
     first = ClassArchive(tmp_path / "cache", "17", jars)

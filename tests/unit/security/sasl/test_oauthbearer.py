@@ -79,7 +79,7 @@ def test_a_token_that_is_not_valid_is_rejected() -> None:
     assert talk.user is None
 
 
-def test_nobody_may_be_another() -> None:
+def test_an_authorization_id_other_than_the_principal_is_refused() -> None:
     with pytest.raises(Refused, match=r"an authorization id \(bob\) that is different from the token's principal name \(alice\)"):
         conversation().answer(initial_response(TOKEN, "bob"))
 

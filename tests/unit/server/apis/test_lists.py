@@ -52,7 +52,7 @@ class Server:
         return [[group.group_id for group in decoder(DescribeGroupsResponse, VERSION)(frame, 4)[0].groups] for frame in frames]
 
 
-def test_little_work_is_answered_at_once() -> None:
+def test_a_short_list_is_answered_without_steps() -> None:
     """Without a step, and each item once."""
     server = Server(units=1)
     groups = [f"g{each}" for each in range(UNITS_PER_STEP // 2)]

@@ -144,7 +144,7 @@ def test_no_batch_without_a_producer_is_written(server: Server) -> None:
     assert server.log.store.end_offset(server.log.shard_id) == before
 
 
-def test_nothing_is_answered_to_nothing(server: Server) -> None:
+def test_markers_without_partitions_have_an_empty_answer(server: Server) -> None:
     assert server.write() == {}
     assert server.write(marker()) == {}
 

@@ -86,7 +86,7 @@ def test_a_fetch_waits_as_long_as_it_may_and_then_names_all_that_the_session_beg
     assert [each.records for topic in answer.responses for each in topic.partitions] == [b"", b""]
 
 
-def test_later_answers_name_only_what_is_new(node: ShareNode, member: ShareMember) -> None:
+def test_later_fetches_of_a_session_name_new_partitions_alone(node: ShareNode, member: ShareMember) -> None:
     began(member, O0)
 
     assert errors(member.fetch(1, min_bytes=0)) == {}
@@ -104,7 +104,9 @@ def test_later_answers_name_only_what_is_new(node: ShareNode, member: ShareMembe
         ({"max_bytes": 0}, {UNKNOWN: NO_ID}),
     ],
 )
-def test_what_asks_for_nothing_is_answered_at_once(member: ShareMember, fields: dict[str, Any], found: dict[Place, int]) -> None:
+def test_a_fetch_without_partitions_is_answered_at_once(
+    member: ShareMember, fields: dict[str, Any], found: dict[Place, int]
+) -> None:
     assert errors(member.fetch(0, O0, UNKNOWN, **fields)) == found
 
 

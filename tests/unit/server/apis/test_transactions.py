@@ -95,7 +95,7 @@ class TestInitProducerId:
 
         assert peer.receive(5) == InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
-    def test_only_who_has_to_ask_again_waits(self, node: TransactionNode) -> None:
+    def test_an_init_producer_id_at_another_loop_is_refused_at_once(self, node: TransactionNode) -> None:
         node.is_asked = True
         answer = node.ask(INIT_PRODUCER_ID_API, InitProducerIdRequest("there", 1000), 5)
 
@@ -150,7 +150,9 @@ class TestAddPartitionsToTxn:
         assert (state.partitions, state.client_version) == (frozenset({("orders", 0), ("orders", 2)}), 2 if version >= 4 else 0)
 
     @pytest.mark.parametrize("version", range(6))
-    def test_or_none(self, node: TransactionNode, producer: tuple[int, int], version: int) -> None:
+    def test_an_unknown_partition_keeps_the_others_out_of_the_transaction(
+        self, node: TransactionNode, producer: tuple[int, int], version: int
+    ) -> None:
         found = add(node, producer, ("orders", 0), ("orders", 3), ("nothing", 0), version=version)
 
         assert found == {("orders", 0): NOT_ATTEMPTED, ("orders", 3): UNKNOWN, ("nothing", 0): UNKNOWN}

@@ -147,7 +147,7 @@ async def test_nothing_is_sent_before_the_welcome(loops: Loops, sockets: MemoryS
     assert loops.runtime.heard == ["a", "b"]
 
 
-async def test_who_is_not_there_is_told_of(loops: Loops, sockets: MemorySockets) -> None:
+async def test_messages_to_a_stopped_loop_fail_and_later_ones_are_sent(loops: Loops, sockets: MemorySockets) -> None:
     """All who wait hear of it; the next message tries again."""
     sender = await loops.start(0)
     await loops.processes[0].stop()

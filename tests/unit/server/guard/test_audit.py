@@ -132,7 +132,7 @@ def _beside(_context: RequestContext, _request: Message, reply: Any) -> None:
 @pytest.mark.parametrize(
     ("handle", "outcome"), [(_refuse, "TOPIC_DELETION_DISABLED"), (_fail, "NOT_CONTROLLER"), (_beside, "done")]
 )
-def test_every_way_to_answer_writes_the_line_and_answers(handle: Any, outcome: str) -> None:
+def test_each_outcome_of_a_request_has_one_audit_line(handle: Any, outcome: str) -> None:
     peer = Peer(19, handle)
 
     assert peer.ask(TWO)["outcome"] == outcome
@@ -219,7 +219,7 @@ def test_every_api_that_changes_for_administrators_is_audited() -> None:
     assert NAMED.keys() & NOT_AUDITED == set()
 
 
-def test_a_change_says_what_it_does() -> None:
+def test_audit_lines_have_the_change_of_users_and_acls() -> None:
     """A user that is set and one that is deleted, and access in Kafka's words."""
     users = AlterUserScramCredentialsRequest(
         [ScramCredentialDeletion("bob", 1)], [ScramCredentialUpsertion("ann", 2, 4096, b"salt", b"secret")]

@@ -161,7 +161,7 @@ def test_a_parked_fetch_and_those_behind_it(loop: Loop) -> None:
     assert loop.log.on_durable is None
 
 
-def test_one_that_is_being_read(loop: Loop) -> None:
+def test_a_fetch_that_is_being_read_ends_with_its_connection(loop: Loop) -> None:
     """What the thread reads then is dropped when it comes."""
     loop.log.grow()
     connection = loop.connection()

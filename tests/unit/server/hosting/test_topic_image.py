@@ -59,7 +59,7 @@ def test_a_new_topic_is_told_on_every_loop_before_it_is_answered(loops: Loops) -
     assert [loop.told for loop in each] == [[{"orders": 1, "bills": 1}]] * 2
 
 
-def test_nothing_is_told_while_the_change_is_on_its_way(loops: Loops) -> None:
+def test_a_follower_notifies_when_it_has_applied_the_change(loops: Loops) -> None:
     owner, follower = watched(loops)
 
     outcome = loops.create(0, "orders")

@@ -202,7 +202,7 @@ def test_sighup_fetches_again_and_leaves_what_is_not_used(loop: Loop, issuer: Is
     assert loop.login("ES384") == "alice"
 
 
-def test_a_change_that_is_not_taken_changes_nothing(loop: Loop, issuer: Issuer) -> None:
+def test_a_refused_configuration_keeps_the_key_sets(loop: Loop, issuer: Issuer) -> None:
     """Its listener has other properties that are wrong."""
     issuer.keys[URL] = key_set("ES256")
     loop.use()

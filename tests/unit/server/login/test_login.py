@@ -281,7 +281,7 @@ def test_a_mechanism_is_not_changed(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["WORD", "SHORT"])
-def test_who_need_not_or_has_just_begun_is_refused(peer: Peer, mechanism: str) -> None:
+def test_an_early_or_needless_reauthentication_is_refused(peer: Peer, mechanism: str) -> None:
     """The connection goes on."""
     peer.shake(mechanism)
     peer.say(b"alice")

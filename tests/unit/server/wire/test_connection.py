@@ -148,7 +148,7 @@ def test_what_is_answered_in_a_pass_leaves_in_one_write(peer: Peer) -> None:
     assert peer.answers() == [(1, 0), (2, 0), (3, 0)]
 
 
-def test_what_is_answered_later_leaves_in_one_write_at_the_end_of_the_turn(peer: Peer) -> None:
+def test_late_answers_are_one_write_at_the_end_of_the_turn(peer: Peer) -> None:
     peer.send(1, 2, 3)
     for reply in peer.parked:
         reply.complete(HeartbeatResponse())

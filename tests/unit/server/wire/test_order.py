@@ -129,7 +129,7 @@ def test_requests_that_start_before_others_are_answered(peer: Peer, first: str, 
         ("CreateTopics", "CreateTopics"),
     ],
 )
-def test_waits_for_the_answer(peer: Peer, first: str, second: str) -> None:
+def test_a_request_waits_for_the_answer_to_one_that_it_may_not_overtake(peer: Peer, first: str, second: str) -> None:
     """And starts in the turn in which it is given."""
     peer.send(first, second)
     before = peer.names
