@@ -21,10 +21,9 @@ from coordinator_server.log.file_names import LOCK, journal_dir
 from coordinator_server.log.jobs import Holder
 from coordinator_server.log.meta import check_unused, open_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import InheritedLock, LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Meta
-from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import FIRST_BYTES, Journal, JournalContents
 
 # The loops of a supervisor that was killed die with it, and hold the lock until then.
@@ -79,6 +78,17 @@ def recover_all_loops(storage: Storage, data_dir: str, loops: int, loop_of: Call
             )
         for loop in recovered.journals.keys() - range(loops):
             Journal(storage, journal_dir(data_dir, loop), FIRST_BYTES).retire(recovered.journals[loop], _ends(recovered))
+    except OSError as error:
+        raise Unavailable(f"cannot recover the log in {data_dir}: {error}") from error
+
+
+def recover_dead_loop(storage: Storage, data_dir: str, part: LoopShards) -> list[ShardEnd]:
+    """Bring the shards of a loop that has died up to its journal, and return how far they are durable then.
+
+    No process of the loop runs. Its journal stays as it is: its next start reads it again. Raises DamagedLog, Unavailable.
+    """
+    try:
+        return _ends(recover(storage, data_dir, part))
     except OSError as error:
         raise Unavailable(f"cannot recover the log in {data_dir}: {error}") from error
 

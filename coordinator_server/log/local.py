@@ -24,6 +24,7 @@ from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, release
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.file_names import journal_dir, shards_of
+from coordinator_server.log.handover import Handover
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.layers.retention import Retention
 from coordinator_server.log.login_key import open_login_key
@@ -31,7 +32,7 @@ from coordinator_server.log.meta import read_meta
 from coordinator_server.log.read.range_reader import RangeReader
 from coordinator_server.log.read.shard_reader import end_time, latest_time, no_check, offset_for_time, open_checkpoint, read_from
 from coordinator_server.log.repair.recovery import Recovered, recover
-from coordinator_server.log.shards import Append, LoopShards, ShardId
+from coordinator_server.log.shards import Append, LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import (
     Batches,
@@ -40,7 +41,9 @@ from coordinator_server.log.store import (
     Done,
     History,
     Meta,
+    OnReleased,
     OnSealed,
+    OnTaken,
     ReadRange,
     RetentionRule,
     TimedOffset,
@@ -156,6 +159,8 @@ class LocalLogStore:
         self._maintenance = Maintenance(self._logs, worker, post, health)
         self._spare = Spare(self._journal, self._logs, worker, post, health)
         self._submitter = Submitter(self._logs, self._journal, self._writer, self._spare, self._maintenance, health)
+        place = self._storage, self._data_dir
+        self._handover = Handover(place, self._logs, self._spare, worker, post, health)
         self.submit: Callable[[Sequence[Append], Done], None] = self._submitter.submit
         self.resolve: Callable[[Sequence[Append], Done], None] = self._submitter.resolve
         self._spare.ask(0)
@@ -264,6 +269,18 @@ class LocalLogStore:
         """Write everything that is durable to the segments; ``done`` gets the offsets up to which they have it."""
         self._maintenance.write_out(done)
 
+    def release(self, shards: Sequence[ShardId], done: OnReleased, /) -> None:
+        """Take no more batches of these shards, and write and sync them; ``done`` gets how far they are durable."""
+        self._handover.release(shards, done)
+
+    def take(self, ends: Sequence[ShardEnd], done: OnTaken, /) -> None:
+        """Open shards that were released at ``ends``, and state them in a new head of the journal."""
+        self._handover.take(ends, done)
+
+    def forget(self, shards: Sequence[ShardId], /) -> None:
+        """Leave shards to another loop."""
+        self._handover.forget(shards)
+
     def close(self) -> None:
         """Write everything to segments, and unlock the directory. Raise LogError if that fails; nothing is lost then."""
         if self._health.is_closed:
@@ -273,7 +290,7 @@ class LocalLogStore:
         self._worker.close()
         self._spare.use_prepared()
         self._refuse_waiting(Unavailable("the log is closed"))
-        logs = self._logs.all()
+        logs = self._logs.journaled()
         try:
             if self._health.failure is None:
                 self._journal.finish([log.close() for log in logs])
@@ -289,6 +306,8 @@ class LocalLogStore:
         """Answer everything that waits for the worker."""
         self._submitter.refuse_parked(error)
         self._maintenance.refuse_seals(error)
+        self._handover.refuse_waiting(error)
+        self._spare.refuse_renewals(error)
 
     def _on_worker_death(self) -> None:
         error = OutcomeUnknown("the log's worker stopped: its error came before this one")

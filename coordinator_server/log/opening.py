@@ -27,9 +27,10 @@ from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_sha
 from coordinator_server.log.layers.saved_files import identity_files, is_saved_name
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.login_key import open_login_key
+from coordinator_server.log.owners import MovedShards, read_owners, write_owners
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Progress, Report
-from coordinator_server.log.shards import LoopShards, ShardId
+from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import LOCAL, InheritedLock, Storage
 from coordinator_server.log.store import LogStore, Meta
 from coordinator_server.log.write.journal_writer import Sync, Writer, make_writer
@@ -41,6 +42,7 @@ __all__ = [
     "JOBS_S",
     "InheritedLock",
     "Machine",
+    "MovedShards",
     "Progress",
     "Storage",
     "Sync",
@@ -63,8 +65,11 @@ __all__ = [
     "make_writer",
     "open_for_job",
     "open_log",
+    "read_owners",
+    "recover_dead_loop",
     "take_for_loops",
     "unknown_shards",
+    "write_owners",
 ]
 
 JOBS_S: Final = directory.JOBS_S
@@ -117,16 +122,24 @@ class Taken(NamedTuple):
 
 
 def take_for_loops(
-    data_dir: Path, config: Config, loops: int, loop_of: Callable[[ShardId], int], *, has_logins: bool = False
+    data_dir: Path,
+    config: Config,
+    loops: int,
+    distribute: Callable[[MovedShards | None], Callable[[ShardId], int]],
+    *,
+    has_logins: bool = False,
 ) -> Taken:
-    """Take a log for the ``loops`` that will open parts of it, and recover it. Raises LogError."""
+    """Take a log for the ``loops`` that will open parts of it, and recover it. Raises LogError.
+
+    ``distribute`` gets the shards that have moved, and returns what says which loop owns a shard.
+    """
     place = str(data_dir)
     locked = directory.lock_directory(LOCAL, place, node_id=config.node_id, partitions=partition_counts(config.log))
     try:
         if has_logins:
             # Before the loops, each of which reads it.
             open_login_key(LOCAL, place)
-        directory.recover_all_loops(LOCAL, place, loops, loop_of)
+        directory.recover_all_loops(LOCAL, place, loops, distribute(read_owners(data_dir)))
     except OSError as error:
         locked.lock.close()
         raise Unavailable(f"cannot open the log in {place}: {error}") from error
@@ -134,6 +147,11 @@ def take_for_loops(
         locked.lock.close()
         raise
     return Taken(locked.lock, locked.meta)
+
+
+def recover_dead_loop(data_dir: Path, part: LoopShards) -> list[ShardEnd]:
+    """Bring the shards of a loop that has died up to its journal, for the loop that takes them. Raises LogError."""
+    return directory.recover_dead_loop(LOCAL, str(data_dir), part)
 
 
 def open_for_job(data_dir: Path, job: str, post: Post, made_with: Config | None = None) -> LogStore:

@@ -16,6 +16,12 @@ class ShardId(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+def shard_named(name: str) -> ShardId:
+    """Return the shard of a name, which is also that of its directory. ValueError if it has no number."""
+    topic, _, partition = name.rpartition("-")
+    return ShardId(topic, int(partition))
+
+
 class Ownership(NamedTuple):
     """A shard, and the epoch of one of its owners."""
 
@@ -24,6 +30,15 @@ class Ownership(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.shard} at epoch {self.epoch}"
+
+
+class ShardEnd(NamedTuple):
+    """How far a shard is durable in its segments: up to byte ``size`` of ``segment``, and up to ``offset``, which comes next."""
+
+    shard: ShardId
+    segment: int
+    size: int
+    offset: int
 
 
 class LoopShards(NamedTuple):

@@ -2,6 +2,7 @@
 
     AppendingLog    the runtime makes batches durable
     LoadingLog      the runtime replays a shard
+    MovedLog        shards go from loop to loop
     FetchedLog      Fetch and ListOffsets read ranges of a shard
     MaintainedLog   sealing, and the removal of what layers replace
     InspectedLog    sizes, counts and failures
@@ -27,7 +28,7 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog, LogError, OutcomeUnknown
-from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.shards import Append, ShardEnd, ShardId
 from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.worker import Worker
 
@@ -38,6 +39,9 @@ Failures = Mapping[ShardId, LogError]
 Done = Callable[[Failures | None], None]
 """Gets the failures of a list of appends. None: all are durable."""
 OnSealed = Callable[[Mapping[ShardId, int] | LogError], None]
+OnReleased = Callable[[Sequence[ShardEnd] | LogError], None]
+"""Gets how far each released shard is durable. Shards without records are not listed."""
+OnTaken = Callable[[LogError | None], None]
 Check = Callable[[], None]
 """Called before each batch of a search. An exception ends the search."""
 
@@ -237,6 +241,22 @@ class MaintainedLog(Protocol):
         """Return the job that removes history. It is not started."""
 
 
+class MovedLog(Protocol):
+    """Hands shards over to other loops of the same machine, in the order of handover.py. Nothing of them is under way."""
+
+    def release(self, shards: Sequence[ShardId], done: OnReleased, /) -> None:
+        """Take no more batches of these shards, and make everything of them durable where the next owner finds it.
+
+        After an error they are still this loop's.
+        """
+
+    def take(self, ends: Sequence[ShardEnd], done: OnTaken, /) -> None:
+        """Open shards that were released at ``ends``, here or by another loop. After an error, ``forget`` them."""
+
+    def forget(self, shards: Sequence[ShardId], /) -> None:
+        """Leave shards to another loop, whose ownership is durable."""
+
+
 class InspectedLog(Protocol):
     """What there is to say of the log."""
 
@@ -252,7 +272,7 @@ class InspectedLog(Protocol):
         """Return the topics that have records, of shards of other loops, too."""
 
 
-class LogStore(AppendingLog, LoadingLog, FetchedLog, MaintainedLog, InspectedLog, Protocol):
+class LogStore(AppendingLog, LoadingLog, MovedLog, FetchedLog, MaintainedLog, InspectedLog, Protocol):
     """The log of one loop: all its shards."""
 
     @property

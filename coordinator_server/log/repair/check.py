@@ -44,10 +44,9 @@ from coordinator_server.log.repair.journal_reader import newest_ends, read_journ
 from coordinator_server.log.repair.overlay import OverlayStorage, ReadOnlyStorage
 from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.repair.trial_start import shards_that_do_not_load
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.storage import LocalStorage, Storage
 from coordinator_server.log.store import Meta
-from coordinator_server.log.write.frames import ShardEnd
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches
 

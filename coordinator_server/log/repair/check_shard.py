@@ -15,8 +15,7 @@ from coordinator_server.log.layers.checkpoint import Checkpoint
 from coordinator_server.log.layers.layer import MANIFEST, Layer, open_layer
 from coordinator_server.log.repair.batch_scan import DamagedBytes, WholeBatch, scan_batches
 from coordinator_server.log.repair.findings import Inspection
-from coordinator_server.log.shards import ShardId
-from coordinator_server.log.write.frames import ShardEnd
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.write.segment_index import read_marks
 
 _DAMAGED: Final = -1

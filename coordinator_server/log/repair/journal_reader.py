@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.file_names import JOURNAL_SUFFIX
 from coordinator_server.log.repair.frame_reader import FrameReader, newest_frame_generation
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.storage import Storage, read_file, sync_dir, sync_file
-from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries, decode_head
+from coordinator_server.log.write.frames import Entry, Head, decode_entries, decode_head
 from coordinator_server.log.write.journal import JournalContents
 
 _HEAD_READ_BYTES: Final = 1 << 16

@@ -26,9 +26,9 @@ from coordinator_server.log.file_names import journal_dir, loops_of, segment_bas
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.read.segment_reader import Span, read_span
 from coordinator_server.log.repair.journal_reader import newest_ends, recover_journal
-from coordinator_server.log.shards import LoopShards, ShardId
+from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
-from coordinator_server.log.write.frames import Entry, ShardEnd
+from coordinator_server.log.write.frames import Entry
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import Segments, end_of_batches
 from protocol.errors import DecodeError
@@ -70,6 +70,12 @@ def recover(storage: Storage, data_dir: str, part: LoopShards | None = None) -> 
             state = _read_last(storage, directory, bases, is_synced=is_synced)
         shards[shard] = _with_layer(storage, directory, state)
     return Recovered(shards, journals)
+
+
+def reopen(storage: Storage, data_dir: str, end: ShardEnd) -> Segments:
+    """Return the segments of a shard that its last owner has released at ``end``. DamagedLog if they end before it."""
+    directory = f"{data_dir}/{end.shard}"
+    return _with_layer(storage, directory, _Rebuild(storage, directory, segment_bases(storage, directory), end).run(()))
 
 
 def _with_layer(storage: Storage, directory: str, state: Segments) -> Segments:

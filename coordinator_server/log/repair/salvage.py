@@ -34,9 +34,9 @@ from coordinator_server.log.repair.check import is_served
 from coordinator_server.log.repair.frame_reader import loose_frames
 from coordinator_server.log.repair.journal_reader import newest_ends, read_heads, read_journal
 from coordinator_server.log.repair.overlay import ReadOnlyStorage
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.storage import LOCAL, File, Storage, make_dir_durably, read_file, write_all
-from coordinator_server.log.write.frames import Entry, Head, ShardEnd, decode_entries
+from coordinator_server.log.write.frames import Entry, Head, decode_entries
 from coordinator_server.log.write.segments import SEGMENT_BYTES
 from protocol.batch_builder import empty_batch
 

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from crc32c import crc32c
 from msgspec import Struct
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 
 SECTOR: Final = 512
 FRAME_BYTES: Final = 28  # before the entries
@@ -36,15 +36,6 @@ FRAME_CHECKED: Final = Layout(">QQI")  # what the CRC covers of it
 GENERATION: Final = Layout(">Q")
 _PARTITION: Final = Layout(">i")
 _ENTRY: Final = Layout(">qI")
-
-
-class ShardEnd(NamedTuple):
-    """How far a shard is durable in its segments: up to byte ``size`` of ``segment``, and up to ``offset``, which comes next."""
-
-    shard: ShardId
-    segment: int
-    size: int
-    offset: int
 
 
 class Entry(NamedTuple):

@@ -25,9 +25,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coordinator_server.log.file_names import journal_path
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.storage import ZEROS, File, Storage, sync_file, write_all
-from coordinator_server.log.write.frames import FRAME_BYTES, SECTOR, Entry, Head, ShardEnd, aligned, encode_frame, encode_head
+from coordinator_server.log.write.frames import FRAME_BYTES, SECTOR, Entry, Head, aligned, encode_frame, encode_head
 
 FIRST_BYTES: Final = 1 << 20  # of the first file: small, so that the first start is quick
 

@@ -22,9 +22,9 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from coordinator_server.log.file_names import segment_path
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.storage import File, Storage, sync_dir, sync_file, write_all
-from coordinator_server.log.write.frames import ShardEnd, shard_prefix
+from coordinator_server.log.write.frames import shard_prefix
 from coordinator_server.log.write.segment_index import (
     NO_TIME,
     SegmentIndex,

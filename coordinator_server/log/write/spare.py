@@ -33,6 +33,9 @@ class Spare:
         self._is_preparing = False
         self._content_bytes = 0
         self._prepared: JournalFile | LogError | None = None
+        # Wait for a head that states what is open now: with the next file, and with the one that is made at the moment.
+        self._renewals: list[OnReady] = []
+        self._in_progress: list[OnReady] = []
 
     def when_ready(self, on_ready: OnReady) -> None:
         """Set what is called when there is a spare file, or an error."""
@@ -43,7 +46,13 @@ class Spare:
         if not self._is_preparing and not self._health.is_closed:
             self._is_preparing = True
             self._content_bytes = content_bytes
+            self._in_progress, self._renewals = self._renewals, []
             self._worker.run(self._prepare)
+
+    def renew(self, done: OnReady) -> None:
+        """Have a head made durable that states the shards that are open now. ``done`` is called then, or with the error."""
+        self._renewals.append(done)
+        self.ask(0)
 
     def use_prepared(self) -> None:
         """Give the journal the file that the worker has made, if there is one."""
@@ -51,12 +60,23 @@ class Spare:
         if prepared is None:
             return
         self._is_preparing = False
+        renewed, self._in_progress = self._in_progress, []
+        error = None if isinstance(prepared, JournalFile) else prepared
         if isinstance(prepared, JournalFile):
             self._journal.use(prepared)
-            self._on_ready(None)
-        else:
-            self._on_ready(prepared)
+        self._on_ready(error)
+        for done in renewed:
+            done(error)
+        if self._renewals:
+            self.ask(0)
+        elif error is not None:
             self._worker.run(self._ask_again, delay=RETRY_DELAY_S)
+
+    def refuse_renewals(self, error: LogError) -> None:
+        """Answer every ``renew`` that waits for the worker."""
+        renewals, self._renewals, self._in_progress = self._in_progress + self._renewals, [], []
+        for done in renewals:
+            done(error)
 
     # In the worker's thread.
 
@@ -68,4 +88,4 @@ class Spare:
         self._post(partial(self.ask, 0))
 
     def _make(self) -> JournalFile:
-        return self._journal.prepare([log.write_and_sync() for log in self._logs.all()], self._content_bytes)
+        return self._journal.prepare([log.write_and_sync() for log in self._logs.journaled()], self._content_bytes)

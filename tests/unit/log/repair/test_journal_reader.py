@@ -6,7 +6,8 @@ import pytest
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.repair.journal_reader import newest_ends, read_heads, read_journal
-from coordinator_server.log.write.frames import SECTOR, Head, ShardEnd, aligned, encode_frame, encode_head
+from coordinator_server.log.shards import ShardEnd
+from coordinator_server.log.write.frames import SECTOR, Head, aligned, encode_frame, encode_head
 from tests.support.log import shard
 from tests.support.storage import SimulatedDisk
 

@@ -13,7 +13,8 @@ from coordinator_server.log.jobs import LayerSummary
 from coordinator_server.log.layers.attempt import LayerAttempt, publish
 from coordinator_server.log.local import LocalLogStore
 from coordinator_server.log.repair.recovery import recover
-from coordinator_server.log.write.frames import SECTOR, Head, ShardEnd, encode_frame, encode_head, entry_header, shard_prefix
+from coordinator_server.log.shards import ShardEnd
+from coordinator_server.log.write.frames import SECTOR, Head, encode_frame, encode_head, entry_header, shard_prefix
 from coordinator_server.log.write.segments import Segments
 from tests.support.log import DATA, OpenLog, append, batch, shard, values
 from tests.support.storage import SimulatedDisk

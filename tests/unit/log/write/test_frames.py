@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.repair.frame_reader import WINDOW_BYTES, FrameReader, LooseFrame, loose_frames
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.write.frames import (
     Entry,
     Head,
-    ShardEnd,
     aligned,
     decode_entries,
     decode_head,
