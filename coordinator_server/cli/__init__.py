@@ -42,6 +42,7 @@ COMMANDS = {
     "users": ("users", "list, add and delete users of SCRAM, of a stopped server, too"),
     "acls": ("acls", "list, add and remove access control entries"),
     "quotas": ("quotas", "list, set and remove quotas of clients, of a stopped server, too"),
+    "shards": ("shards", "list the shards of a running server, and move them between its loops"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
     "top": ("top", "show servers and groups live"),
     "health": ("health", "say whether each server answers"),

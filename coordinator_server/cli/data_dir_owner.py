@@ -28,6 +28,7 @@ COMMANDS_OF_OWNER: Final = frozenset(
         "share",
         "users",
         "quotas",
+        "shards",
     }
 )
 _CACHES: Final = "XDG_CACHE_HOME"

@@ -148,6 +148,12 @@ OF_LOOPS: Final = (
         f"{_GROUPS},name=partition-load-time-max",
     ),
     Family(
+        "shard_moves",
+        Kind.COUNTER,
+        "Shards that have moved between loops while the server ran, by direction: in to this loop, or out of it.",
+        ("direction",),
+    ),
+    Family(
         "groups",
         Kind.GAUGE,
         "Groups by type and state. Counted every ten seconds, or less often where counting takes long.",

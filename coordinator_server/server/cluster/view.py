@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from coordinator_server.config.listeners import ListenerSpec, bracketed
 from coordinator_server.kinds import CATALOG
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.opening import MovedShards
+from coordinator_server.log.shards import ShardId, shard_named
 from coordinator_server.server.cluster.epochs import FIRST_EPOCH
 
 CATALOG_SHARD: Final = ShardId(CATALOG.topic, 0)
@@ -131,15 +132,12 @@ class View(Struct, frozen=True):
 
 
 def view_of_loops(
-    first_id: int,
-    specs: Sequence[ListenerSpec],
-    ports: Sequence[Sequence[int]],
-    owners: Mapping[ShardId, Owner] = {},
-    version: int = 1,
+    first_id: int, specs: Sequence[ListenerSpec], ports: Sequence[Sequence[int]], moved: MovedShards | None = None
 ) -> View:
     """Return the view of a server's loops. ``ports`` has the bound port of each loop, for each of the listeners ``specs``.
 
-    Loop i has the node id ``first_id + i``, and the i-th port after an advertised one.
+    Loop i has the node id ``first_id + i``, and the i-th port after an advertised one. The shards in ``moved`` are where they were,
+    if there were as many loops; otherwise they are distributed like all others. Their epochs do not go back.
     """
     nodes = []
     for loop, bound in enumerate(zip(*ports, strict=True)):
@@ -148,4 +146,11 @@ def view_of_loops(
             for spec, port in zip(specs, bound, strict=True)
         )
         nodes.append(ViewNode(first_id + loop, listeners, loop))
-    return View(version, tuple(nodes), owners)
+    view = View(1, tuple(nodes))
+    if moved is None:
+        return view
+    is_same = moved.loops == len(nodes)
+    owners = {}
+    for shard, (loop, epoch) in ((shard_named(name), owner) for name, owner in moved.owners.items()):
+        owners[shard] = Owner(nodes[loop].id if is_same else view.owner_of(shard).node, epoch if is_same else epoch + 1)
+    return View(moved.version + 1, tuple(nodes), owners)

@@ -43,6 +43,7 @@ READING: Final = frozenset(
         "holdups",
         "loops",
         "metrics",
+        "owners",
         "pipeline",
         "refused-commits",
         "quotas",
@@ -54,7 +55,7 @@ READING: Final = frozenset(
     }
 )
 # What a request says about whom it changes. Nothing else of it is logged: it may have a secret.
-_NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic")
+_NAMES: Final = ("group_id", "transactional_id", "user", "principal", "topic", "shard")
 
 
 class ControlSocket:

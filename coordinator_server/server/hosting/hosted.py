@@ -7,7 +7,7 @@ and no directory here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -40,6 +40,7 @@ class Hosted:
         self._nodes = nodes
         self._loop = loop
         self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
+        self._left: set[ShardId] = set()
         # How long it took until all shards were loaded at the start.
         self.loaded_in_s: float | None = None
 
@@ -49,12 +50,40 @@ class Hosted:
         if loads is None:
             loads = self._loads[topic] = []
             for partition in range(self._partitions[topic]):
-                owner = self._nodes.owner_of(ShardId(topic, partition))
-                if owner.node == self._nodes.id:
-                    outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
-                    loads.append(outcome)
-                    self.runtimes[topic].load(partition, owner.epoch, outcome.set_result)
+                shard = ShardId(topic, partition)
+                if self._nodes.owns(shard) and shard not in self._left:
+                    loads.append(self._load(shard))
         return loads
+
+    def _load(self, shard: ShardId) -> asyncio.Future[ErrorCode]:
+        outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
+        epoch = self._nodes.owner_of(shard).epoch
+        self.runtimes[shard.topic].load(shard.partition, epoch, outcome.set_result)
+        return outcome
+
+    # A shard that moves (moves.py).
+
+    def leave(self, shard: ShardId) -> None:
+        """Unload a shard that another loop is about to own. Until the view says so, it is not loaded again."""
+        self._left.add(shard)
+        self.runtimes[shard.topic].unload(shard.partition)
+
+    def enter(self, shard: ShardId) -> asyncio.Future[ErrorCode] | None:
+        """Load a shard that this loop owns now, or still. Return the outcome; None if its kind is not in use."""
+        self._left.discard(shard)
+        return self._load(shard) if self.is_used(shard.topic) else None
+
+    def has_left(self, shard: ShardId) -> bool:
+        """Return whether ``leave`` was called, and neither ``enter`` nor ``forget`` since then."""
+        return shard in self._left
+
+    def left(self) -> list[ShardId]:
+        """Return the shards that were left, and that the view has not given to another loop yet."""
+        return sorted(self._left)
+
+    def forget(self, shards: Iterable[ShardId]) -> None:
+        """Let other loops have shards that were left."""
+        self._left.difference_update(shards)
 
     def is_used(self, topic: str) -> bool:
         """Return whether this loop's shards of a kind are loaded or loading."""

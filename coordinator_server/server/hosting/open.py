@@ -38,6 +38,7 @@ from coordinator_server.server.hosting.group_news import GroupNews
 from coordinator_server.server.hosting.history import open_retention
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.hosting.internal_topics import InternalTopics
+from coordinator_server.server.hosting.moves import Moves
 from coordinator_server.server.hosting.node import AuditLog, Node, server_context
 from coordinator_server.server.hosting.producer_ids import ProducerIds
 from coordinator_server.server.hosting.share_sessions import ShareSessions
@@ -74,6 +75,7 @@ class Hosting(NamedTuple):
     executor: ExecutorQueue | None
     deletions: TopicDeletions
     group_counts: GroupCounts
+    moves: Moves
     retention: Retention
     cleaner: Cleaner | None
     lease: Lease
@@ -174,6 +176,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         services.executor,
         deletions,
         group_counts,
+        Moves(hosted, cluster.nodes, store, services.flusher.after_submit),
         open_retention(store, config, clock, workers.retention),
         Cleaner(config.live, data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
         wire.turns.gate.lease(partial(_suspend, runtimes, is_over=True), partial(_suspend, runtimes, is_over=False)),

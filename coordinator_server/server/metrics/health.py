@@ -40,7 +40,9 @@ class Health:
         """Return one entry: with several loops the supervisor joins them."""
         progress = self._hosted.progress
         shards = Counter(each.state.value for each in progress)
-        is_serving = all(each.state is ShardState.ACTIVE for each in progress)
+        states = {each.state for each in progress} - {ShardState.ACTIVE}
+        # A shard that moved here loads while the others serve.
+        is_serving = not states or (self._hosted.loaded_in_s is not None and states == {ShardState.LOADING})
         return {
             "health": [
                 {

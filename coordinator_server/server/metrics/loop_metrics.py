@@ -129,6 +129,7 @@ class LoopMetrics:
         samples["waiting_connections"] = [[waiting]]
         samples["incidents"] = _from_zero(NAMES, self._of.wire.incidents.counts)
         samples["access_refusals"] = _from_zero(REFUSALS, self._of.audit.counts)
+        samples["shard_moves"] = _from_zero(["in", "out"], self._of.hosting.moves.counts)
         samples["rebalances"] = _from_zero(REASONS, self._of.hosting.group_counts.reasons)
         samples["refused_commits"] = _from_zero(
             [error.name for error in ERRORS], self._of.hosting.group_counts.refused_commits.errors

@@ -30,7 +30,8 @@ import structlog
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.log.opening import InheritedLock, await_orphans, take_for_loops
+from coordinator_server.log.opening import InheritedLock, MovedShards, await_orphans, take_for_loops
+from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Meta
 from coordinator_server.server.cluster.view import View, view_of_loops
 from coordinator_server.server.control.control_socket import ControlSocket
@@ -38,10 +39,12 @@ from coordinator_server.server.control.described_loops import LoopPlace, describ
 from coordinator_server.server.control.pipeline_reports import PipelineReports
 from coordinator_server.server.errors import StartError, WrongProperties
 from coordinator_server.server.hosting.cleaner import Cleaner
+from coordinator_server.server.hosting.moves import STEPS
 from coordinator_server.server.local_operation import Operation, Refusal
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
 from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
 from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, merged
+from coordinator_server.server.supervisor.shard_moves import ShardMoves
 from coordinator_server.server.wire.ports import bind_listeners, close_sockets
 
 log = structlog.get_logger(__name__)
@@ -75,7 +78,7 @@ class Supervisor:
         # By listener, by loop.
         self._sockets: list[list[list[socket.socket]]] = []
         self._lock: InheritedLock | None = None
-        self._view: View
+        self._moves: ShardMoves
         self._processes: dict[int, LoopProcess] = {}
         self._restarts = [Restarts() for _ in range(loops)]
         self._starts = [0] * loops
@@ -102,8 +105,15 @@ class Supervisor:
             await_orphans(self._data_dir)
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         has_logins = any(each.protocol.has_sasl for each in self.listeners)
-        self._view = view_of_loops(self._config.node_id, self.listeners, self.ports)
-        self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, self._view.loop_of, has_logins=has_logins)
+        first = View(0, ())
+
+        def distribute(moved: MovedShards | None) -> Callable[[ShardId], int]:
+            nonlocal first
+            first = view_of_loops(self._config.node_id, self.listeners, self.ports, moved)
+            return first.loop_of
+
+        self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, distribute, has_logins=has_logins)
+        self._moves = ShardMoves(self._data_dir, first, meta.partitions, self._processes)
         for loop in range(self._loops):
             await self._start(loop)
         return meta
@@ -169,9 +179,9 @@ class Supervisor:
             config=self._config,
             data_dir=str(self._data_dir),
             loop=loop,
-            view=self._view,
+            view=self._moves.view,
             sockets=sockets,
-            serving=serving if loop == self._view.controller else (),
+            serving=serving if loop == self._moves.view.controller else (),
             incarnation=self._starts[loop] + 1,
             supervisor=os.getpid(),
             log_level=self._logs.level,
@@ -197,11 +207,11 @@ class Supervisor:
             self.ready.set()
 
     async def _open(self) -> None:
-        prepared = self._processes[self._view.controller].prepared
+        prepared = self._processes[self._moves.view.controller].prepared
         assert prepared is not None
         observed: dict[str, Operation] = {"metrics": self._metrics, "health": self._health}
-        operations: dict[str, Operation] = dict.fromkeys(prepared.operations, self._ask_all)
-        observed |= {**PipelineReports(self._cleaner.report).operations, "loops": self._describe}
+        operations: dict[str, Operation] = dict.fromkeys(set(prepared.operations) - set(STEPS), self._ask_all)
+        observed |= {**PipelineReports(self._cleaner.report).operations, "loops": self._describe, **self._moves.operations}
         self._control = ControlSocket(self._data_dir, operations | observed)
         await self._control.start()
         self._look()
@@ -247,13 +257,14 @@ class Supervisor:
     async def _start_again(self, loop: int, delay: float) -> None:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopping.wait(), delay)
-        if not self._stopping.is_set():
-            await self._start(loop)
+        async with self._moves.lock:
+            if not self._stopping.is_set():
+                await self._start(loop)
 
     # All loops.
 
     async def _ask_all(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = dealt(request, self._view)
+        asked = dealt(request, self._moves.view)
         answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
         whole = merged(answers)
         if not whole.pop("ok"):
@@ -280,7 +291,7 @@ class Supervisor:
     def _entries(self, answers: Mapping[int, Mapping[str, Any] | None]) -> list[Mapping[str, Any]]:
         """Return the health of each loop, also of one that does not answer."""
         entries: list[Mapping[str, Any]] = []
-        for node in self._view.nodes:
+        for node in self._moves.view.nodes:
             loop, answer, process = node.loop, answers[node.loop], self._processes[node.loop]
             silent = {"loop": loop, "stage": NO_ANSWER if process.is_up else process.stage.value}
             [entry] = [silent] if answer is None else answer["health"]
@@ -302,7 +313,7 @@ class Supervisor:
 
     async def _describe(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         described = []
-        for node in self._view.nodes:
+        for node in self._moves.view.nodes:
             loop, process = node.loop, self._processes[node.loop]
             place = LoopPlace(loop, node.id, process.pid, self._starts[loop])
             addresses = [sockets[loop][0].getsockname()[:2] for sockets in self._sockets]

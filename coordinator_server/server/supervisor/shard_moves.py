@@ -1,0 +1,164 @@
+"""Moves of shards between the loops, one shard after the other. Nobody takes from a living loop:
+
+    former owner       release-shards   unloads; everything is in synced segments. A dead loop's journal is read instead
+    next owner         take-shards      its journal states the shard
+    supervisor         owners.json      the next owner, in the next epoch, is durable
+    all other loops    use-view         they know it; the former owner lets go of the log
+    next owner         use-view         begins to load: only now it answers and sends messages
+
+What fails before ``owners.json`` is written gives the shard back, in an epoch of its own. No loop is started during a move, so that
+one is started with the view that holds.
+
+{"op": "move-shard", "shard": "__consumer_offsets-7", "loop": 1}
+{"ok": true, "shard": "__consumer_offsets-7", "from": 0, "to": 1, "epoch": 2, "ms": 24}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import structlog
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.opening import MovedShards, recover_dead_loop, write_owners
+from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
+from coordinator_server.server.cluster.view import CATALOG_SHARD, Owner, View
+from coordinator_server.server.control.described_owners import described_owners
+from coordinator_server.server.hosting.moves import LOADED, RELEASE, TAKE, USE_VIEW
+from coordinator_server.server.local_operation import Operation, Refusal
+from coordinator_server.server.supervisor.loop_process import LoopProcess
+
+log = structlog.get_logger(__name__)
+
+_ENCODE: Final = msgspec.msgpack.Encoder().encode
+
+
+class ShardMoves:
+    """The moves of one server. ``view`` is the one that holds; ``processes`` has the newest process of each loop.
+
+    ``lock`` is held during a move, and whenever a loop is started.
+    """
+
+    def __init__(self, data_dir: Path, view: View, partitions: Mapping[str, int], processes: Mapping[int, LoopProcess]) -> None:
+        self.view = view
+        self.lock = asyncio.Lock()
+        self._data_dir = data_dir
+        self._partitions = partitions
+        self._processes = processes
+
+    @property
+    def operations(self) -> dict[str, Operation]:
+        """The operations of ``control.sock``."""
+        return {"owners": self._owners, "move-shard": self._move_one}
+
+    async def _owners(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return described_owners(self.view, self._partitions)
+
+    async def _move_one(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Move a shard to a loop, unless it is there. Raises Refusal."""
+        shard, to = self._shard(str(request.get("shard"))), request.get("loop")
+        if not isinstance(to, int) or to not in self._processes:
+            raise Refusal(f"there is no loop {to}: the loops are 0 to {len(self._processes) - 1}")
+        try:
+            return await self._move(shard, to)
+        except Refusal as refused:
+            log.warning("shard-not-moved", shard=str(shard), to=to, why=str(refused))
+            raise
+
+    def _shard(self, name: str) -> ShardId:
+        topic, _, number = name.rpartition("-")
+        if not number.isdecimal() or int(number) >= self._partitions.get(topic, 0):
+            raise Refusal(f"there is no shard {name}: 'coordinator-server shards list' names all")
+        shard = ShardId(topic, int(number))
+        if shard == CATALOG_SHARD:
+            raise Refusal(f"{name} does not move: it is the catalog, whose owner is the controller")
+        return shard
+
+    async def _move(self, shard: ShardId, to: int) -> Mapping[str, Any]:
+        async with self.lock:
+            source = self.view.loop_of(shard)
+            if source == to:
+                return {"shard": str(shard), "from": to, "to": to, "epoch": self.view.owner_of(shard).epoch, "ms": 0}
+            self._check_loops(source, to)
+            began_s = time.monotonic()
+            target, former = self._processes[to], self._processes[source]
+            ends = await (self._released(former, shard) if former.is_up else self._recovered(former, shard))
+            view = self._with_owner(shard, to, 1)
+            try:
+                await target.ask({"op": TAKE, "shards": [shard], "ends": ends})
+                await asyncio.to_thread(self._write, view)
+            except (Refusal, LogError) as failure:
+                await self._give_back(shard, former, ends)
+                raise Refusal(str(failure), is_temporary=True) from None
+            await self._use(view, last=target)
+        await target.ask({"op": LOADED, "shards": [shard]})
+        owner, took_ms = view.owner_of(shard), round((time.monotonic() - began_s) * 1000)
+        log.info("shard-moved", shard=str(shard), source=source, to=to, epoch=owner.epoch, ms=took_ms)
+        return {"shard": str(shard), "from": source, "to": to, "epoch": owner.epoch, "ms": took_ms}
+
+    def _check_loops(self, source: int, to: int) -> None:
+        """Raise Refusal if a loop is being started: it would not get the next view."""
+        for loop, process in self._processes.items():
+            is_dead = process.ended.is_set()
+            if not process.is_up and not (is_dead and loop != to):
+                raise Refusal(f"loop {loop} is being started: try again in a moment", is_temporary=True)
+
+    async def _released(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
+        answer = await former.ask({"op": RELEASE, "shards": [shard]})
+        return msgspec.convert(answer["ends"], list[ShardEnd])
+
+    async def _recovered(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
+        """Bring the shard of a dead loop up to its journal."""
+        part = LoopShards(former.loop, lambda each: each == shard)
+        try:
+            return await asyncio.to_thread(recover_dead_loop, self._data_dir, part)
+        except LogError as failure:
+            raise Refusal(f"what loop {former.loop} has left cannot be recovered: {failure}") from None
+
+    def _with_owner(self, shard: ShardId, loop: int, epochs: int) -> View:
+        """Return the next view, in which a loop owns a shard, so many epochs later."""
+        view = self.view
+        [node_id] = [node.id for node in view.nodes if node.loop == loop]
+        owner = Owner(node_id, view.owner_of(shard).epoch + epochs)
+        return msgspec.structs.replace(view, version=view.version + epochs, owners={**view.owners, shard: owner})
+
+    def _write(self, view: View) -> None:
+        """Make a view durable. Raises LogError."""
+        owners = {str(shard): (view.loop_of(shard), owner.epoch) for shard, owner in view.owners.items()}
+        write_owners(self._data_dir, MovedShards(view.version, len(view.nodes), owners))
+
+    async def _use(self, view: View, last: LoopProcess) -> None:
+        """Let all loops use a view, its new owner after the others. One that dies gets it when it is started."""
+        self.view = view
+        request = {"op": USE_VIEW, "view": _ENCODE(view)}
+        others = [each.ask(request) for each in self._processes.values() if each is not last and each.is_up]
+        await asyncio.gather(*others, return_exceptions=True)
+        try:
+            await last.ask(request)
+        except Refusal as refused:
+            log.warning("view-not-used", loop=last.loop, why=str(refused), action="it gets the view when it is started")
+
+    async def _give_back(self, shard: ShardId, former: LoopProcess, ends: Sequence[ShardEnd]) -> None:
+        """Let the former owner go on. If it is dead, or dies of this, its next process owns the shard and recovers it."""
+        if not former.is_up:
+            return
+        # The epoch and the version of the move that failed may be known already.
+        view = self._with_owner(shard, former.loop, 2)
+        try:
+            await former.ask({"op": TAKE, "shards": [shard], "ends": ends})
+        except Refusal as refused:
+            log.error(
+                "loop-killed", loop=former.loop, why=f"it cannot take {shard} back: {refused}", action="it is started again"
+            )
+            former.kill()
+            return
+        try:
+            await asyncio.to_thread(self._write, view)
+        except LogError as failure:
+            log.warning("owners-not-written", why=str(failure), action="the next start of the server has the owners before")
+        await self._use(view, last=former)
