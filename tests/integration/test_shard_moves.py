@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
+from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.join_group import JoinGroupResponse
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -111,6 +112,25 @@ def test_the_command_lists_and_moves_shards(pair: Server) -> None:
     assert refused.returncode == 2
 
 
+def test_the_controller_moves_with_the_catalog(pair: Server) -> None:
+    """Changes are made at either loop, before and after, and each loop has all of them when one is answered."""
+    made: list[str] = []
+    for to in (1, 0, 1, 0):
+        answer = pair.control(op="move-shard", shard="__cluster_metadata-0", loop=to)
+        assert (answer["ok"], answer["to"]) == (True, to)
+        for address in pair.addresses:
+            made.append(f"made-{len(made)}")
+            # A loop that does not know the new controller yet asks clients to try again.
+            errors = [ErrorCode.NOT_CONTROLLER]
+            eventually(partial(has_created, address, made[-1], errors))
+            assert set(errors) == {ErrorCode.NOT_CONTROLLER, ErrorCode.NONE}
+            for other in pair.addresses:
+                with Client(other) as client:
+                    found = client.ask(MetadataRequest(None), 9, MetadataResponse)
+                assert {*made, "orders"} <= {topic.name for topic in found.topics}
+                assert found.controller_id == 1 + to
+
+
 def test_clients_work_while_shards_move(pair: Server) -> None:
     """No synchronous commit fails, no member is put out, transactions commit, and no pause is long."""
     settings = {"bootstrap.servers": pair.bootstrap, "group.id": "travellers", "enable.auto.commit": False}
@@ -189,6 +209,15 @@ def test_a_shard_of_a_dead_loop_is_taken(tmp_path: Path) -> None:
         assert "shard-moved" in server.log()
         eventually(lambda: is_up(server, 1, 4))
         assert positions(server, [group, other]) == {group: 43, other: 42}
+
+
+def has_created(address: tuple[str, int], name: str, errors: list[ErrorCode]) -> bool:
+    """Create a topic, and note the error. Return whether that is final."""
+    with Client(address) as client:
+        create = CreateTopicsRequest(topics=[CreatableTopic(name, 3, 1)], timeout_ms=10_000)
+        [created] = client.ask(create, 7, CreateTopicsResponse).topics
+    errors.append(ErrorCode(created.error_code))
+    return errors[-1] is not ErrorCode.NOT_CONTROLLER
 
 
 def assert_kept(acknowledged: dict[str, int], found: dict[str, int]) -> None:

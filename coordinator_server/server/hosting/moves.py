@@ -21,8 +21,9 @@ import structlog
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardEnd, ShardId
 from coordinator_server.log.store import MovedLog
+from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.nodes import Nodes
-from coordinator_server.server.cluster.view import View
+from coordinator_server.server.cluster.view import CATALOG_SHARD, View
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.local_operation import Operation, Refusal
 from protocol.error_codes import ErrorCode
@@ -40,7 +41,10 @@ _READ_VIEW: Final = msgspec.msgpack.Decoder(View).decode
 
 
 class Moves:
-    """The steps of moves. ``after_submit`` calls back when everything that was submitted is durable or has failed."""
+    """The steps of moves. ``after_submit`` calls back when everything that was submitted is durable or has failed.
+
+    ``roles`` is the catalog's: its former owner follows, and the next one leads when it is loaded.
+    """
 
     def __init__(
         self,
@@ -48,8 +52,10 @@ class Moves:
         nodes: Nodes,
         store: MovedLog,
         after_submit: Callable[[Callable[[], None]], None],
+        roles: RoledCatalog | None,
     ) -> None:
         self._hosted = hosted
+        self._roles = roles
         self._nodes = nodes
         self._store = store
         self._after_submit = after_submit
@@ -69,6 +75,8 @@ class Moves:
         strange = [str(each) for each in shards if not self._nodes.owns(each)]
         if strange:
             raise Refusal(f"loop {self._nodes.loop} does not own {', '.join(strange)}")
+        if CATALOG_SHARD in shards and self._roles is not None:
+            await self._roles.follow()
         for shard in shards:
             self._hosted.leave(shard)
         loop = asyncio.get_running_loop()
@@ -80,7 +88,7 @@ class Moves:
         ends = await released
         if isinstance(ends, LogError):
             for shard in shards:
-                self._hosted.enter(shard)
+                self._enter(shard)
             raise Refusal(f"loop {self._nodes.loop} cannot release its shards: {ends}", is_temporary=True)
         return {"ends": ends}
 
@@ -105,9 +113,7 @@ class Moves:
         for shard in sorted(self._taken):
             if self._nodes.owns(shard):
                 self.counts["in"] += not self._hosted.has_left(shard)
-                load = self._hosted.enter(shard)
-                if load is not None:
-                    self._loads[shard] = load
+                self._enter(shard)
             else:
                 self._store.forget([shard])
         self._taken.clear()
@@ -116,6 +122,20 @@ class Moves:
         self._hosted.forget(gone)
         self.counts["out"] += len(gone)
         return {}
+
+    def _enter(self, shard: ShardId) -> None:
+        """Load a shard. Whoever has loaded the catalog leads."""
+        load = self._hosted.enter(shard)
+        if load is not None and shard == CATALOG_SHARD and self._roles is not None:
+            load = asyncio.get_running_loop().create_task(self._lead(self._roles, load))
+        if load is not None:
+            self._loads[shard] = load
+
+    async def _lead(self, roles: RoledCatalog, load: asyncio.Future[ErrorCode]) -> ErrorCode:
+        outcome = await load
+        if outcome is ErrorCode.NONE:
+            await roles.lead()
+        return outcome
 
     async def _loaded(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Wait until taken shards are loaded. Raises Refusal if one cannot be loaded."""

@@ -176,7 +176,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         services.executor,
         deletions,
         group_counts,
-        Moves(hosted, cluster.nodes, store, services.flusher.after_submit),
+        Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
         open_retention(store, config, clock, workers.retention),
         Cleaner(config.live, data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
         wire.turns.gate.lease(partial(_suspend, runtimes, is_over=True), partial(_suspend, runtimes, is_over=False)),

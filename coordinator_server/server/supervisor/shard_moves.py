@@ -27,7 +27,7 @@ import structlog
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import MovedShards, recover_dead_loop, write_owners
 from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
-from coordinator_server.server.cluster.view import CATALOG_SHARD, Owner, View
+from coordinator_server.server.cluster.view import Owner, View
 from coordinator_server.server.control.described_owners import described_owners
 from coordinator_server.server.hosting.moves import LOADED, RELEASE, TAKE, USE_VIEW
 from coordinator_server.server.local_operation import Operation, Refusal
@@ -74,10 +74,7 @@ class ShardMoves:
         topic, _, number = name.rpartition("-")
         if not number.isdecimal() or int(number) >= self._partitions.get(topic, 0):
             raise Refusal(f"there is no shard {name}: 'coordinator-server shards list' names all")
-        shard = ShardId(topic, int(number))
-        if shard == CATALOG_SHARD:
-            raise Refusal(f"{name} does not move: it is the catalog, whose owner is the controller")
-        return shard
+        return ShardId(topic, int(number))
 
     async def _move(self, shard: ShardId, to: int) -> Mapping[str, Any]:
         async with self.lock:
