@@ -51,6 +51,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -69,7 +70,14 @@ TOPIC = "load"
 PARTITIONS = 100
 # Of the first member of a consumer group whose topics exist.
 FIRST_EPOCH = 2
-PROPERTIES = {"log.flush": "os", "group.initial.rebalance.delay.ms": "0", "topics": f"{TOPIC}:{PARTITIONS}"}
+# Of share groups: each partition of each group has a state.
+SHARED = "shared"
+PROPERTIES = {
+    "log.flush": "os",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    "topics": f"{TOPIC}:{PARTITIONS},{SHARED}:1",
+}
 # connections x requests of each in a turn
 SHAPES = {"200x1": (200, 1), "16x20": (16, 20), "1x1": (1, 1)}
 
@@ -145,9 +153,21 @@ class Client(asyncio.Transport):
         while (await self.ask(request, 0)).results[0].partitions[0].error_code:  # noqa: ASYNC110 - nothing tells when
             await asyncio.sleep(0.01)
         await self.ask(share_write(Member(group_id, "", 0), 20), 1)
+        await self._join_share_group(f"{group_id}-share")
+
+    async def _join_share_group(self, group_id: str) -> None:
+        """Be the only member of a share group, with the partition, which is assigned when it has a state."""
+        epoch, answer = 0, None
+        while answer is None or answer.assignment is None or not answer.assignment.topic_partitions:
+            answer = await self.ask(ShareGroupHeartbeatRequest(group_id, group_id, epoch, None, [SHARED]), 1)
+            epoch = answer.member_epoch
+            await asyncio.sleep(0.001)
+        SHARE_EPOCHS[group_id] = epoch
 
 
 TOPIC_IDS: dict[str, bytes] = {}
+SHARE_EPOCHS: dict[str, int] = {}
+"""Of the member of each share group, which has the group's name."""
 
 
 def share_write(member: Member, batches: int) -> Message:
@@ -167,6 +187,11 @@ def heartbeat(member: Member) -> Message:
 
 def consumer_heartbeat(member: Member) -> Message:
     return ConsumerGroupHeartbeatRequest(_consumer_group(member.group_id), member.member_id, FIRST_EPOCH)
+
+
+def share_heartbeat(member: Member) -> Message:
+    group_id = f"{member.group_id}-share"
+    return ShareGroupHeartbeatRequest(group_id, group_id, SHARE_EPOCHS[group_id])
 
 
 def _consumer_group(group_id: str) -> str:
@@ -192,6 +217,7 @@ def fetches_in_turn(member: Member, partitions: int) -> list[Message]:
 OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message | list[Message]]]] = {
     "heartbeat": (4, 0, heartbeat),
     "consumer heartbeat": (1, 0, consumer_heartbeat),
+    "share heartbeat": (1, 0, share_heartbeat),
     "commit 1": (8, 1, lambda member: commit(member, 1)),
     "commit 10": (8, 10, lambda member: commit(member, 10)),
     "commit 100": (8, 100, lambda member: commit(member, 100)),
