@@ -83,20 +83,6 @@ def test_a_group_has_one_target_computation_at_a_time(beats: Beats) -> None:
     assert sorted(chain.from_iterable(owners(beats).values())) == [0, 1, 2, 3]
 
 
-def test_a_member_that_has_left_gets_no_target(beats: Beats) -> None:
-    beats.member("a").join()
-    beats.member("b").join()
-    beats.log.advance(0)
-    beats.member("b").leave()
-    beats.log.finish_tasks()
-
-    assert list(beats.group.targets) == ["a"]
-    beats.member("a").beat()
-    compute(beats)
-    beats.settle()
-    assert owners(beats)["a"] == [0, 1, 2, 3]
-
-
 def test_a_static_member_that_came_back_inherits_and_the_result_is_discarded(beats: Beats) -> None:
     """Else one partition would be in two targets: in the inherited one, and in a new one."""
     beats.member("old", instance_id="i").join()
@@ -150,17 +136,6 @@ def test_a_result_for_state_that_was_reverted_is_discarded(beats: Beats) -> None
     assert beats.taken() == []
 
 
-def test_a_result_is_written_once(beats: Beats) -> None:
-    beats.member("m").join()
-    beats.log.advance(0)
-    operations = beats.log.executor.computed()
-    beats.log.finish_tasks(operations)
-    beats.taken()
-    beats.log.finish_tasks(operations)
-
-    assert beats.taken() == []
-
-
 def test_a_result_for_a_group_that_was_deleted_is_discarded(beats: Beats) -> None:
     """Also if there is another one of that name, with the same members and epoch."""
     beats.member("m").join()
@@ -174,16 +149,6 @@ def test_a_result_for_a_group_that_was_deleted_is_discarded(beats: Beats) -> Non
     beats.log.finish_tasks(operations)
 
     assert beats.taken() == []
-
-
-def test_after_a_restart_the_next_heartbeat_begins_again(beats: Beats) -> None:
-    beats.member("m").join()
-    beats.log.advance(0)
-    beats.log.restart()
-    beats.member("m").beat()
-    compute(beats)
-
-    assert list(beats.group.targets) == ["m"]
 
 
 def test_a_target_that_is_too_large_is_refused_to_who_has_none(beats: Beats) -> None:
@@ -219,26 +184,6 @@ def refuse_appends(beats: Beats, operations: list[Callable[[], CoordinatorResult
         assert result.records
         assert result.on_append is not None
         result.on_append(ErrorCode.MESSAGE_TOO_LARGE)
-
-
-def test_a_task_that_fails_is_an_error_for_who_has_no_target(beats: Beats) -> None:
-    beats.member("m").join()
-    beats.log.advance(0)
-    beats.log.finish_tasks(beats.log.executor.failed())
-
-    refused = beats.member("m").beat()
-    assert refused.error is ErrorCode.UNKNOWN_SERVER_ERROR
-    assert refused.message == "Failed to compute a new target assignment for epoch 2: the assignor failed"
-
-
-def test_a_heartbeat_that_was_not_written_asks_for_nothing(beats: Beats) -> None:
-    beats.log.is_holding = True
-    beats.member("m").join()
-    beats.log.fail()
-    beats.log.is_holding = False
-    beats.log.advance(0)
-
-    assert beats.log.executor.computed() == []
 
 
 def test_small_groups_do_not_wait() -> None:

@@ -1,10 +1,9 @@
-"""Target assignments of large share groups, which a child process computes (``common/background_target.py``)."""
+"""Target assignments of large share groups, which a child process computes (``modern/background_target.py``)."""
 
 from __future__ import annotations
 
 import pytest
 
-from protocol.error_codes import ErrorCode
 from tests.support.share_beats import ShareBeats, config_of
 
 ALL = [0, 1, 2, 3]
@@ -71,41 +70,6 @@ def test_only_initialized_partitions_are_assigned(beats: ShareBeats) -> None:
     beats.member("m").beat()
     compute(beats)
     assert list(beats.group.target("m").values()) == [ALL]
-
-
-def test_a_member_that_has_left_gets_no_target(beats: ShareBeats) -> None:
-    beats.joined("a")
-    settle(beats)
-    beats.member("b").join()
-    beats.log.advance(0)
-    beats.member("b").leave()
-    beats.member("b").epoch = -1
-    beats.log.finish_tasks()
-
-    assert list(beats.group.targets) == ["a"]
-    settle(beats)
-    assert beats.member("a").assigned == {"t": ALL}
-
-
-def test_a_task_that_fails_is_an_error_for_who_has_no_target(beats: ShareBeats) -> None:
-    beats.member("m").join()
-    beats.log.advance(0)
-    beats.log.finish_tasks(beats.log.executor.failed())
-
-    refused = beats.member("m").beat()
-    assert refused.error is ErrorCode.UNKNOWN_SERVER_ERROR
-    assert refused.message == "Failed to compute a new target assignment for epoch 2: the assignor failed"
-    assert beats.log.reports == ["target-refused"]
-
-
-def test_after_a_restart_the_next_heartbeat_begins_again(beats: ShareBeats) -> None:
-    beats.member("m").join()
-    beats.log.advance(0)
-    beats.log.restart()
-    beats.member("m").beat()
-    compute(beats)
-
-    assert list(beats.group.targets) == ["m"]
 
 
 def test_small_groups_do_not_wait() -> None:
