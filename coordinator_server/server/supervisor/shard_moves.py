@@ -87,13 +87,13 @@ class ShardMoves:
             ends = await (self._released(former, shard) if former.is_up else self._recovered(former, shard))
             view = self._with_owner(shard, to, 1)
             try:
-                await target.ask({"op": TAKE, "shards": [shard], "ends": ends})
+                await _ask(target, {"op": TAKE, "shards": [shard], "ends": ends})
                 await asyncio.to_thread(self._write, view)
             except (Refusal, LogError) as failure:
                 await self._give_back(shard, former, ends)
                 raise Refusal(str(failure), is_temporary=True) from None
             await self._use(view, last=target)
-        await target.ask({"op": LOADED, "shards": [shard]})
+        await _ask(target, {"op": LOADED, "shards": [shard]})
         owner, took_ms = view.owner_of(shard), round((time.monotonic() - began_s) * 1000)
         log.info("shard-moved", shard=str(shard), source=source, to=to, epoch=owner.epoch, ms=took_ms)
         return {"shard": str(shard), "from": source, "to": to, "epoch": owner.epoch, "ms": took_ms}
@@ -106,7 +106,7 @@ class ShardMoves:
                 raise Refusal(f"loop {loop} is being started: try again in a moment", is_temporary=True)
 
     async def _released(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
-        answer = await former.ask({"op": RELEASE, "shards": [shard]})
+        answer = await _ask(former, {"op": RELEASE, "shards": [shard]})
         return msgspec.convert(answer["ends"], list[ShardEnd])
 
     async def _recovered(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
@@ -136,7 +136,7 @@ class ShardMoves:
         others = [each.ask(request) for each in self._processes.values() if each is not last and each.is_up]
         await asyncio.gather(*others, return_exceptions=True)
         try:
-            await last.ask(request)
+            await _ask(last, request)
         except Refusal as refused:
             log.warning("view-not-used", loop=last.loop, why=str(refused), action="it gets the view when it is started")
 
@@ -147,7 +147,7 @@ class ShardMoves:
         # The epoch and the version of the move that failed may be known already.
         view = self._with_owner(shard, former.loop, 2)
         try:
-            await former.ask({"op": TAKE, "shards": [shard], "ends": ends})
+            await _ask(former, {"op": TAKE, "shards": [shard], "ends": ends})
         except Refusal as refused:
             log.error(
                 "loop-killed", loop=former.loop, why=f"it cannot take {shard} back: {refused}", action="it is started again"
@@ -159,3 +159,11 @@ class ShardMoves:
         except LogError as failure:
             log.warning("owners-not-written", why=str(failure), action="the next start of the server has the owners before")
         await self._use(view, last=former)
+
+
+async def _ask(process: LoopProcess, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the answer of a loop. Raises Refusal if it refuses, or does not answer."""
+    answer = await process.ask(request)
+    if not answer["ok"]:
+        raise Refusal(answer["error"], is_temporary=answer.get("temporary", False))
+    return answer
