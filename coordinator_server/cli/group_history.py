@@ -82,11 +82,9 @@ def _at(options: argparse.Namespace) -> None:
 
 
 def _owners(options: argparse.Namespace) -> None:
-    shard = shard_of(options.data_dir, options.group)
-    if not shard.exists():
-        raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
-    end, names = _durable(options, shard)
-    show_owners(options, shard, names, end)
+    history = GroupHistory(options.data_dir, options.group, note)
+    end, names = _durable(options, history.shard)
+    show_owners(options, history.owners(end, names))
 
 
 def _restore(options: argparse.Namespace) -> int:

@@ -10,16 +10,13 @@ from itertools import groupby
 from coordinator_server.cli.answers import Answer, Row, print_answer
 from coordinator_server.cli.offset_targets import Topics
 from coordinator_server.cli.times import shown
-from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.topic_names import TopicNames
-from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
+from coordinator_server.pipeline.replay.group_owners import Ownership
 
 
-def show_owners(options: argparse.Namespace, shard: JobShard, names: TopicNames, end: int) -> None:
+def show_owners(options: argparse.Namespace, owned: Sequence[Ownership]) -> None:
     """Print who had which partition in a period. Raises PipelineError."""
     until_ms = round(time.time() * 1000) if options.until is None else options.until
-    owned = owners_of(shard, options.group, names, end)
     _check_topics(options, {each.topic for each in owned})
     found = list(_with_gaps(_wanted(owned, options.topic), options, until_ms))
     if not found:

@@ -1,4 +1,4 @@
-"""Make an index of all groups beside the log, or bring it up to date: "groups why" and "groups at" answer at once from it.
+"""Make an index of all groups beside the log, or bring it up to date: "groups why", "at" and "owners" answer at once.
 
 Without an index they read the whole log of the group's shard. With one they read the index, and of the log
 only what is newer: they say the same, however old it is. It is the directory "index" in --data-dir. It

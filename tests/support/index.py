@@ -78,7 +78,7 @@ def answers(data: Path, end: int, groups: Sequence[str], periods: Sequence[Perio
                 for at_ms in (period.since_ms, period.until_ms)
                 if at_ms is not None
             ]
-        found.append((group_id, history.at(2**62, end, NO_NAMES)))
+        found.append((group_id, history.at(2**62, end, NO_NAMES), history.owners(end, NO_NAMES)))
     return found
 
 

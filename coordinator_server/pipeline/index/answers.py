@@ -21,6 +21,7 @@ from coordinator_server.pipeline.index.period import Found, Period, PeriodReader
 from coordinator_server.pipeline.index.reader import IndexedGroup, IndexedShard, indexed_shard
 from coordinator_server.pipeline.input.files import first_after
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
+from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
 from coordinator_server.pipeline.replay.group_timeline import (
     GroupAt,
     GroupState,
@@ -60,6 +61,16 @@ class GroupHistory:
             ledger = GroupLedger(self._id, names)
             found = newest_events(events(self.shard, ledger, upto), ledger, period)
         return found
+
+    def owners(self, upto: int, names: NamesOfTopics) -> list[Ownership]:
+        """Return the owners of all partitions over time, those of a partition in order. Raises DamagedLog, PipelineError."""
+        check_written(self.shard, self._id)
+
+        def of_index(group: IndexedGroup, _: IndexedShard, tail: Batches) -> list[Ownership]:
+            return PeriodReader(group, self._id, names, tail).owners()
+
+        found = self._from_index(of_index, upto)
+        return owners_of(self.shard, self._id, names, upto) if found is None else found
 
     def at(self, at_ms: int, upto: int, names: NamesOfTopics) -> GroupAt:
         """Return the group after all records before the first one that was appended after ``at_ms``.

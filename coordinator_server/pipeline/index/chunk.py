@@ -3,6 +3,7 @@
     start      the ledger and the runs as they were, so that a replay of the chunk's records goes on with its events
     base       the records that compaction keeps of all before it, so that a replay goes on with its state
     records    the batches of the group in the stretch
+    owned      who had a partition up to some moment in the stretch
     shown      the events that have ended in the stretch, with runs of commits as one
     part       the commits of the stretch alone, by run, if no run has ended in it
 
@@ -22,8 +23,10 @@ from coordinator_server.pipeline.compact.keyed import KeyedCompaction
 from coordinator_server.pipeline.layer.batches import lay_out
 from coordinator_server.pipeline.replay.group_events import Event, Runs, RunState
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger, LedgerState
+from coordinator_server.pipeline.replay.group_owners import Owners, Ownership, OwnersState
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
+from protocol.fields import Message
 from protocol.record_batch import BatchHeader, iter_batches
 
 CHUNK_BYTES: Final = 64 * 1024
@@ -43,6 +46,7 @@ class Start(Struct, array_like=True):
 
     ledger: LedgerState
     runs: tuple[RunState, ...] = ()
+    owners: OwnersState | None = None
 
 
 def first_start() -> Start:
@@ -51,10 +55,12 @@ def first_start() -> Start:
 
 
 class GroupReplay:
-    """What happens to a group from a start on."""
+    """What happens to a group from a start on. ``owned`` collects who had partitions and has them no longer."""
 
     def __init__(self, group_id: str, names: NamesOfTopics, start: Start) -> None:
-        self.ledger = GroupLedger(group_id, names, start.ledger)
+        self.owners = Owners(names, start.owners)
+        self.owned: list[Ownership] = []
+        self.ledger = GroupLedger(group_id, names, start.ledger, self._watch)
         self.runs = Runs(start.runs)
 
     def events(self, batches: bytes) -> Iterator[Event]:
@@ -67,12 +73,16 @@ class GroupReplay:
         for event in self.events(batches):
             yield from self.runs.add(event, is_chosen=is_chosen(event))
 
+    def _watch(self, key: Message, value: Message | None, at_ms: int) -> None:
+        self.owned += self.owners.add(key, value, at_ms)
+
 
 class Ended(Struct):
     """A chunk that has ended: what is in it, and what the next one begins with. ``part`` is None if a run has ended in it."""
 
     events: int
     shown: list[Event]
+    owned: list[Ownership]
     part: tuple[RunState, ...] | None
     first_ms: int | None
     last_ms: int | None
@@ -95,11 +105,12 @@ def end_chunk(replay: GroupReplay, base: bytes, batches: bytes) -> Ended:
     return Ended(
         events=len(times),
         shown=found,
+        owned=replay.owned,
         part=None if part is None else part.state(),
         first_ms=min(times, default=None),
         last_ms=max(times, default=None),
         is_ordered=times == sorted(times),
-        start=Start(replay.ledger.state(), replay.runs.state()),
+        start=Start(replay.ledger.state(), replay.runs.state(), replay.owners.state()),
         base=_compacted(base + batches),
     )
 
@@ -121,6 +132,7 @@ def packed(value: Any) -> bytes:
 unpacked = zlib.decompress
 _STARTS: Final = msgspec.msgpack.Decoder(Start)
 _EVENTS: Final = msgspec.msgpack.Decoder(list[Event])
+_OWNED: Final = msgspec.msgpack.Decoder(list[Ownership])
 _RUNS: Final = msgspec.msgpack.Decoder(tuple[RunState, ...])
 
 
@@ -132,6 +144,11 @@ def start_of(data: bytes) -> Start:
 def events_of(data: bytes) -> list[Event]:
     """Return the events that were packed."""
     return _EVENTS.decode(unpacked(data))
+
+
+def owned_of(data: bytes) -> list[Ownership]:
+    """Return the owners that were packed."""
+    return _OWNED.decode(unpacked(data))
 
 
 def runs_of(data: bytes) -> tuple[RunState, ...]:

@@ -22,7 +22,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
@@ -40,6 +40,7 @@ CREATE TABLE chunks (
     PRIMARY KEY (group_no, chunk)) WITHOUT ROWID;
 CREATE TABLE contents (
     group_no INTEGER NOT NULL, chunk INTEGER NOT NULL, start BLOB, base BLOB, records BLOB, part BLOB, shown BLOB,
+    owned BLOB,
     UNIQUE (group_no, chunk));
 CREATE TABLE pieces (piece INTEGER PRIMARY KEY, group_no INTEGER NOT NULL, size INTEGER NOT NULL, records BLOB NOT NULL);
 CREATE INDEX pieces_of_group ON pieces (group_no);

@@ -16,6 +16,7 @@ from coordinator_server.pipeline.index.chunk import GroupReplay, first_start
 from coordinator_server.pipeline.index.reader import Chunk, IndexedGroup
 from coordinator_server.pipeline.replay.group_events import Event, Runs, in_runs
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
+from coordinator_server.pipeline.replay.group_owners import Ownership, by_partition
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.record_batch import BatchHeader
 
@@ -90,6 +91,7 @@ class PeriodReader:
             self._is_ordered &= event.at_ms >= latest
             latest = event.at_ms
         self._ledger = replay.ledger
+        self._replayed = replay
 
     def read(self, period: Period) -> Found:
         """Return the newest events of a period."""
@@ -101,6 +103,11 @@ class PeriodReader:
         for number in range(len(self._chunks) or 1):
             found += self._feed(number, runs, period)
         return _found([*found, *runs.end()], period, self._ledger)
+
+    def owners(self) -> list[Ownership]:
+        """Return the owners of all partitions over time, those of a partition in order."""
+        ended = [owned for chunk in self._chunks[:-1] for owned in self._group.owned(chunk)]
+        return by_partition([*ended, *self._replayed.owned, *self._replayed.owners.open()])
 
     # --- one by one
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from coordinator_server.pipeline.index.chunk import Start, events_of, runs_of, start_of, unpacked
+from coordinator_server.pipeline.index.chunk import Start, events_of, owned_of, runs_of, start_of, unpacked
 from coordinator_server.pipeline.index.moments import offset_after
 from coordinator_server.pipeline.index.writer import Position
 from coordinator_server.pipeline.replay.group_events import Event, RunState
+from coordinator_server.pipeline.replay.group_owners import Ownership
 
 
 class IndexedShard(NamedTuple):
@@ -91,6 +92,10 @@ class IndexedGroup:
     def shown(self, chunk: Chunk) -> list[Event]:
         """Return the events that have ended in a chunk, with runs of commits as one."""
         return events_of(self._content("shown", chunk))
+
+    def owned(self, chunk: Chunk) -> list[Ownership]:
+        """Return who had a partition up to a moment in a chunk."""
+        return owned_of(self._content("owned", chunk))
 
     def part(self, chunk: Chunk) -> tuple[RunState, ...] | None:
         """Return the commits of a chunk alone, by run; None if runs have ended in it."""

@@ -258,8 +258,8 @@ class IndexWriter:
         database = self._begun()
         part = None if ended.part is None else packed(ended.part)
         database.execute(
-            "UPDATE contents SET records = ?, part = ?, shown = ? WHERE group_no = ? AND chunk = ?",
-            (packed(records), part, packed(ended.shown), *which),
+            "UPDATE contents SET records = ?, part = ?, shown = ?, owned = ? WHERE group_no = ? AND chunk = ?",
+            (packed(records), part, packed(ended.shown), packed(ended.owned), *which),
         )
         database.execute(
             "UPDATE chunks SET first_ms = ?, last_ms = ?, is_ordered = ? WHERE group_no = ? AND chunk = ?",

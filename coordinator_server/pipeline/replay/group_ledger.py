@@ -5,7 +5,7 @@ Offsets of a transaction count at its marker, and the event is of that time. So 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -46,6 +46,7 @@ OPERATORS: Final = ("coordinator-server-cli", "adminclient-")
 _OF_OFFSETS: Final = frozenset({COMMITTED, RESET, OFFSETS_DELETED, OFFSETS_RESTORED})
 
 Position = tuple[str, int]
+Watch = Callable[[Message, Message | None, int], object]
 
 
 class LedgerState(Struct, array_like=True):
@@ -64,12 +65,16 @@ class LedgerState(Struct, array_like=True):
 class GroupLedger:
     """The events of one group. It keeps the group's offsets and the clients of its members, as of the last batch.
 
-    With ``state``, which it takes over, it goes on where another ledger has ended.
+    With ``state``, which it takes over, it goes on where another ledger has ended. ``watch`` gets each record that is of no
+    offset, with its time.
     """
 
-    def __init__(self, group_id: str, names: NamesOfTopics = NO_NAMES, state: LedgerState | None = None) -> None:
+    def __init__(
+        self, group_id: str, names: NamesOfTopics = NO_NAMES, state: LedgerState | None = None, watch: Watch = lambda *_: None
+    ) -> None:
         state = LedgerState() if state is None else state
         self.group_id = group_id
+        self._watch = watch
         self._of_consumers = ConsumerEvents(names, state.of_consumers)
         self._offsets = state.offsets
         self._pending = state.pending
@@ -102,7 +107,9 @@ class GroupLedger:
             if isinstance(key, OffsetCommitKey):
                 assert value is None or isinstance(value, OffsetCommitValue)
                 self._take_offset(found, header, record.timestamp, key, value, by)
-            elif isinstance(key, GroupMetadataKey):
+            else:
+                self._watch(key, value, record.timestamp)
+            if isinstance(key, GroupMetadataKey):
                 assert value is None or isinstance(value, GroupMetadataValue)
                 _add(found, self._group_event(record.timestamp, value, by))
             self._know(key, value)

@@ -12,14 +12,16 @@ from msgspec import Struct
 
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.input.files import batches_before
-from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.replay.group_events import Client
 from coordinator_server.pipeline.replay.group_ledger import clients_of, group_records
 from coordinator_server.pipeline.states.groups import assigned_partitions
 from coordinator_server.pipeline.states.member_steps import StepKind, member_step
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.fields import Message, uuid_text
+from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey
 from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
+from protocol.messages.share_group_records import ShareGroupMemberMetadataKey
 
 Position = tuple[str, int]
 
@@ -35,19 +37,48 @@ class Ownership(Struct, frozen=True):
     clients: dict[str, Client] = {}
 
 
-class Owners:
-    """Follows the assignments of one group."""
+class OwnersState(Struct, array_like=True):
+    """All that ``Owners`` knows between two records. Whoever stores it counts its format (``index/database.py``)."""
 
-    def __init__(self, names: TopicNames) -> None:
+    clients: dict[str, Client] = {}
+    # Members that have left, and may still have partitions.
+    gone: set[str] = set()
+    held: dict[str, frozenset[Position]] = {}
+    holders: dict[Position, tuple[str, ...]] = {}
+    since: dict[Position, int] = {}
+
+
+class Owners:
+    """Follows the assignments of one group. With ``state``, which it takes over, it goes on where another one has ended."""
+
+    def __init__(self, names: NamesOfTopics, state: OwnersState | None = None) -> None:
+        state = OwnersState() if state is None else state
         self._names = names
-        self._clients: dict[str, Client] = {}
-        self._held: dict[str, frozenset[Position]] = {}
-        self._holders: dict[Position, tuple[str, ...]] = {}
-        self._since: dict[Position, int] = {}
+        self._clients = state.clients
+        self._gone = state.gone
+        self._held = state.held
+        self._holders = state.holders
+        self._since = state.since
+
+    def state(self) -> OwnersState:
+        """Return what is known, to be encoded before the next record: it shares the tables."""
+        return OwnersState(self._clients, self._gone, self._held, self._holders, self._since)
 
     def add(self, key: Message, value: Message | None, at_ms: int) -> Iterator[Ownership]:
         """Take the group's next record, and return what has ended with it."""
-        self._clients |= clients_of(key, value)
+        joined = clients_of(key, value)
+        if isinstance(key, GroupMetadataKey):
+            self._gone |= self._clients.keys() - joined.keys()
+        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey) and not joined:
+            self._gone.add(key.member_id)
+        self._clients |= joined
+        self._gone -= joined.keys()
+        yield from self._owned(key, value, at_ms)
+        for member_id in self._gone - self._held.keys():
+            self._clients.pop(member_id, None)
+            self._gone.discard(member_id)
+
+    def _owned(self, key: Message, value: Message | None, at_ms: int) -> Iterator[Ownership]:
         step = member_step(key, value)
         if isinstance(key, GroupMetadataKey):
             held: dict[str, frozenset[Position]] = {}
@@ -85,14 +116,19 @@ class Owners:
         return Ownership(*position, members, self._since[position], until_ms, clients)
 
 
-def owners_of(shard: JobShard, group_id: str, names: TopicNames, upto: int) -> list[Ownership]:
+def owners_of(shard: JobShard, group_id: str, names: NamesOfTopics, upto: int) -> list[Ownership]:
     """Return the owners of all partitions of a group over time, those of a partition in order. Raises DamagedLog."""
     owners = Owners(names)
     found: list[Ownership] = []
     for batch in batches_before(shard.whole(upto)[1], upto):
         for record, key, value, _ in group_records(group_id, *batch):
             found += owners.add(key, value, record.timestamp)
-    return sorted([*found, *owners.open()], key=lambda each: (each.topic, each.partition, each.since_ms))
+    return by_partition([*found, *owners.open()])
+
+
+def by_partition(found: Iterable[Ownership]) -> list[Ownership]:
+    """Return the owners of all partitions, those of a partition in order."""
+    return sorted(found, key=lambda each: (each.topic, each.partition, each.since_ms))
 
 
 def _listed(partitions: Mapping[str, Iterable[int]]) -> frozenset[Position]:

@@ -9,8 +9,9 @@ import msgspec
 from coordinator_server.pipeline.index.chunk import Start
 from coordinator_server.pipeline.index.database import FORMAT
 from coordinator_server.pipeline.replay.group_events import Event, RunState
+from coordinator_server.pipeline.replay.group_owners import Ownership
 
-SHAPES = {1: 2261517225}
+SHAPES = {1: 2261517225, 2: 1051113083}
 """The shape of the structs by format: never change an entry, add one."""
 
 
@@ -37,7 +38,7 @@ def _lines(kind: object, seen: set[str]) -> list[str]:
 
 def test_a_new_shape_is_a_new_format() -> None:
     """Otherwise an index of before would be read wrong, or not at all. Raise FORMAT, and add its shape here."""
-    lines = [line for kind in (Start, Event, RunState) for line in shape_of(kind, set())]
+    lines = [line for kind in (Start, Event, RunState, Ownership) for line in shape_of(kind, set())]
 
     assert {"MemberChanges.member_id: str", "WaitsState.held: dict[str, set[tuple[bytes, int]]]"} <= set(lines)
     assert SHAPES[FORMAT] == crc32("\n".join(lines).encode())

@@ -76,8 +76,8 @@ def test_what_ends_within_a_chunk_is_not_read_from_its_records(tmp_path: Path, m
     told: list[str] = []
     (_, _, events, left_out, _), *_ = answers(data, end, [GROUP], [Period(limit=4)], told)
     assert ([each.commits for each in events], left_out) == ([0, 24, 0, 24], 1)
-    # Once for the events, once for the state at the end.
-    assert read == [max(read)] * 2
+    # For the events, for the state at the end, and for the owners.
+    assert read == [max(read)] * 3
     assert max(read) > 5
 
 
