@@ -5,7 +5,7 @@
     loaded ── every shard serves requests; sealing, cleaning and retention start only here
 
 A server with one loop is complete. One of several loops has a Place: the supervisor has locked the data directory and bound
-the sockets, the shards are distributed over the loops, and loop 0 owns the catalog, which the other loops replicate.
+the sockets, the shards are distributed over the loops, and one of them owns the catalog, which the others replicate.
 composition.py opens the rooms of a server.
 """
 

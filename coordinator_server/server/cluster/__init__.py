@@ -2,8 +2,8 @@
 
 view.py             who owns each shard, and where the nodes are: one value, replaced as a whole
 nodes.py            the view that this node has, and its place in it
-catalog.py          the catalog on loop 0, which owns its log
-catalog_replica.py  the replica of the catalog on the other loops, which forward changes to loop 0
+catalog.py          the catalog on the loop that owns its log
+catalog_replica.py  the replica of the catalog on the other loops, which forward changes to the owner
 catalog_roles.py    the catalog of a loop that leads or follows, and changes its role
 catalog_feed.py     both ends of the feed, which connects the catalog and its replicas
 operations.py       the changes that may be forwarded

@@ -1,4 +1,4 @@
-"""The write operations of the catalog, which the other loops forward to loop 0 by name."""
+"""The write operations of the catalog, which the other loops forward to its owner by name."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Forwarded(NamedTuple):
     response: type[Message]
 
     def encode_request(self, request: Message) -> bytes:
-        """Return the request, encoded for loop 0."""
+        """Return the request, encoded for the owner."""
         return encode(request, self.request.kafka.versions.high)
 
     def decode_request(self, data: bytes) -> Message:
-        """Return the request that loop 0 runs."""
+        """Return the request that the owner runs."""
         return decode(self.request, self.request.kafka.versions.high, data)
 
     def encode_response(self, response: Message) -> bytes:
