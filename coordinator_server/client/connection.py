@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct as Layout
 from typing import TypeVar
@@ -45,6 +45,7 @@ R = TypeVar("R", bound=Message)
 
 # As Java's clients, which take a random part of a session between 0.85 and 0.95.
 _RENEWED = 0.9
+_WAITS_FOR_KEYS_S = (0.2, 0.5, 1.0)
 # Servers take no second authentication within a second.
 _RENEWED_AFTER_S = 1.0
 _INT32 = Layout(">i")
@@ -261,12 +262,27 @@ _UNSUPPORTED = _ID_AND_ERROR.pack(0, ErrorCode.UNSUPPORTED_VERSION)[4:]
 async def open_connection(
     address: Address, settings: ConnectionSettings, environment: Environment, apis: Mapping[type[Message], Api] = APIS
 ) -> Connection:
-    """Return a connection that is ready for requests: those of ``apis``, by the class of the request. Raises ClientError."""
+    """Return a connection that is ready for requests: those of ``apis``, by the class of the request. Raises ClientError.
+
+    A server that does not know the key of a token yet closes without an answer, and fetches it: it is asked again.
+    """
     connection = Connection(address, settings, environment, apis)
+    waits_s = list(_WAITS_FOR_KEYS_S) if isinstance(settings.sasl, OAuthBearer) else []
     try:
         async with asyncio.timeout(settings.connect_timeout_s):
-            await environment.connect(lambda: connection, address, settings.ssl)
-            await connection.begin()
+            while True:
+                try:
+                    await environment.connect(_given(connection), address, settings.ssl)
+                    await connection.begin()
+                except ConnectionFailed:
+                    # With versions the server has answered something: it closed in the login.
+                    if not connection.versions or not waits_s:
+                        raise
+                    connection.close()
+                    connection = Connection(address, settings, environment, apis)
+                    await asyncio.sleep(waits_s.pop(0))
+                else:
+                    return connection
     except TimeoutError:
         connection.close()
         raise TimedOut(f"{address} could not be reached within {settings.connect_timeout_s:g} s") from None
@@ -276,7 +292,10 @@ async def open_connection(
     except BaseException:
         connection.close()
         raise
-    return connection
+
+
+def _given(connection: Connection) -> Callable[[], Connection]:
+    return lambda: connection
 
 
 def _connect_error(address: Address, error: OSError, settings: ConnectionSettings) -> ClientError:

@@ -160,6 +160,8 @@ def test_commands_log_in_with_tokens(
     assert "cannot be read: No such file" in run(of_file)
     token_file.write_text(issuer.token())
     assert "orders" in run(of_file)
+    issuer.keys, issuer.signs_with = ("ES256", "ES384"), "ES384"
+    assert "orders" in by_secret("her secret")
     token_file.write_text(issuer.token(exp=1, iat=0))
     assert 'refused the token: {"status":"invalid_token"}' in run(of_file)
 

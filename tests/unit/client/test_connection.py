@@ -78,63 +78,6 @@ def test_a_mechanism_that_the_server_lacks_names_those_that_it_has() -> None:
     run_virtual(play())
 
 
-def test_a_session_is_renewed_before_it_ends() -> None:
-    """In the same connection (KIP-368), by the first request after nine tenths of it; requests that come meanwhile wait."""
-
-    async def play() -> None:
-        server = ScriptedCoordinator()
-        server.script[SaslAuthenticateRequest] += [SaslAuthenticateResponse(session_lifetime_ms=10_000)] * 2
-        connection = await connected(server, PLAIN)
-        for wait_s in (8.9, 0.2):
-            await asyncio.sleep(wait_s)
-            beats = [connection.request(HeartbeatRequest(), HeartbeatResponse, 5) for _ in range(3)]
-            await asyncio.gather(*beats)
-        connection.close()
-
-        assert len(server.times(HeartbeatRequest)) == 6
-        first, second = server.times(SaslAuthenticateRequest)
-        assert 9 <= second - first < 9.2
-        assert server.times(HeartbeatRequest)[3] >= second
-        assert len(server.times(SaslHandshakeRequest)) == 2
-
-    run_virtual(play())
-
-
-def test_a_session_that_cannot_be_renewed_ends_the_connection() -> None:
-    async def play() -> None:
-        server = ScriptedCoordinator()
-        refused = SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, "the user was removed")
-        server.script[SaslAuthenticateRequest] += [SaslAuthenticateResponse(session_lifetime_ms=10_000), refused]
-        connection = await connected(server, PLAIN)
-        await asyncio.sleep(9.5)
-        with pytest.raises(AuthenticationFailed, match="the user was removed"):
-            await connection.request(HeartbeatRequest(), HeartbeatResponse, 5)
-
-        assert connection.is_closed
-
-    run_virtual(play())
-
-
-def test_a_session_is_not_renewed_behind_a_request_that_waits_for_others() -> None:
-    """The server would answer it later than the deadline."""
-
-    async def play() -> None:
-        server = ScriptedCoordinator()
-        server.script[SaslAuthenticateRequest].append(SaslAuthenticateResponse(session_lifetime_ms=10_000))
-        server.script[MetadataRequest].append(NEVER)
-        connection = await connected(server, PLAIN)
-        parked = asyncio.create_task(connection.request(MetadataRequest(), MetadataResponse, 60, is_parked=True))
-        await asyncio.sleep(9.5)
-        await connection.request(HeartbeatRequest(), HeartbeatResponse, 5)
-        connection.close()
-
-        assert len(server.asked(SaslAuthenticateRequest)) == 1
-        with pytest.raises(ConnectionFailed):
-            await parked
-
-    run_virtual(play())
-
-
 def test_a_server_that_throttles_is_left_alone_for_so_long() -> None:
     """KIP-219: it has answered, and the next request waits here."""
 
