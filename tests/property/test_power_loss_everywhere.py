@@ -28,6 +28,7 @@ from tests.support.power_log import (
     SealReserved,
     SealUnsynced,
     UpgradeMeta,
+    WriteOwners,
 )
 from tests.support.storage import SimulatedDisk
 
@@ -42,6 +43,7 @@ WORKS: dict[str, Callable[[], Work]] = {
     "identity": OpenMeta,
     "identity in an earlier format": UpgradeMeta,
     "recovery for loops": RecoverForLoops,
+    "owners of moved shards": WriteOwners,
     "recovery of segments": RecoverSegments,
     "recovery of a copied log": RecoverCopy,
     "recovery of a frame": RecoverFrame,

@@ -16,6 +16,7 @@ from coordinator_server.log.layers.attempt import LayerAttempt, clean_attempts, 
 from coordinator_server.log.layers.checkpoint import NAMES
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.log.meta import open_meta, read_meta
+from coordinator_server.log.owners import MovedShards, read_owners, write_owners
 from coordinator_server.log.repair.journal_reader import read_journal
 from coordinator_server.log.repair.recovery import recover
 from coordinator_server.log.shards import ShardId
@@ -232,6 +233,23 @@ class RecoverForLoops:
     def check(self, disk: SimulatedDisk, *, is_done: bool) -> None:
         heads = [read_journal(disk, journal_dir(DATA, loop)).head for loop in range(2)]
         assert all(heads) or not is_done
+
+
+class WriteOwners:
+    """The owners are the former ones or the next ones as a whole, and the next ones for good when they are written."""
+
+    former, following = MovedShards(1, 2, {"a-0": (1, 2)}), MovedShards(2, 2, {"a-0": (1, 2), "a-1": (0, 2)})
+
+    def prepare(self, disk: SimulatedDisk) -> None:
+        make_durably(disk, DATA)
+        write_owners(DATA, self.former, disk)
+
+    def do(self, disk: SimulatedDisk) -> None:
+        write_owners(DATA, self.following, disk)
+
+    def check(self, disk: SimulatedDisk, *, is_done: bool) -> None:
+        found = read_owners(DATA, disk)
+        assert found == self.following or (found == self.former and not is_done)
 
 
 class RecoverSegments:
