@@ -165,7 +165,6 @@ async def test_no_shard_moves_while_a_loop_is_started(site: Site, loop: int) -> 
         ("1", str(SHARD), "there is no loop 1"),
         (1, "__consumer_offsets-50", "there is no shard"),
         (1, "nonsense", "there is no shard"),
-        (1, "__cluster_metadata-0", "does not move"),
     ],
 )
 async def test_a_request_that_makes_no_sense_is_refused(site: Site, to: Any, shard: str, why: str) -> None:
