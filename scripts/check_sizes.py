@@ -45,7 +45,6 @@ LONGER: Final[dict[str, int]] = {
     "tests/unit/pipeline/history/test_history.py": 525,
     "tests/unit/pipeline/files/kafka/test_importer.py": 625,
     "tests/unit/pipeline/layer/test_checkpoint.py": 450,
-    "tests/unit/server/cluster/test_catalog.py": 450,
     "tests/unit/server/apis/test_share_fetch.py": 500,
     "tests/unit/server/wire/test_turns.py": 450,
 }

@@ -37,10 +37,12 @@ from coordinator_server.server.supervisor.messages import (
     AnswerPiece,
     Listen,
     Listening,
+    LoopEnded,
     OperationDone,
     Ping,
     Pong,
     Prepared,
+    Recovered,
     Reload,
     RunOperation,
     Serving,
@@ -111,6 +113,7 @@ class _Loop:
         await asyncio.get_running_loop().create_unix_connection(lambda: self._link, sock=channel)
         try:
             await daemon.adopt([[socket.socket(fileno=each) for each in bound] for bound in self._order.sockets])
+            self._link.send(Recovered())
             if await unless(self._stopping, daemon.prepare()):
                 self._link.send(Prepared(tuple(daemon.operations)))
             if await unless(self._stopping, self._may_listen.wait()):
@@ -141,6 +144,8 @@ class _Loop:
                 self._may_listen.set()
             case Reload(config=changed):
                 self._daemon.reload(changed)
+            case LoopEnded(loop=loop, incarnation=incarnation):
+                self._daemon.loop_ended(loop, incarnation)
             case Ping():
                 self._link.send(Pong())
             case RunOperation():

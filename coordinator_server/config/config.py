@@ -73,9 +73,9 @@ class Config(Part, frozen=True, kw_only=True):
         Meta(ge=500),
         Ours(
             "One of several loops that does not respond for this long is killed and restarted. Time in which the whole machine was "
-            "paused does not count."
+            "paused does not count. So long may a change of topics, ACLs or users wait for a loop that is stopped."
         ),
-    ] = 30_000
+    ] = 5_000
 
     # Metrics and health, over HTTP.
     metrics_listener: Annotated[

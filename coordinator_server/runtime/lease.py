@@ -38,6 +38,11 @@ class Lease:
         self.ends_ms = 0
         self._gate.look()
 
+    def lift(self) -> None:
+        """Let it not end: it is not needed."""
+        self.ends_ms = _NEVER
+        self._gate.look()
+
     def renew(self, sent_ms: int, lease_ms: int) -> None:
         """Note that a request that was sent at ``sent_ms`` was granted ``lease_ms``. Earlier grants change nothing."""
         ends_ms = sent_ms + lease_ms - lease_ms // MARGIN_PARTS
@@ -63,6 +68,7 @@ class Gate:
         self.is_limited = False
         self._ends_ms = _NEVER
         self._is_open = True
+        self._needs_all = False
         self._leases: list[Lease] = []
 
     def lease(
@@ -83,6 +89,11 @@ class Gate:
             self.look()
         return self._is_open
 
+    def note_role(self, *, is_leading: bool) -> None:
+        """Note whether this process has the catalog itself: ACLs and users are right then while it has all its leases."""
+        self._needs_all = is_leading
+        self.look()
+
     def look(self) -> None:
         """Compare all leases with the clock."""
         now_ms = self.boot_ms()
@@ -90,7 +101,7 @@ class Gate:
             lease.compare(now_ms)
         self.is_limited = any(lease.ends_ms != _NEVER for lease in self._leases)
         self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=_NEVER)
-        self._is_open = not any(lease.is_over and lease.stops_requests for lease in self._leases)
+        self._is_open = not any(lease.is_over and (lease.stops_requests or self._needs_all) for lease in self._leases)
 
 
 def _stands_still() -> int:

@@ -139,6 +139,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         ),
         max_batch_bytes=config.log.message_max_bytes,
         fatal=fatal,
+        gate=gate,
     )
     guard = open_guard(config=config, clock=clock, timers=timers(), wire=wire, cluster=cluster)
     hosting = open_hosting(

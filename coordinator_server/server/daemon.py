@@ -71,6 +71,8 @@ class Daemon:
     ) -> None:
         self._site = Site(config, data_dir, place, nodes_of(config, place), environment or Environment(), fatal, slow_turns)
         self._rooms: Rooms | None = None
+        # Processes of other loops that ended before the log was open.
+        self._ended: list[tuple[int, int]] = []
         # Creates the topics that a reload has declared.
         self._declaring: asyncio.Task[None] | None = None
         # The addresses of the listeners, if ``open`` has bound them.
@@ -152,6 +154,13 @@ class Daemon:
         hosting.hosted.use_listed(cluster.catalog.topic)
         cluster.family_news.changed()
 
+    def loop_ended(self, loop: int, incarnation: int) -> None:
+        """Note that a process of another loop has ended: no change of the catalog waits for it."""
+        if self._rooms is None:
+            self._ended.append((loop, incarnation))
+        elif self._rooms.cluster.roles is not None:
+            self._rooms.cluster.roles.loop_ended(loop, incarnation)
+
     async def listen(self) -> None:
         """Accept connections of clients and tools."""
         if self.rooms.control.socket is not None:
@@ -209,6 +218,8 @@ class Daemon:
         store = open_log(data_dir, config, post, part, Machine(environment.storage, worker, environment.make_writer))
         store.when_failed(fatal)
         self._rooms = open_rooms(self._site, store)
+        for ended in self._ended:
+            self.loop_ended(*ended)
         return self._rooms
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Final
 
@@ -221,6 +224,31 @@ def test_entries_hold_on_all_loops_and_after_a_restart(tmp_path: Path) -> None:
         for loop in range(2):
             with server.client("alice", loop) as client:
                 assert client.ask(MetadataRequest(None), 12, MetadataResponse).topics == []
+
+
+@pytest.mark.parametrize("wakes_up", [True, False])
+def test_a_loop_that_is_frozen_serves_no_entry_that_was_revoked(tmp_path: Path, wakes_up: bool) -> None:
+    """The change is answered when the loop has gone on and knows it, or when it was killed: never while it may wake up."""
+    with Guarded(tmp_path, 2, {"loops.hung.after.ms": 60_000 if wakes_up else 500}) as server, ThreadPoolExecutor() as threads:
+        server.allow("alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
+        pid = server.loop_pids()[1]
+        with server.client("alice", 1) as client:
+            assert [topic.name for topic in client.ask(MetadataRequest(None), 12, MetadataResponse).topics] == ["orders"]
+            os.kill(pid, signal.SIGSTOP)
+            revoked = threads.submit(server.revoke, "alice")
+            if wakes_up:
+                # Longer than any time after which a loop was left behind.
+                assert not wait([revoked], 2.5).done
+                os.kill(pid, signal.SIGCONT)
+                assert revoked.result(10) == 1
+                assert client.ask(MetadataRequest(None), 12, MetadataResponse).topics == []
+                assert server.loop_pids()[1] == pid
+            else:
+                assert revoked.result(10) == 1
+                with pytest.raises(ProcessLookupError):
+                    os.kill(pid, 0)
+        with server.client("alice", 1) as client:
+            assert client.ask(MetadataRequest(None), 12, MetadataResponse).topics == []
 
 
 def test_topics_are_created_automatically_by_those_who_may_create_them(server: Guarded) -> None:

@@ -390,27 +390,6 @@ def test_what_is_made_while_a_loop_is_dead_is_there_when_it_serves(pair: Server)
     assert made == seen == [ErrorCode.NONE] * 5
 
 
-def test_a_loop_that_is_stuck_holds_up_an_answer_for_a_moment(pair: Server) -> None:
-    """A stopped process does not acknowledge: it is left behind, and knows everything again soon after it goes on."""
-    pid = pair.loop_pids()[1]
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        with Client(pair.addresses[0]) as client:
-            started = time.monotonic()
-            assert create_topic(client, "first", 1).error_code == ErrorCode.NONE
-            assert time.monotonic() - started < 10
-            assert create_topic(client, "second", 1).error_code == ErrorCode.NONE
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-    assert "loops-left-behind" in pair.log()
-    with Client(pair.addresses[1]) as other:
-        eventually(lambda: topic_of(other, "second", is_created=False).error_code == ErrorCode.NONE)
-        assert create_topic(other, "third", 1).error_code == ErrorCode.NONE
-    with Client(pair.addresses[0]) as client:
-        assert topic_of(client, "third", is_created=False).error_code == ErrorCode.NONE
-
-
 def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path) -> None:
     """The others go on meanwhile; when all stand still together, as with the machine, nobody hangs."""
     with Server(tmp_path, {**TOPICS, "loops.hung.after.ms": 3000}, loops=2) as server:

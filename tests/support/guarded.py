@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,14 +37,14 @@ DENIALS: Final = {
 class Guarded(Server):
     """A server whose clients have certificates. ``admin`` is a super user."""
 
-    def __init__(self, directory: Path, loops: int = 1) -> None:
+    def __init__(self, directory: Path, loops: int = 1, properties: Mapping[str, Any] = {}) -> None:
         self.keys = directory / "keys"
         self.keys.mkdir(parents=True)
         files = {
             "ssl.keystore.location": AUTHORITY.issue("server").write(self.keys / "server.pem"),
             "ssl.truststore.location": AUTHORITY.write(self.keys / "trusted.pem"),
         }
-        super().__init__(directory, {**PROPERTIES, **files}, loops)
+        super().__init__(directory, {**PROPERTIES, **files, **properties}, loops)
         self._contexts: dict[str, Any] = {}
 
     def client(self, name: str, loop: int = 0) -> Client:

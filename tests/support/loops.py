@@ -24,6 +24,7 @@ from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestCo
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.pipeline.states.state import NoTime, no_id
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices, following
@@ -31,7 +32,9 @@ from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.cluster.catalog import PARTITION, SHARD, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import Session
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
+from coordinator_server.server.cluster.followers import Leasing
 from coordinator_server.server.cluster.messages import Records
+from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
 from coordinator_server.server.hosting.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
@@ -130,6 +133,9 @@ class Loops:
         self.wires: dict[int, Wire] = {}
         self.sessions: dict[int, Session] = {}
         self.followers: dict[int, CatalogReplica] = {}
+        self.gates: dict[int, Gate] = {}
+        self.incarnations: dict[int, int] = {}
+        self.lease_ms = 0
         self._topics: dict[int, LoopTopics] = {}
         self.diverged: list[str] = []
         self._ids = count(1)
@@ -147,7 +153,8 @@ class Loops:
         runtime.load(PARTITION, 1)
         self._soon = soon
         self._run()
-        self.owner = OwnCatalog(runtime, self.store, self._call_later, expected)
+        leasing = Leasing(self.clock.boot_ms, self.lease_ms)
+        self.owner = OwnCatalog(runtime, self.store, self._call_later, expected, leasing)
         return self.owner
 
     def topics_of(self, loop: int) -> LoopTopics:
@@ -162,7 +169,9 @@ class Loops:
             changes = self.topics_of(loop).changes
             return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers), changes=changes)
 
-        made = CatalogReplica(loop, new_shard, CATALOG.serde, self._call_later, self.diverged.append)
+        who = Identity(loop, self.incarnations.get(loop, 1))
+        gate = self.gates[loop] = Gate(self.clock.boot_ms)
+        made = CatalogReplica(who, new_shard, CATALOG.serde, self._call_later, self.diverged.append, gate)
         self.followers[loop] = made
         return made
 
@@ -186,6 +195,14 @@ class Loops:
         del self.wires[loop]
         self.sessions.pop(loop).gone()
         self.followers[loop].disconnected()
+
+    def end(self, loop: int) -> None:
+        """The process of a loop ends, and the supervisor says so."""
+        self.cut(loop)
+        incarnation = self.incarnations.get(loop, 1)
+        self.incarnations[loop] = incarnation + 1
+        del self.followers[loop]
+        self.owner.loop_ended(loop, incarnation)
 
     def deliver(self, *but: int) -> None:
         """Let messages arrive until there are none left; loops in ``but`` hear nothing, and say nothing."""
@@ -238,6 +255,7 @@ class Loops:
 
     def pass_time(self, seconds: float) -> None:
         """What was to be done later than that is not due yet."""
+        self.clock.advance(int(seconds * 1000))
         due = [call for delay, call in self.later if delay <= seconds]
         self.later = [(delay - seconds, call) for delay, call in self.later if delay > seconds]
         for call in due:

@@ -108,6 +108,7 @@ class OpenRooms:
             build=build_catalog(Materials(self.config, self.clock, uuid4, topic_changes=self.topics.changes)),
             max_batch_bytes=self.config.log.message_max_bytes,
             fatal=self.failures.append,
+            gate=self.gate,
         )
 
     @cached_property

@@ -1,15 +1,15 @@
 """The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from loop 0,
 which owns its log.
 
-A change is answered when it is durable and every loop that serves clients has it:
+A change is answered when it is durable and every loop that may answer clients has it:
 
     write ── durable ── publish to the followers ── all have acknowledged it ──► answer
-                                        └── one has not within PATIENCE_S: it is dropped, and is stale until it reconnects
+                                        └── one has not: until its process has ended, or its lease
 
 A follower is a loop that replicates this log. Compaction removes the records of deleted topics and their tombstones. So a
-follower whose next offset is below the end of the newest layer gets the whole log and starts over. A follower that dies is
-removed with its connection. One that starts, or was dropped, serves clients when it has caught up. When loop 0 is restarted
-while others serve clients, these are ``expected``: until they have reconnected, or PATIENCE_S is over, no change is answered.
+follower whose next offset is below the end of the newest layer gets the whole log and starts over. One that starts serves clients
+when it has caught up. One whose link is lost may go on serving what it knows: it is waited for as if it were attached
+(``followers.py``). When loop 0 is restarted while others serve clients, these are ``expected``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
+from coordinator_server.server.cluster.followers import Follower, Followers, Leasing
 from coordinator_server.server.cluster.view import CATALOG_SHARD
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_topics import DeleteTopicsResponse
@@ -41,8 +42,10 @@ R = TypeVar("R")
 
 PARTITION: Final = 0
 SHARD: Final = CATALOG_SHARD
-# Maximum time that a change waits for a connected loop that does not acknowledge it (stopped, or without CPU time).
-PATIENCE_S: Final = 2.0
+# After this time without all acknowledgements a change, and whom it waits for, are logged.
+SLOW_S: Final = 1.0
+
+NO_LEASES: Final = Leasing()
 
 _NOT_OWNER: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 
@@ -101,23 +104,6 @@ class Catalog(Protocol):
         """Run a change. ``reply`` is answered when the change is durable and all loops have it."""
 
 
-class Follower(Protocol):
-    """A different loop, from the view of loop 0."""
-
-    @property
-    def loop(self) -> int:
-        """The loop's number."""
-
-    def start_over(self) -> None:
-        """Announce that the whole log follows, from its first record on."""
-
-    def publish(self, batch: bytes, next_offset: int, /) -> None:
-        """Send a durable batch. ``next_offset`` is the offset after it."""
-
-    def drop(self) -> None:
-        """Close the connection."""
-
-
 class OwnCatalog:
     """The catalog of loop 0, and of a server with one loop."""
 
@@ -127,13 +113,14 @@ class OwnCatalog:
         store: LoadingLog,
         call_later: CallLater,
         expected: Collection[int] = (),
+        leasing: Leasing = NO_LEASES,
     ) -> None:
         self._runtime = runtime
         self._store = store
         self._call_later = call_later
         self._published = 0
-        self._expected = set(expected)
-        self._acknowledged: dict[Follower, int] = {}
+        self._leasing = leasing
+        self._followers = Followers(expected, leasing)
         self._held: list[tuple[int, Callable[[], None], Reply[Any]]] = []
         # The shard, and the end of what is durable of it, since this loop became its owner: they outlive the unload.
         self._owned: tuple[CatalogShard, int] | None = None
@@ -142,6 +129,11 @@ class OwnCatalog:
     def notify(self, notices: Notices) -> None:
         """Call these for every change, when it is durable and before it is answered."""
         self._notices = notices
+
+    @property
+    def has_leases(self) -> bool:
+        """Whether followers may answer for a limited time only without the owner."""
+        return self._leasing.lease_ms > 0
 
     @property
     def is_current(self) -> bool:
@@ -201,7 +193,7 @@ class OwnCatalog:
                 self._publish()
             except LogError as error:
                 log.error("catalog-not-published", why=str(error), action="other loops read it when they are back")
-                self._drop(list(self._acknowledged))
+                self._drop(self._followers)
                 reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
             else:
                 self._hold(lambda: reply.complete(response), reply)
@@ -212,15 +204,14 @@ class OwnCatalog:
 
     def expect(self, loops: Collection[int]) -> None:
         """Become the owner. Let changes wait for loops that serve clients and have not connected yet."""
-        self._expected = set(loops)
+        self._followers.expect(loops)
         self._published = self._store.end_offset(SHARD)
         self._owned = self._runtime.read(PARTITION, _state)
 
     def retire(self) -> tuple[CatalogShard, int]:
         """Stop being the owner, when nothing is under way to the log. Return the shard, and the end of what is durable of it."""
         held, self._held = self._held, []
-        self._acknowledged.clear()
-        self._expected.clear()
+        self._followers = Followers((), self._leasing)
         for _, _, reply in held:
             reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
         assert self._owned is not None, "a loop that has not owned the catalog cannot retire"
@@ -228,8 +219,11 @@ class OwnCatalog:
 
     # Called by the followers' connections.
 
-    def attach(self, follower: Follower, next_offset: int) -> int:
-        """Subscribe a loop to the log from an offset on. Return the present end, which it must reach before it serves."""
+    def attach(self, follower: Follower, next_offset: int) -> tuple[int, int]:
+        """Subscribe a loop to the log from an offset on.
+
+        Return the present end, which it must reach before it serves, and the length of its lease in ms, or 0.
+        """
         self._publish()
         batches = self._batches(next_offset)
         if batches is None:
@@ -237,31 +231,37 @@ class OwnCatalog:
             batches = self._store.read(SHARD, 0)
         for batch in batches:
             follower.publish(batch, read_header(batch).next_offset)
-        self._acknowledged[follower] = next_offset
-        self._expected.discard(follower.loop)
-        return self._published
+        return self._published, self._followers.attach(follower, next_offset)
+
+    def grant(self, follower: Follower) -> int:
+        """Renew the lease of a loop. Return its length in ms, or -1 if it has to attach again."""
+        return self._followers.grant(follower)
 
     def acknowledge(self, follower: Follower, next_offset: int) -> None:
         """Store that a loop has all records before this offset, and send the answers that waited for it."""
-        if follower in self._acknowledged:
-            self._acknowledged[follower] = next_offset
+        if self._followers.acknowledge(follower, next_offset):
             self._release()
 
     def detach(self, follower: Follower) -> None:
-        """Remove a loop, and send the answers that waited for it."""
-        if self._acknowledged.pop(follower, None) is not None:
+        """Note that the link of a loop is lost. The loop may go on serving, so answers wait for it as before."""
+        if self._followers.detach(follower):
             self._release()
+
+    def loop_ended(self, loop: int, incarnation: int) -> None:
+        """Note that a process of a loop has ended, and send the answers that waited for it."""
+        self._followers.ended(loop, incarnation)
+        self._release()
 
     # Internal.
 
     def _publish(self) -> None:
         end = self._store.end_offset(SHARD)
-        batches = self._batches(self._published) if self._acknowledged else ()
+        batches = self._batches(self._published) if self._followers else ()
         if batches is None:
-            self._drop(list(self._acknowledged))
+            self._drop(self._followers)
         for batch in batches or ():
             next_offset = read_header(batch).next_offset
-            for follower in list(self._acknowledged):
+            for follower in self._followers:
                 follower.publish(batch, next_offset)
         self._published = end
 
@@ -272,32 +272,31 @@ class OwnCatalog:
         return batches if self._store.compacted_to(SHARD) <= start else None
 
     def _hold(self, answer: Callable[[], None], reply: Reply[Any]) -> None:
-        if self._is_known_to_all(self._published):
+        offset = self._published
+        if not self._followers.unaware(offset):
             answer()
             return
-        self._held.append((self._published, answer, reply))
-        offset = self._published
-        self._call_later(PATIENCE_S, lambda: self._lose_patience(offset))
-
-    def _is_known_to_all(self, offset: int) -> bool:
-        return not self._expected and all(known >= offset for known in self._acknowledged.values())
+        self._held.append((offset, answer, reply))
+        self._call_later(SLOW_S, lambda: self._review(offset, is_new=True))
 
     def _release(self) -> None:
-        while self._held and self._is_known_to_all(self._held[0][0]):
+        while self._held and not self._followers.unaware(self._held[0][0]):
             self._held.pop(0)[1]()
 
-    def _lose_patience(self, offset: int) -> None:
+    def _review(self, offset: int, *, is_new: bool) -> None:
+        """Give up followers whose lease is over while a change waits for them."""
+        self._drop(self._followers.overdue(offset))
         if not self._held or self._held[0][0] > offset:
             return
-        slow = [follower for follower, known in self._acknowledged.items() if known < offset]
-        absent = sorted({*self._expected, *(follower.loop for follower in slow)})
-        log.warning("loops-left-behind", loops=absent, offset=offset, why=f"no acknowledgement within {PATIENCE_S} s")
-        self._expected.clear()
-        self._drop(slow)
+        if is_new and self._held[0][0] == offset:
+            loops = self._followers.unaware(offset)
+            log.warning("change-waits", loops=loops, offset=offset, why="they may answer with what they knew before")
+        if self._leasing.lease_ms:
+            self._call_later(SLOW_S, lambda: self._review(offset, is_new=False))
 
     def _drop(self, followers: Iterable[Follower]) -> None:
         for follower in followers:
-            del self._acknowledged[follower]
+            self._followers.detach(follower)
             follower.drop()
         self._release()
 

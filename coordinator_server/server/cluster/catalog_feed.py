@@ -17,6 +17,7 @@ from coordinator_server.server.cluster.forwarded_client import context_of
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.link_transport import LinkTransport
 from coordinator_server.server.cluster.messages import (
+    FORMAT,
     Acknowledge,
     Answer,
     Attach,
@@ -24,6 +25,8 @@ from coordinator_server.server.cluster.messages import (
     FromFollower,
     FromOwner,
     Records,
+    Renew,
+    Renewed,
     StartOver,
     Submit,
 )
@@ -86,7 +89,7 @@ class Session:
     """
 
     def __init__(self, catalog: OwnCatalog, peer: int | None = None, *, has_provenance: bool) -> None:
-        self.loop = -1
+        self.loop = self.incarnation = -1
         self.link: _Sender
         self._peer = peer
         self._catalog = catalog
@@ -110,18 +113,29 @@ class Session:
             case Attach(loop=loop) if self._peer not in (None, loop):
                 log.warning("link-refused", peer=self._peer, says=loop, why="a node speaks for itself alone")
                 self.drop()
-            case Attach(loop=loop, next_offset=next_offset):
-                self.loop = loop
-                end = self._catalog.attach(self, next_offset)
-                self.link.send(Attached(end))
-                log.info("loop-attached", attached=loop, offset=next_offset, end=end)
+            case Attach():
+                self._attach(message)
+            case Renew(sent_ms=sent_ms):
+                lease_ms = self._catalog.grant(self)
+                if lease_ms > 0:
+                    self.link.send(Renewed(sent_ms, lease_ms))
             case Acknowledge(next_offset=next_offset):
                 self._catalog.acknowledge(self, next_offset)
             case Submit():
                 self._submit(message)
 
+    def _attach(self, asked: Attach) -> None:
+        if asked.format != FORMAT:
+            log.warning("loop-not-attached", attaching=asked.loop, why=f"its messages have format {asked.format}, ours {FORMAT}")
+            self.drop()
+            return
+        self.loop, self.incarnation = asked.loop, asked.incarnation
+        end, lease_ms = self._catalog.attach(self, asked.next_offset)
+        self.link.send(Attached(end, asked.sent_ms, lease_ms))
+        log.info("loop-attached", attached=asked.loop, offset=asked.next_offset, end=end)
+
     def gone(self) -> None:
-        """Remove the loop from the catalog's followers. Called when the connection has ended."""
+        """Tell the catalog that the link is lost. Called when the connection has ended."""
         self._catalog.detach(self)
 
     def _submit(self, asked: Submit) -> None:

@@ -3,8 +3,9 @@
     apart ──connected, caught up──► current ──link lost──► apart
 
 While apart, a loop serves requests from the topics it has, and answers that it cannot decide about unknown topics. Before loop 0
-answers a change it waits for this loop. If compaction has removed records that the loop missed, loop 0 sends the whole log, and
-the loop uses its old image until it has received all of it. Every change is forwarded to loop 0. No I/O: catalog_feed.py
+answers a change it waits for this loop, whether it is apart or not. Between nodes it does so until this one's lease is over; then
+this node answers nobody, until it has a new one. If compaction has removed records that the loop missed, loop 0 sends the whole
+log, and the loop uses its old image until it has received all of it. Every change is forwarded to loop 0. No I/O: catalog_feed.py
 transports the messages.
 """
 
@@ -21,6 +22,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import NO_NOTICES, CallLater, Notices
@@ -31,9 +33,12 @@ from coordinator_server.server.cluster.messages import (
     Attached,
     FromOwner,
     Records,
+    Renew,
+    Renewed,
     StartOver,
     Submit,
 )
+from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.operations import FORWARDED, Forwarded
 from protocol.coordinator_records import RecordSerde
 from protocol.error_codes import ErrorCode
@@ -43,8 +48,10 @@ log = structlog.get_logger(__name__)
 Q = TypeVar("Q")
 R = TypeVar("R")
 
-# Longer than loop 0 waits for a stuck loop, shorter than clients wait for an answer.
+# Longer than loop 0 waits for a stuck loop by default, shorter than clients wait for an answer.
 ANSWER_S: Final = 10.0
+RENEWALS: Final = 4
+"""So often a lease is renewed in its length."""
 
 Send = Callable[[object], None]
 
@@ -69,20 +76,25 @@ class _Image:
 
 
 class CatalogReplica:
-    """The catalog as replicated from loop 0. ``loop`` is this loop's number; ``new_shard`` makes an empty catalog.
+    """The catalog as replicated from loop 0. ``who`` is this process; ``new_shard`` makes an empty catalog.
 
-    ``diverged`` is called if the replicated records are not a prefix of loop 0's log. The replica is invalid then.
+    ``gate`` has the lease for answers from the replica, which ends only if loop 0 says for how long it is granted. ``diverged`` is
+    called if the replicated records are not a prefix of loop 0's log. The replica is invalid then.
     """
 
     def __init__(
         self,
-        loop: int,
+        who: Identity,
         new_shard: Callable[[], CatalogShard],
         serde: RecordSerde,
         call_later: CallLater,
         diverged: Callable[[str], None],
+        gate: Gate,
     ) -> None:
-        self._loop = loop
+        self._who = who
+        self._gate = gate
+        self._boot_ms = gate.boot_ms
+        self._lease = gate.lease(stops_requests=True)
         self._new_shard = new_shard
         self._serde = serde
         self._call_later = call_later
@@ -107,7 +119,7 @@ class CatalogReplica:
 
     @property
     def is_current(self) -> bool:
-        """Whether loop 0 waits for this loop's acknowledgement before it answers a change."""
+        """Whether this loop is attached to loop 0 and has caught up."""
         return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
     @property
@@ -171,11 +183,10 @@ class CatalogReplica:
     def connected(self, send: Send) -> None:
         """Subscribe to the log. Called when the link to loop 0 is connected."""
         self._send = send
-        if self._known.at == LATEST:
-            send(Attach(self._loop, self._known.next_offset))
-        else:
+        if self._known.at != LATEST:
             self._incoming = _Image(self._new_shard())
-            send(Attach(self._loop, 0))
+        have = 0 if self._incoming is not None else self._known.next_offset
+        send(Attach(self._who.loop, have, self._who.incarnation, self._boot_ms()))
 
     def adopt(self, shard: CatalogShard, end: int) -> None:
         """Show what this node has made durable as the owner, all records before ``end``, until the next owner has sent the log."""
@@ -183,6 +194,14 @@ class CatalogReplica:
         image.next_offset = end
         self._show(image)
         self._has_begun = True
+
+    def note_role(self, *, is_leading: bool, has_leases: bool) -> None:
+        """Need a lease as a follower, once it is granted, if followers have leases. The owner has that of its shards."""
+        self._gate.note_role(is_leading=is_leading)
+        if is_leading:
+            self._lease.lift()
+        elif has_leases:
+            self._lease.end()
 
     def disconnected(self) -> None:
         """Fail all forwarded changes, whose outcomes are unknown. Called when the link to loop 0 has ended."""
@@ -197,10 +216,25 @@ class CatalogReplica:
                 self._learn(message)
             case StartOver():
                 self._incoming = _Image(self._new_shard())
-            case Attached(end=end):
-                self._attached(end)
+            case Attached():
+                self._attached(message.end)
+                self._granted(message)
+            case Renewed():
+                self._granted(message)
             case Answer():
                 self._answered(message)
+
+    def _granted(self, grant: Attached | Renewed) -> None:
+        """Answer clients for so long, and renew it in time while this link lasts."""
+        if not grant.lease_ms:
+            return
+        self._lease.renew(grant.sent_ms, grant.lease_ms)
+        link = self._send
+        self._call_later(grant.lease_ms / RENEWALS / 1000, lambda: self._renew(link))
+
+    def _renew(self, link: Send | None) -> None:
+        if link is not None and link is self._send:
+            link(Renew(self._boot_ms()))
 
     def _show(self, image: _Image) -> None:
         """Make an image visible to handlers."""

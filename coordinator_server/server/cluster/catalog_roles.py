@@ -56,6 +56,10 @@ class RoledCatalog:
 
     # Roles.
 
+    def loop_ended(self, loop: int, incarnation: int) -> None:
+        """Note that a process of a different loop has ended: no change waits for it."""
+        self._own.loop_ended(loop, incarnation)
+
     @property
     def is_leading(self) -> bool:
         """Whether this node is the controller."""
@@ -102,6 +106,7 @@ class RoledCatalog:
     def _use(self, catalog: OwnCatalog | CatalogReplica) -> None:
         self._now = catalog
         self._changes += 1
+        self._replica.note_role(is_leading=self.is_leading, has_leases=self._own.has_leases)
         log.info("controller-here" if self.is_leading else "controller-elsewhere", version=self._version_or_none())
 
     def _version_or_none(self) -> int | None:

@@ -16,10 +16,16 @@ FORMAT: Final = 2
 
 
 class Attach(Struct, tag=True, frozen=True):
-    """A loop's subscription to the catalog's log. It has all records before ``next_offset``."""
+    """A loop's subscription to the catalog's log. It has all records before ``next_offset``.
+
+    ``sent_ms`` is its CLOCK_BOOTTIME, which the answer repeats. A later process of it has a greater ``incarnation``.
+    """
 
     loop: int
     next_offset: int
+    incarnation: int
+    sent_ms: int
+    format: int = FORMAT
 
 
 class Acknowledge(Struct, tag=True, frozen=True):
@@ -56,9 +62,27 @@ class StartOver(Struct, tag=True, frozen=True):
 
 
 class Attached(Struct, tag=True, frozen=True):
-    """The end of the log at the time of subscription. A loop that has all records before ``end`` may serve clients."""
+    """The end of the log at the time of subscription. A loop that has all records before ``end`` may serve clients.
+
+    It may do so for ``lease_ms`` from when it has sent its request, unless it renews that; 0 is without an end.
+    """
 
     end: int
+    sent_ms: int = 0
+    lease_ms: int = 0
+
+
+class Renew(Struct, tag=True, frozen=True):
+    """A loop's request for a new lease. ``sent_ms`` is its CLOCK_BOOTTIME."""
+
+    sent_ms: int
+
+
+class Renewed(Struct, tag=True, frozen=True):
+    """The answer to Renew: the loop has all records of changes that were answered before."""
+
+    sent_ms: int
+    lease_ms: int
 
 
 class Answer(Struct, tag=True, frozen=True):
@@ -76,8 +100,8 @@ class Answer(Struct, tag=True, frozen=True):
     sender_epoch: int = 0
 
 
-FromFollower = Union[Attach, Acknowledge, Submit]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromOwner = Union[Records, StartOver, Attached, Answer]  # noqa: UP007
+FromFollower = Union[Attach, Acknowledge, Submit, Renew]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromOwner = Union[Records, StartOver, Attached, Answer, Renewed]  # noqa: UP007
 
 
 class Hello(Struct, tag=True, frozen=True):

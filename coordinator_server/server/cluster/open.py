@@ -11,6 +11,7 @@ from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
 from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import BuildShard, LoopServices, following
 from coordinator_server.server.cluster.catalog import PARTITION, CallLater, OwnCatalog
@@ -53,10 +54,11 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
     build: BuildShard[CatalogShard],
     max_batch_bytes: int,
     fatal: Callable[[LogError], None],
+    gate: Gate,
 ) -> Cluster:
     """Create the catalog: the own one in a server with one loop, one with roles in each of several.
 
-    ``build`` builds its shard. ``fatal`` is called when a replica has diverged.
+    ``build`` builds its shard. ``fatal`` is called when a replica has diverged. ``gate`` has the leases.
     """
     runtime = CoordinatorRuntime(
         CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=max_batch_bytes, has_deadlines=False
@@ -65,11 +67,12 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
     if place is None:
         return Cluster(nodes, courier, None, runtime, own, None, FamilyNews(own))
     replica = CatalogReplica(
-        place.loop,
+        Identity(place.loop, place.incarnation),
         lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers)),
         CATALOG.serde,
         call_later,
         lambda why: fatal(LogError(why)),
+        gate,
     )
     feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", place.loop)
     roles = RoledCatalog(

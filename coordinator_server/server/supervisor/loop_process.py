@@ -21,10 +21,12 @@ from coordinator_server.server.supervisor.messages import (
     FromLoop,
     Listen,
     Listening,
+    LoopEnded,
     OperationDone,
     Ping,
     Pong,
     Prepared,
+    Recovered,
     Reload,
     RunOperation,
     Serving,
@@ -38,9 +40,14 @@ ANSWERS_WITHIN_S: Final = 110.0
 
 
 class Stage(Enum):
-    """The lifecycle stage of a process. From LOADING on it serves clients; in SERVING all its shards are loaded."""
+    """The lifecycle stage of a process.
+
+    From RECOVERED on it is watched, and may follow the catalog. From LOADING on it serves clients; in SERVING all its shards are
+    loaded.
+    """
 
     STARTING = "starting"
+    RECOVERED = "recovered"
     PREPARED = "prepared"
     LOADING = "loading"
     SERVING = "serving"
@@ -112,7 +119,16 @@ class LoopProcess:
     @property
     def is_up(self) -> bool:
         """Whether the process is prepared and has not ended."""
+        return self.stage not in (Stage.STARTING, Stage.RECOVERED, Stage.GONE)
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the process answers pings, unless it hangs."""
         return self.stage not in (Stage.STARTING, Stage.GONE)
+
+    def report_end(self, loop: int, incarnation: int) -> None:
+        """Report that a process of a different loop has ended."""
+        self._link.send(LoopEnded(loop, incarnation))
 
     def ping(self) -> None:
         """Send a ping, which the process answers in its next turn."""
@@ -150,6 +166,8 @@ class LoopProcess:
 
     def _received(self, message: FromLoop) -> None:
         match message:
+            case Recovered():
+                self._move(Stage.RECOVERED)
             case Prepared():
                 self.prepared = message
                 self._move(Stage.PREPARED)

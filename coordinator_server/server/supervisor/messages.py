@@ -1,12 +1,14 @@
 """The messages between the supervisor and each loop, on one socket per loop.
 
     supervisor ── StartLoop ──► loop          the first message
+    supervisor ◄── Recovered ── loop          its log is open: from now on it is watched
     supervisor ◄── Prepared ── loop           the loop has the topics and could serve clients
     supervisor ── Listen ──► loop             all loops are prepared
     supervisor ◄── Listening ── loop          the loop answers clients while it loads its shards
     supervisor ◄── Serving ── loop            all its shards are loaded
     supervisor ── Reload ──► loop             SIGHUP, at any time after Prepared
-    supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Prepared on, to detect a hanging loop
+    supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Recovered on, to detect a hanging loop
+    supervisor ── LoopEnded ──► loop          to the catalog's owner: a process of a different loop serves nobody any more
     supervisor ── RunOperation ──► loop, ◄── AnswerPiece …, OperationDone ──   an operation of control.sock, at any time after
                                                                                Prepared
 
@@ -27,7 +29,7 @@ LogFormat = Literal["auto", "console", "json"]
 
 class StartLoop(Struct, tag=True, frozen=True):
     """The order to run as a loop, in a ``view`` of all loops. ``sockets`` are the descriptors of the loop's bound
-    sockets by listener; ``serving`` are the other loops that are up.
+    sockets by listener; ``serving`` are the other loops that may serve clients.
 
     Each new process of a loop has a greater ``incarnation``.
     """
@@ -54,6 +56,13 @@ class Reload(Struct, tag=True, frozen=True):
     config: Config
 
 
+class LoopEnded(Struct, tag=True, frozen=True):
+    """The report to the catalog's owner that a process of a different loop has ended."""
+
+    loop: int
+    incarnation: int
+
+
 class Ping(Struct, tag=True, frozen=True):
     """A request for a Pong."""
 
@@ -63,6 +72,10 @@ class RunOperation(Struct, tag=True, frozen=True):
 
     id: int
     request: dict[str, Any]
+
+
+class Recovered(Struct, tag=True, frozen=True):
+    """The report that a loop has opened its log. What it does from now on never takes long in one turn."""
 
 
 class Prepared(Struct, tag=True, frozen=True):
@@ -96,5 +109,5 @@ class OperationDone(Struct, tag=True, frozen=True):
     id: int
 
 
-ToLoop = Union[StartLoop, Listen, Reload, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
-FromLoop = Union[Prepared, Listening, Serving, Pong, AnswerPiece, OperationDone]  # noqa: UP007
+ToLoop = Union[StartLoop, Listen, Reload, LoopEnded, Ping, RunOperation]  # noqa: UP007 - msgspec's decoder takes it as a value
+FromLoop = Union[Recovered, Prepared, Listening, Serving, Pong, AnswerPiece, OperationDone]  # noqa: UP007

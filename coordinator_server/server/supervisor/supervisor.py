@@ -174,7 +174,7 @@ class Supervisor:
     async def _start(self, loop: int) -> None:
         process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
         sockets = tuple(tuple(each.fileno() for each in loops[loop]) for loops in self._sockets)
-        serving = tuple(each.loop for each in self._processes.values() if each.is_up)
+        serving = tuple(each.loop for each in self._processes.values() if each.is_watched)
         order = StartLoop(
             config=self._config,
             data_dir=str(self._data_dir),
@@ -224,7 +224,7 @@ class Supervisor:
         if self._stopping.is_set():
             return
         now, limit_ms = asyncio.get_running_loop().time(), self._config.loops_hung_after_ms
-        seen = self._watch.look(now, [each for each in self._processes.values() if each.is_up])
+        seen = self._watch.look(now, [each for each in self._processes.values() if each.is_watched])
         for process in seen.hung:
             log.error(
                 "loop-hangs",
@@ -239,6 +239,10 @@ class Supervisor:
         self._next_look = asyncio.get_running_loop().call_later(self._watch.every_s, self._look)
 
     def _died(self, process: LoopProcess, exit_code: int) -> None:
+        # Until now it might have answered clients, and changes of the catalog have waited for it.
+        # While nobody owns it, the next owner waits for all loops until they have attached.
+        with contextlib.suppress(KeyError):
+            self._processes[self._moves.view.controller].report_end(process.loop, self._starts[process.loop])
         if self._stopping.is_set():
             # A loop that had not yet installed its signal handler ends by SIGTERM itself.
             if exit_code not in (0, -signal.SIGTERM):

@@ -145,7 +145,7 @@ OURS: dict[str, object] = {
     "log.provenance": True,
     "log.rebalances": True,
     "loops": 1,
-    "loops.hung.after.ms": 30_000,
+    "loops.hung.after.ms": 5_000,
     "max.pending.requests.per.connection": 1000,
     "members.max.bytes": 512 * MIB,
     "offsets.commit.coalesce": False,

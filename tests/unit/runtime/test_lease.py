@@ -108,6 +108,21 @@ def test_only_the_catalogs_lease_stops_requests(held: Held) -> None:
     assert held.gate.is_open()
 
 
+def test_a_process_that_has_the_catalog_needs_the_lease_of_its_shards(held: Held) -> None:
+    """And none of the catalog's replica. Without the first another process may have changed ACLs and users."""
+    held.catalog.end()
+    held.gate.note_role(is_leading=True)
+    held.catalog.lift()
+    assert held.gate.is_open()
+    held.shards.renew(held.clock.boot_ms(), LEASE_MS)
+    held.clock.advance(LEASE_MS)
+    assert not held.gate.is_open()
+
+    held.gate.note_role(is_leading=False)
+
+    assert held.gate.is_open()
+
+
 @pytest.fixture
 def toy() -> ToyRuntime:
     toy = ToyRuntime()

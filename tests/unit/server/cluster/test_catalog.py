@@ -9,7 +9,7 @@ import pytest
 
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.server.cluster.catalog import PATIENCE_S, Notices, OwnCatalog
+from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import ANSWER_S, CatalogReplica
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC
 from protocol.error_codes import ErrorCode
@@ -64,52 +64,16 @@ def test_alone_nobody_is_waited_for(loops: Loops) -> None:
 
 
 def test_a_loop_that_dies_is_not_waited_for(loops: Loops) -> None:
-    """Its connection ends with it, and the answer leaves."""
+    """Its process has ended, as the supervisor says, and the answer leaves."""
     loops.attach(1, 2)
     outcome = loops.create(1, "orders")
     loops.deliver(2)
     assert outcome.answers == 0
 
-    loops.cut(2)
+    loops.end(2)
     loops.deliver()
 
     assert outcome.is_answered
-
-
-def test_a_loop_that_is_stuck_is_left_behind(loops: Loops) -> None:
-    """It keeps an answer waiting for so long and no longer; the next one does not wait at all. It knows that it is behind."""
-    loops.attach(1, 2)
-    outcome = loops.create(0, "orders")
-    loops.deliver(1)
-    loops.pass_time(PATIENCE_S / 2)
-    assert outcome.answers == 0
-
-    loops.pass_time(PATIENCE_S)
-
-    assert outcome.is_answered
-    assert loops.create(2, "bills").answers == 0
-    loops.deliver(1)
-    assert loops.owner.topic("bills") is not None
-    loops.deliver()
-    assert not is_current(loops, 1)
-    loops.attach(1)
-    assert is_current(loops, 1)
-    assert loops.followers[1].topic("bills") == loops.owner.topic("bills")
-
-
-def test_patience_is_not_lost_with_who_answered_in_time(loops: Loops) -> None:
-    """The timer of an answer that left does not drop anybody."""
-    loops.attach(1)
-    loops.create(0, "orders")
-    loops.deliver()
-    second = loops.create(0, "bills")
-
-    loops.pass_time(PATIENCE_S / 2)
-    loops.deliver()
-    loops.pass_time(PATIENCE_S)
-
-    assert second.is_answered
-    assert is_current(loops, 1)
 
 
 def test_a_loop_is_current_when_it_has_caught_up(loops: Loops) -> None:
@@ -205,12 +169,13 @@ def test_a_new_loop_0_waits_for_those_that_serve(loops: Loops) -> None:
     assert outcome.is_answered
 
 
-def test_but_not_for_ever(loops: Loops) -> None:
-    """One of them may have died, too."""
+def test_but_not_for_those_that_have_died(loops: Loops) -> None:
+    """It may have happened before the new loop 0 has heard of any."""
     loops.restart(expected=(1,))
     outcome = loops.create(0, "orders")
+    assert outcome.answers == 0
 
-    loops.pass_time(PATIENCE_S)
+    loops.owner.loop_ended(1, 1)
 
     assert outcome.is_answered
     assert loops.create(0, "bills").is_answered
@@ -393,9 +358,9 @@ def test_loops_that_compaction_overtakes_while_a_change_is_made_are_dropped(loop
     outcome = loops.delete("goes")
     loops.deliver()
 
-    assert outcome.is_answered
-    assert not is_current(loops, 1)
+    assert (outcome.answers, is_current(loops, 1)) == (0, False)
     loops.attach(1)
+    assert outcome.is_answered
     assert (is_current(loops, 1), names_at(loops, 1)) == (True, [])
 
 

@@ -17,6 +17,7 @@ from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.runtime.services import LoopServices, ShardServices, following
@@ -26,6 +27,7 @@ from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServe
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.link_transport import UnixLinks
+from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.operations import CREATE_TOPICS, DELETE_TOPICS
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -63,7 +65,8 @@ class Node:
             return cluster.build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
 
         own = OwnCatalog(self.runtime, store, loop.call_later)
-        replica = CatalogReplica(number, new_shard, CATALOG.serde, loop.call_later, cluster.failures.append)
+        who = Identity(number, 1)
+        replica = CatalogReplica(who, new_shard, CATALOG.serde, loop.call_later, cluster.failures.append, Gate(clock.boot_ms))
         links = UnixLinks(cluster.sockets, lambda _loop: Path("/data/cluster.sock"), number)
         self.roles = RoledCatalog(
             own,

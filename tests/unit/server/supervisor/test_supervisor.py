@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,82 +18,12 @@ from coordinator_server.log.file_names import LOCK, journal_dir
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.supervisor import supervisor as module
 from coordinator_server.server.supervisor.loop_process import Stage
-from coordinator_server.server.supervisor.messages import Prepared, StartLoop
 from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 from tests.support.configs import config_with
 from tests.support.control import ask_control
+from tests.support.played_processes import KILLED, Process
 
-KILLED = -9
 CONFIG = config_with(node_id=5, listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=60_000)
-
-
-class Process:
-    """Plays the process of a loop, and notes what it is told."""
-
-    def __init__(
-        self,
-        loop: int,
-        moved: Callable[[Process], None],
-        died: Callable[[Process, int], None],
-        answered: Callable[[Process], None],
-    ) -> None:
-        self.loop = loop
-        self.stage = Stage.STARTING
-        self.prepared: Prepared | None = None
-        self.pid = 1000 + loop
-        self.ended = asyncio.Event()
-        self.told: list[str] = []
-        self.asked: list[Mapping[str, Any]] = []
-        self.answer: Mapping[str, Any] = {"ok": True, "shards": {f"s-{loop}": 1}}
-        self.exit_code: int | None = 0
-        self.answers_pings = True
-        self.can_be_killed = True
-        self._moved, self._died, self._answered = moved, died, answered
-        self.order: StartLoop
-        self.inherited: Sequence[int]
-
-    def spawn(self, order: StartLoop, inherited: Sequence[int]) -> None:
-        self.order, self.inherited = order, inherited
-
-    async def connect(self, order: StartLoop) -> None:
-        assert order is self.order
-
-    @property
-    def is_up(self) -> bool:
-        return self.stage not in (Stage.STARTING, Stage.GONE)
-
-    def listen(self) -> None:
-        self.told.append("listen")
-
-    def ping(self) -> None:
-        self.told.append("ping")
-        if self.answers_pings:
-            self._answered(self)
-
-    def kill(self) -> None:
-        self.told.append("kill")
-        if self.can_be_killed:
-            self.end(KILLED)
-
-    def terminate(self) -> None:
-        self.told.append("terminate")
-        if self.exit_code is not None:
-            self.end(self.exit_code)
-
-    async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        self.asked.append(request)
-        return self.answer
-
-    def become(self, stage: Stage) -> None:
-        self.stage = stage
-        if stage is Stage.PREPARED:
-            self.prepared = Prepared(("seal",))
-        self._moved(self)
-
-    def end(self, code: int) -> None:
-        self.stage = Stage.GONE
-        self.ended.set()
-        self._died(self, code)
 
 
 class Site:
@@ -240,6 +170,22 @@ async def test_a_loop_that_dies_is_started_again(site: Site, loop: int, serving:
     assert not site.supervisor.failed.is_set()
 
 
+async def test_the_controller_hears_of_loops_that_have_ended(site: Site) -> None:
+    """It waits for none of them. One that is recovered may follow it already."""
+    await site.start()
+    await site.serve()
+    site.processes[1].end(KILLED)
+    await turns()
+    site.processes[2].become(Stage.RECOVERED)
+    site.processes[0].end(KILLED)
+    await turns()
+    controller = site.processes[3]
+    assert controller.order.serving == (1,)
+    site.processes[2].end(KILLED)
+
+    assert (site.processes[0].ends, controller.ends) == ([(1, 1), (0, 1)], [(1, 2)])
+
+
 async def test_a_loop_that_says_why_it_ends_ends_the_server(site: Site) -> None:
     """Another start would not help."""
     await site.start()
@@ -300,15 +246,19 @@ async def test_a_loop_that_waits_for_its_next_start_is_not_started_while_the_ser
     assert len(site.processes) == 2
 
 
-async def test_a_loop_that_hangs_is_killed_and_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It answers no ping in its time; the other one does."""
+@pytest.mark.parametrize("stage", [Stage.RECOVERED, Stage.SERVING])
+async def test_a_loop_that_hangs_is_killed_and_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: Stage
+) -> None:
+    """It answers no ping in its time; the other one does. A change may wait for it from when it has recovered."""
     site = Site(
         tmp_path / "data", config_with(listeners="PLAINTEXT://127.0.0.1:0", log_cleaner_enable=False, loops_hung_after_ms=40)
     )
     monkeypatch.setattr(module, "LoopProcess", site.processes_of())
     await site.start()
-    site.processes[1].answers_pings = False
     await site.serve()
+    site.processes[1].answers_pings = False
+    site.processes[1].stage = stage
 
     async with asyncio.timeout(10):
         await site.has_restarted.wait()
