@@ -240,7 +240,7 @@ class ShardContext(Generic[S]):
             raise TooLarge(f"records of {size} bytes, {max_batch_bytes - HEADER_SIZE} fit into a batch")
         batch = self._batch
         if batch is not None and batch.size + size > max_batch_bytes:
-            self._close_batch()
+            self.end_batch()
             batch = None
         if batch is None:
             if self._kept:
@@ -279,7 +279,7 @@ class ShardContext(Generic[S]):
         except Exception:
             self.revert_open_batch()
             raise
-        self._close_batch()
+        self.end_batch()
 
     def end_transaction(self, end: EndOfTransaction, at_ms: int) -> None:
         """Replay the end of a transaction and put its marker into a separate batch.
@@ -297,20 +297,16 @@ class ShardContext(Generic[S]):
             raise
         batch.append(*end_transaction_marker(end.result is TransactionResult.COMMIT, coordinator_epoch))
         self.next_offset = batch.next_offset
-        self._close_batch()
+        self.end_batch()
 
     @property
     def has_full_batch(self) -> bool:
         """Whether a complete batch waits to be written."""
         return bool(self._full)
 
-    def end_batch(self) -> None:
-        """Close the open batch, so that the next operation starts a new one."""
-        self._close_batch()
-
     def take_flush(self) -> Append | None:
         """Return all batches that are not being written yet as one append, or None if there are none."""
-        self._close_batch()
+        self.end_batch()
         if not self._full:
             return None
         data = b"".join(self._full) if len(self._full) > 1 else self._full[0]
@@ -356,7 +352,7 @@ class ShardContext(Generic[S]):
 
     def _open_transactional(self, at_ms: int, producer: Producer, attributes: int, base_sequence: int) -> BatchBuilder:
         """Open a batch for a transaction's records, after closing the open one: the log has the order of the operations."""
-        self._close_batch()
+        self.end_batch()
         self.registry.snapshot(self.next_offset)
         self._batch_base = self.next_offset
         self._batch = BatchBuilder(
@@ -369,7 +365,8 @@ class ShardContext(Generic[S]):
         )
         return self._batch
 
-    def _close_batch(self) -> None:
+    def end_batch(self) -> None:
+        """Close the open batch, if there is one, so that the next operation starts a new one."""
         if self._batch is not None:
             self._full.append(self._batch.finish())
             self._batch = None
