@@ -4,7 +4,8 @@ A shard is a partition of an internal topic; a group's shard is a partition of _
 distributes its shards evenly. To move one relieves a loop that has many busy groups: the former owner makes everything durable
 and lets go, then the next owner loads the shard. Clients find the new owner by themselves, members stay in their groups, and
 nothing that was acknowledged is lost. Moved shards stay where they are after a restart with the same number of loops. A shard of
-a loop that is down, between its restarts, can be moved, too. The catalog (__cluster_metadata-0) does not move.
+a loop that is down, between its restarts, can be moved, too. To move __cluster_metadata-0
+makes another loop the controller.
 """
 
 from __future__ import annotations
