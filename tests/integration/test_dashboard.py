@@ -42,6 +42,7 @@ QUIET = {
     "coordinator_sessions_expired_total",
     "coordinator_refused_submits_total",
     "coordinator_compactions_total",
+    "coordinator_shard_moves_total",
 }
 
 pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed")
