@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from coordinator_server.config import ConfigError
+from coordinator_server.security.tls_reason import tls_reason
 
 if TYPE_CHECKING:
     from coordinator_server.security.key_stores import KeyStore
@@ -105,8 +106,7 @@ def _refused(name: str, path: str) -> Iterator[None]:
     except ConfigError:
         raise
     except ssl.SSLError as error:
-        reason = (error.reason or str(error)).lower().replace("_", " ")
-        raise ConfigError(f"{name}.location={path} cannot be used: {reason}") from None
+        raise ConfigError(f"{name}.location={path} cannot be used: {tls_reason(error)}") from None
     except OSError as error:
         raise ConfigError(f"{name}.location={path} cannot be read: {error.strerror or error}") from None
     except (TypeError, ValueError):

@@ -21,6 +21,7 @@ from coordinator_server.config.listener_settings import setting_of
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.security.certificate_names import subject_name
 from coordinator_server.security.principal_mapping import PrincipalMapping
+from coordinator_server.security.tls_reason import tls_reason
 
 _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH: Final = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
@@ -186,9 +187,8 @@ def _refused(settings: TlsSettings, what: str) -> Iterator[None]:
     try:
         yield
     except ssl.SSLError as refused:
-        reason = (refused.reason or str(refused)).lower().replace("_", " ")
         hint = " (is ssl.key.password right?)" if settings.key_password and what == "key store" else ""
-        raise _problem(settings, name, f"cannot be used: {reason}{hint}") from None
+        raise _problem(settings, name, f"cannot be used: {tls_reason(refused)}{hint}") from None
     except OSError as refused:
         raise _problem(settings, name, f"cannot be read: {refused.strerror or refused}") from None
     except ConfigError:

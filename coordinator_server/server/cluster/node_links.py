@@ -23,6 +23,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 import msgspec
 from msgspec import Struct
 
+from coordinator_server.security.tls_reason import tls_reason
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import Accept
 from coordinator_server.server.cluster.unix import MakeProtocol
@@ -119,11 +120,10 @@ class NodeLinks:
         self._forget(protocol)
         if not isinstance(why, ssl.SSLError | ConnectionAbortedError):
             return
-        reason = str(getattr(why, "reason", None) or why.strerror or why).lower().replace("_", " ")
         self._incidents.report(
             "tls-handshake-failed",
             peer=protocol.host,
-            why=reason,
+            why=tls_reason(why),
             action="closed; a node shows a certificate that is trusted here",
         )
 

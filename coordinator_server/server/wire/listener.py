@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer
+from coordinator_server.security.tls_reason import tls_reason
 from coordinator_server.server.wire.acceptor import MakeAcceptor
 from coordinator_server.server.wire.address_rates import AddressRates
 from coordinator_server.server.wire.admission import Admission
@@ -261,12 +262,11 @@ class Listener:
         """The connection ended before it had a transport, perhaps in its TLS handshake."""
         assert isinstance(connection, Connection)
         if isinstance(why, ssl.SSLError | ConnectionAbortedError):
-            reason = getattr(why, "reason", None) or str(why)
             self.incidents.report(
                 "tls-handshake-failed",
                 peer=self._hosts[connection],
-                why=reason.lower().replace("_", " "),
-                action=_HANDSHAKE_ADVICE.get(reason, _OTHER_HANDSHAKE_ADVICE),
+                why=tls_reason(why),
+                action=_HANDSHAKE_ADVICE.get(getattr(why, "reason", ""), _OTHER_HANDSHAKE_ADVICE),
             )
         connection.connection_lost(None)
 
