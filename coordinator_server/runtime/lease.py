@@ -17,7 +17,8 @@ from typing import Final
 
 MARGIN_PARTS: Final = 10
 """A lease ends here one part of so many earlier than where it was granted: for clocks that do not run alike."""
-_NEVER: Final = 1 << 62
+NEVER: Final = 1 << 62
+"""The end of a lease that does not end."""
 
 
 class Lease:
@@ -26,7 +27,7 @@ class Lease:
     """
 
     def __init__(self, gate: Gate, ended: Callable[[], None], renewed: Callable[[], None], *, stops_requests: bool) -> None:
-        self.ends_ms = _NEVER
+        self.ends_ms = NEVER
         self.is_over = False
         self.stops_requests = stops_requests
         self._gate = gate
@@ -40,13 +41,13 @@ class Lease:
 
     def lift(self) -> None:
         """Let it not end: it is not needed."""
-        self.ends_ms = _NEVER
+        self.ends_ms = NEVER
         self._gate.look()
 
     def renew(self, sent_ms: int, lease_ms: int) -> None:
         """Note that a request that was sent at ``sent_ms`` was granted ``lease_ms``. Earlier grants change nothing."""
         ends_ms = sent_ms + lease_ms - lease_ms // MARGIN_PARTS
-        if self.ends_ms != _NEVER and ends_ms <= self.ends_ms:
+        if self.ends_ms != NEVER and ends_ms <= self.ends_ms:
             return
         self.ends_ms = ends_ms
         self._gate.look()
@@ -66,7 +67,7 @@ class Gate:
         self.boot_ms = boot_ms
         # Whether a lease ends at all: only then ``is_open`` has to be asked.
         self.is_limited = False
-        self._ends_ms = _NEVER
+        self._ends_ms = NEVER
         self._is_open = True
         self._needs_all = False
         self._leases: list[Lease] = []
@@ -99,8 +100,8 @@ class Gate:
         now_ms = self.boot_ms()
         for lease in self._leases:
             lease.compare(now_ms)
-        self.is_limited = any(lease.ends_ms != _NEVER for lease in self._leases)
-        self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=_NEVER)
+        self.is_limited = any(lease.ends_ms != NEVER for lease in self._leases)
+        self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=NEVER)
         self._is_open = not any(lease.is_over and (lease.stops_requests or self._needs_all) for lease in self._leases)
 
 

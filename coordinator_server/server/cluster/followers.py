@@ -11,9 +11,9 @@ link; the time until its end is that of CLOCK_BOOTTIME here. A new controller wa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-NEVER: Final = 1 << 62
+from coordinator_server.runtime.lease import NEVER
 
 
 class Follower(Protocol):
