@@ -47,7 +47,7 @@ class Silence:
             # While the store does not answer this node, it may not answer others either: their silence means nothing.
             self._seen = {}
         self._read_ms = now_ms
-        before, self._seen = self._seen, {}
+        before = self._seen
         self._seen = {
             member: known if (known := before.get(member)) and known.renewals == row.renewals else _Seen(row.renewals, now_ms)
             for member, row in table.members.items()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import structlog
 
@@ -111,32 +111,36 @@ class Membership:
         if me is None:
             done()
             return
-        left: set[ShardId | None] = {*self.owned}
+        left = set(self.owned)
 
-        def released(shard: ShardId | None, _: bool | None) -> None:
-            left.discard(shard)
+        def leave_if_released() -> None:
             if not left:
                 self.me = None
                 self.lease.end()
                 self._store.leave(me, lambda _: done())
 
+        def released(shard: ShardId, _: bool | None) -> None:
+            left.discard(shard)
+            leave_if_released()
+
+        leave_if_released()
         for shard, epoch in list(self.owned.items()):
             self._disown(shard, partial(self._store.release, me, shard, epoch, partial(released, shard)))
-        if not self.owned and not left:
-            released(None, None)
 
     # Outcomes.
 
-    def _ask(self, name: str, subject: object, statement: Callable[[Callable[[object], None]], None], heard: object) -> None:
+    def _ask(
+        self, name: str, subject: object, statement: Callable[[Callable[[Any], None]], None], heard: Callable[[Any], None]
+    ) -> None:
         """Send a statement, unless one of the same kind and subject has no outcome yet."""
         key = name, subject
         if key in self._asked:
             return
         self._asked.add(key)
 
-        def done(outcome: object) -> None:
+        def done(outcome: Any) -> None:
             self._asked.discard(key)
-            heard(outcome)  # type: ignore[operator]
+            heard(outcome)
 
         statement(done)
 

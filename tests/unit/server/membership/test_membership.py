@@ -194,6 +194,25 @@ def test_whoever_leaves_has_released_its_shards(node: Node, database: Database) 
     assert not database.membership.is_alive(ONE)
 
 
+def test_leaving_a_store_that_answers_at_once_is_done_once(node: Node) -> None:
+    asked: list[str] = []
+
+    class AtOnce:
+        def release(self, *given: object) -> None:
+            asked.append("release")
+            given[-1](True)  # type: ignore[operator]
+
+        def leave(self, *given: object) -> None:
+            asked.append("leave")
+            given[-1](True)  # type: ignore[operator]
+
+    node.membership._store = AtOnce()  # type: ignore[assignment]
+    left: list[bool] = []
+    node.membership.leave(lambda: left.append(True))
+
+    assert (asked, left) == (["release", "release", "leave"], [True])
+
+
 def test_what_another_node_owns_is_dropped(node: Node, database: Database) -> None:
     database.membership.members[TWO] = MemberRow(())
     database.membership.shards[A] = ShardRow(TWO, 2)
