@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 from coordinator_server.client.settings import OAuthBearer
 from coordinator_server.client.tokens import ClientCredentials, TokenFile
 from coordinator_server.config import ConfigError
-from coordinator_server.http_request import url_problem
 from coordinator_server.security.client_tls import TLS_DEFAULTS, client_context
 
 OAUTHBEARER: Final = "OAUTHBEARER"
@@ -40,6 +39,8 @@ def oauth_bearer(properties: Mapping[str, str], options: Mapping[str, str]) -> O
         raise ConfigError(f"{_RETRIEVER}={properties[_RETRIEVER]} is not supported, only {', '.join(_RETRIEVERS)}")
     if unserved := [name for name in properties if name.startswith("sasl.oauthbearer.assertion.")]:
         raise ConfigError(f"{unserved[0]} is not supported: a client secret or a file with a token (file:///PATH) is required")
+    from coordinator_server.http_request import url_problem
+
     url = properties[_URL].strip()
     if not url:
         raise ConfigError(f"{_URL} is required with OAUTHBEARER: https://HOST/PATH of the issuer, or file:///PATH of a token")

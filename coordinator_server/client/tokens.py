@@ -19,9 +19,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote_plus, urlsplit
 
 from coordinator_server.client.errors import AuthenticationFailed, ClientError, ConnectionFailed, InvalidSettings
-from coordinator_server.http_request import HttpFailed, HttpLimits, request, url_problem
 
-LIMITS: Final = HttpLimits(connect_s=5, total_s=10, body_bytes=1 << 16)
+# What a file or an issuer's answer may have, and the time for a connection to the issuer and for all of a request.
+_MOST_BYTES: Final = 1 << 16
+_CONNECT_S, _TOTAL_S = 5, 10
 _USED: Final = 0.8
 _TOKEN: Final = re.compile(r"[-_~+/a-zA-Z0-9]+\.[-_~+/a-zA-Z0-9]+\.[-_~+/a-zA-Z0-9]+=*")
 # The issuer does not know this client, or does not take such requests: Kafka does not ask it again either.
@@ -39,7 +40,7 @@ class TokenFile:
         """Return the token. Raises AuthenticationFailed."""
         try:
             with self.path.open("rb") as file:
-                data = file.read(LIMITS.body_bytes)
+                data = file.read(_MOST_BYTES)
         except OSError as refused:
             raise AuthenticationFailed(f"{self.path} with the token cannot be read: {refused.strerror or refused}") from None
         return _checked(data.decode(errors="replace").strip(), str(self.path))
@@ -68,6 +69,9 @@ class ClientCredentials:
     _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Loaded by those who need it: HTTP is a tenth of the library's start.
+        from coordinator_server.http_request import url_problem
+
         is_file = urlsplit(self.url).scheme == "file"
         if (problem := "is that of a file" if is_file else url_problem(self.url)) is not None:
             raise InvalidSettings(f"the URL of the token endpoint {self.url!r} {problem}")
@@ -89,6 +93,8 @@ class ClientCredentials:
             return self._held[0].token
 
     def _fetch(self, now_s: float) -> _Held:
+        from coordinator_server.http_request import HttpFailed, HttpLimits, request
+
         encode = quote_plus if self.is_url_encoded else str
         form = "grant_type=client_credentials" + (f"&scope={encode(self.scope)}" if self.scope else "")
         name = b64encode(f"{encode(self.client_id)}:{encode(self.client_secret)}".encode()).decode()
@@ -97,8 +103,9 @@ class ClientCredentials:
             "Content-Type": "application/x-www-form-urlencoded",
             "Cache-Control": "no-cache",
         }
+        limits = HttpLimits(_CONNECT_S, _TOTAL_S, _MOST_BYTES)
         try:
-            body = request(self.url, LIMITS, tls=self.tls, headers=headers, form=form.encode())
+            body = request(self.url, limits, tls=self.tls, headers=headers, form=form.encode())
         except HttpFailed as failed:
             kind = AuthenticationFailed if failed.status in _FINAL and failed.status not in _RETRIABLE else ConnectionFailed
             raise kind(f"no token of {self.url}: {failed}") from None

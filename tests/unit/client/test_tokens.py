@@ -31,7 +31,7 @@ class Endpoint:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers: list[bytes | HttpFailed] = []
         self.asked = 0
-        monkeypatch.setattr("coordinator_server.client.tokens.request", self.request)
+        monkeypatch.setattr("coordinator_server.http_request.request", self.request)
 
     def request(self, *_: object, **__: object) -> bytes:
         self.asked += 1
