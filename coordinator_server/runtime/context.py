@@ -22,7 +22,7 @@ from enum import Enum
 from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.shards import Append, Ownership, ShardId
 from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
@@ -86,7 +86,6 @@ class ShardContext(Generic[S]):
         "_kept",
         "deferred",
         "effects",
-        "epoch",
         "flushing_to",
         "has_soft_state",
         "high_watermark",
@@ -94,6 +93,7 @@ class ShardContext(Generic[S]):
         "last_ms",
         "next_offset",
         "on_fenced",
+        "ownership",
         "producers",
         "records_loaded",
         "registry",
@@ -110,7 +110,7 @@ class ShardContext(Generic[S]):
         # If blocks coalesce: the last block of each owner in the open batch. Cleared when a new batch is opened and when
         # single records are appended.
         self._kept: dict[Hashable, Kept] | None = {} if coalesces else None
-        self.epoch = epoch
+        self.ownership = Ownership(id, epoch)
         self.serde = serde
         self.state = ShardState.INITIAL
         self.registry = SnapshotRegistry()
@@ -139,6 +139,11 @@ class ShardContext(Generic[S]):
         """Set all offsets to ``offset``, up to which the log has been replayed. Its last batch has that timestamp."""
         self.last_ms = last_ms
         self.high_watermark = self.flushing_to = self.next_offset = offset
+
+    @property
+    def epoch(self) -> int:
+        """The epoch at which this process owns the shard."""
+        return self.ownership.epoch
 
     @property
     def is_loaded(self) -> bool:
@@ -310,7 +315,7 @@ class ShardContext(Generic[S]):
         if not self._full:
             return None
         data = b"".join(self._full) if len(self._full) > 1 else self._full[0]
-        append = Append(self.id, self.epoch, self.flushing_to, data)
+        append = Append(self.id, self.ownership.epoch, self.flushing_to, data)
         self._full = []
         self.flushing_to = self.next_offset
         return append

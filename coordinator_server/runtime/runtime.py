@@ -335,7 +335,7 @@ class CoordinatorRuntime(Generic[S]):
     def ownership(self, partition: int) -> Ownership | None:
         """Return a partition with the epoch at which it is loaded here or loading, or None."""
         shard = self._contexts.get(partition)
-        return None if shard is None else Ownership(shard.id, shard.epoch)
+        return None if shard is None else shard.ownership
 
     # Life of a shard
 
@@ -359,7 +359,7 @@ class CoordinatorRuntime(Generic[S]):
             return
         waiting = [when_loaded] if when_loaded is not None else []
         if known is not None and known.state is not ShardState.FAILED and ours_since is not None and known.epoch >= ours_since:
-            known.epoch = epoch
+            known.ownership = Ownership(known.id, epoch)
             known.when_loaded += waiting
             if known.is_loaded:
                 known.report_load()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
-from coordinator_server.log.shards import Ownership
 from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.executor import CoordinatorExecutor
 from coordinator_server.machine.outbox import Outbox
@@ -82,7 +81,7 @@ def shard_services(loop: LoopServices, shard: ShardContext[Any], run_own: RunOwn
     """Return the services of one shard. ``run_own`` runs a write operation of it that no request caused."""
     if loop.outbox is None or loop.executor is None:
         return following(shard.timers)
-    outbox = ShardOutbox(loop.outbox, lambda: Ownership(shard.id, shard.epoch), partial(run_own, SHARD_ORIGIN))
+    outbox = ShardOutbox(loop.outbox, lambda: shard.ownership, partial(run_own, SHARD_ORIGIN))
     executor = ShardExecutor(loop.executor, partial(run_own, TASK_ORIGIN))
     shard.effects = (outbox, executor)
     return ShardServices(shard.timers, outbox, executor)

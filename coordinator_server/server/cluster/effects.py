@@ -90,7 +90,7 @@ class Courier:
         self._gate = gate
         self._here: Destinations
         self._others: OtherLoops | None = None
-        self.epochs = Epochs(lambda shard: nodes.owner_of(shard).epoch)
+        self.epochs = Epochs(lambda: nodes.view.owners)
         # No message is sent to another loop (cut.py).
         self.is_held = False
 
@@ -109,11 +109,11 @@ class Courier:
     def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
         owner = self._nodes.owner_of(shard)
-        to = Ownership(shard, self.epochs.newest(shard))
         if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif owner.node == self._nodes.id:
-            self.run(sender, self._here.runtimes[shard.topic].ownership(shard.partition) or to, effect.name, request, reply)
+            own = self._here.runtimes[shard.topic].ownership(shard.partition)
+            self.run(sender, own or self._newest(shard), effect.name, request, reply)
         elif owner.node == NO_NODE:
             reply.fail(ErrorCode.NOT_COORDINATOR, f"nobody owns {shard} at the moment")
         elif sender is not None and not self.epochs.note(sender):
@@ -122,7 +122,10 @@ class Courier:
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, "the loops say for a moment where each of them is")
         else:
             assert self._others is not None, f"{shard} is another loop's, and there is none"
-            self._others.ask(self._nodes.view.node(owner.node).loop, sender, to, effect, request, reply)
+            self._others.ask(self._nodes.view.node(owner.node).loop, sender, self._newest(shard), effect, request, reply)
+
+    def _newest(self, shard: ShardId) -> Ownership:
+        return Ownership(shard, self.epochs.newest(shard))
 
     @property
     def in_flight(self) -> int:
@@ -135,7 +138,9 @@ class Courier:
             self._gate.look()
         shard, runtime = to.shard, self._here.runtimes[to.shard.topic]
         own = runtime.ownership(shard.partition)
-        is_meant = self.epochs.note(to) and (own is None or (self.epochs.note(own) and own == to))
+        if own is not None and own != to:
+            self.epochs.note(own)
+        is_meant = self.epochs.note(to) and (own is None or own == to)
         is_sender_current = sender is None or self.epochs.note(sender)
         if is_meant and is_sender_current:
             self._here.rows[shard.topic][name].run(runtime, shard.partition, self._context, request, reply)

@@ -7,8 +7,8 @@ shard that gets it. One of an older owner has no effect.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
 
 from coordinator_server.log.shards import Ownership, ShardId
 
@@ -16,16 +16,25 @@ FIRST_EPOCH: Final = 1
 """The epoch of a shard that has never had a second owner."""
 
 
-class Epochs:
-    """The newest known epoch of each shard. It never goes back. ``of_view`` returns that of the present view."""
+class HasEpoch(Protocol):
+    """What is read of an owner."""
 
-    def __init__(self, of_view: Callable[[ShardId], int]) -> None:
-        self._of_view = of_view
+    @property
+    def epoch(self) -> int: ...
+
+
+class Epochs:
+    """The newest known epoch of each shard. It never goes back. ``owners`` returns the present view's of shards that have moved."""
+
+    def __init__(self, owners: Callable[[], Mapping[ShardId, HasEpoch]]) -> None:
+        self._owners = owners
         self._seen: dict[ShardId, int] = {}
 
     def newest(self, shard: ShardId) -> int:
         """Return the newest epoch that is known of a shard."""
-        return max(self._of_view(shard), self._seen.get(shard, FIRST_EPOCH))
+        seen = self._seen.get(shard, FIRST_EPOCH)
+        owner = self._owners().get(shard)
+        return seen if owner is None else max(owner.epoch, seen)
 
     def note(self, owned: Ownership) -> bool:
         """Note an owner of a shard. Return whether no later one is known."""
