@@ -122,7 +122,7 @@ def take(computed: bytes) -> tuple[float, float]:
             group.put_encoded_target(offset, each.member_id, (each.key, each.value))
 
     take_ms, _ = timed(run)
-    read_ms, _ = timed(lambda: [target.partitions for target in group.targets.values()])
+    read_ms, _ = timed(lambda: [target.target for target in group.targets.values()])
     return take_ms, read_ms
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE
-from coordinator_server.group.consumer.context import REBALANCE, ConsumerContext
+from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.holdup import (
@@ -30,6 +30,7 @@ from coordinator_server.group.holdup import (
     NOT_JOINED_WITH_ID,
     Holdup,
 )
+from coordinator_server.group.modern.revocation import REBALANCE
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup
@@ -96,7 +97,7 @@ def _of_consumer(consumer: ConsumerContext, group: ConsumerGroup) -> Iterator[Ho
         session = sessions.get(member.member_id)
         timeout_ms = consumer.session_timeout_ms(group.group_id, member)
         who = _Who(member.member_id, member.metadata.client_id, member.metadata.client_host, member.instance_id)
-        if member.state is MemberState.UNREVOKED_PARTITIONS:
+        if member.is_revoking:
             keys = [consumer.timer_key(name, group.group_id, member.member_id) for name in ("session", *consumer.timers)]
             left_ms = consumer.timer.left_ms(consumer.timer_key(REBALANCE, group.group_id, member.member_id))
             since_ms = None if left_ms is None else now_ms - (member.metadata.rebalance_timeout_ms - left_ms)

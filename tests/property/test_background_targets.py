@@ -90,7 +90,7 @@ class Run:
         if group is None:
             return
         targets = [
-            (topic, each) for target in group.targets.values() for topic, numbers in target.partitions.items() for each in numbers
+            (topic, each) for target in group.targets.values() for topic, numbers in target.target.items() for each in numbers
         ]
         assert len(targets) == len(set(targets))
         owned = [
@@ -131,7 +131,7 @@ def test_results_may_come_at_any_time(seed: int) -> None:
         key: target.value for key, target in group.targets.items()
     }
     assert again.by_id["g"].end_offset.value == group.end_offset.value
-    given = [each for target in group.targets.values() for numbers in target.partitions.values() for each in numbers]
+    given = [each for target in group.targets.values() for numbers in target.target.values() for each in numbers]
     assert sorted(given) == run.partitions()
     away = [member for member in group.members.values() if member.member_epoch == -2]
     if not away:

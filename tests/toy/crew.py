@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
+from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.common.settings import ShareSettings
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, SharedTables
@@ -27,7 +28,7 @@ from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.leave import Removal, expire_session, remove_members
 from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import fenced_epoch, unknown_member
-from coordinator_server.group.modern.records import GroupRecords
+from coordinator_server.group.modern.records import GroupRecords, TargetForm
 from coordinator_server.group.modern.sessions import refresh_session, restart_session
 from coordinator_server.group.modern.target import changed_targets, is_due
 from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest, compute_targets
@@ -51,8 +52,13 @@ SETTINGS: Final = ShareSettings(45_000, 5_000, 0, 0)
 INLINE_MAX_SIZE: Final = 20
 
 
-def _tasks(value: streams.StreamsGroupTargetAssignmentMemberValue) -> Partitions:
+def _read_tasks(value: streams.StreamsGroupTargetAssignmentMemberValue) -> Partitions:
     return {bytes.fromhex(each.subtopology_id): each.partitions for each in value.active_tasks}
+
+
+def _tasks(target: Partitions) -> streams.StreamsGroupTargetAssignmentMemberValue:
+    tasks = [streams.StreamsGroupTargetAssignmentMemberTaskIds(topic_id.hex(), numbers) for topic_id, numbers in target.items()]
+    return streams.StreamsGroupTargetAssignmentMemberValue(tasks)
 
 
 RECORDS: Final = GroupRecords(
@@ -64,13 +70,11 @@ RECORDS: Final = GroupRecords(
     member_key=streams.StreamsGroupMemberMetadataKey,
     current_key=streams.StreamsGroupCurrentMemberAssignmentKey,
     target_key=streams.StreamsGroupTargetAssignmentMemberKey,
-    target_value=streams.StreamsGroupTargetAssignmentMemberValue,
-    target_topic=lambda topic_id, numbers: streams.StreamsGroupTargetAssignmentMemberTaskIds(topic_id.hex(), numbers),
+    target_form=TargetForm(_read_tasks, _tasks, {}),
     no_epoch=streams.StreamsGroupMetadataValue(epoch=1),
     no_target_epoch=streams.StreamsGroupTargetAssignmentMetadataValue(assignment_epoch=1),
     no_metadata=streams.StreamsGroupMemberMetadataValue(),
     no_current=streams.StreamsGroupCurrentMemberAssignmentValue(previous_member_epoch=LEAVE),
-    read_target=_tasks,
 )
 
 
@@ -96,7 +100,7 @@ class CrewMember(Struct, frozen=True):
         return CrewMember(self.member_id, self.metadata, current)
 
 
-class Crew(ModernGroup[CrewMember, Any]):
+class Crew(ModernGroup[CrewMember, Partitions]):
     """One crew. It consumes the topics of its members."""
 
     records = RECORDS
@@ -207,7 +211,8 @@ def heartbeat(crews: CrewContext, beat: Beat) -> CoordinatorResult[Beaten]:
         records += of_epoch
     target_epoch, target = crew.assignment_epoch, crew.target(member.member_id)
     if target_epoch < epoch and is_due(crews, crew) and not _is_left_to_child(crews, crew, epoch, member):
-        changed, of_target = changed_targets(deal, _spec(crews, crew, member), epoch, partial(RECORDS.target, crew.group_id))
+        change = partial(change_targets, deal, _spec(crews, crew, member))
+        changed, of_target = changed_targets(change, epoch, partial(RECORDS.target, crew.group_id))
         records += [*of_target, RECORDS.target_epoch(crew.group_id, epoch, crews.clock.wall_ms())]
         target_epoch, target = epoch, changed.get(member.member_id, target)
     if member.current.member_epoch != target_epoch:
@@ -239,7 +244,8 @@ def fence(
 ) -> CoordinatorResult[Any]:
     """Remove a member."""
     [member] = members
-    return remove_members(crews, crew, Removal(members, why, crew.topics_with(member.topic, "")), response)
+    _, epoch = next_epoch(crews, crew, crew.topics_with(member.topic, ""), is_due=True)
+    return remove_members(crews, crew, Removal(members, why, epoch), response)
 
 
 class CrewType(ModernType[Crew, CrewContext]):

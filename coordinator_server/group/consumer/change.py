@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
@@ -99,7 +100,7 @@ def move(
     consumer: ConsumerContext,
     group: ConsumerGroup,
     subscribed: Subscribed,
-    target: Target,
+    target: Target[Partitions],
     owned: Sequence[TopicPartitions] | None,
     target_records: Sequence[CoordinatorRecord] = (),
 ) -> Changed:
@@ -130,7 +131,7 @@ def _reconcile(
     consumer: ConsumerContext,
     group: ConsumerGroup,
     member: ConsumerGroupMember,
-    target: Target,
+    target: Target[Partitions],
     has_subscription_changed: bool,
     owned: Sequence[TopicPartitions] | None,
 ) -> ConsumerGroupMember:
@@ -143,7 +144,7 @@ def _reconcile(
         topic = topic_by_id(topic_id)
         return topic is not None and topic.name in names
 
-    goal = Goal(target.epoch, target.partitions, names, is_subscribed, has_subscription_changed, owned, group.partition_epoch)
+    goal = Goal(target.epoch, target.assigned, names, is_subscribed, has_subscription_changed, owned, group.partition_epoch)
     return reconcile(member, goal)
 
 

@@ -17,11 +17,11 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.group_table import GroupTable
+from coordinator_server.group.modern.revocation import REBALANCE
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import CoordinatorResult
 
-# The timers of a member beside its session. Members of the classic protocol have no rebalance timeout; theirs are the other two.
-REBALANCE: Final = "rebalance"
+# Timers of members of the classic protocol, which have no rebalance timeout (``modern/revocation.py``).
 JOIN: Final = "join"
 SYNC: Final = "sync"
 
@@ -38,7 +38,7 @@ class ConsumerContext(ModernContext[ConsumerGroup]):
 
     timers = (REBALANCE, JOIN, SYNC)
 
-    __slots__ = ("assignors", "downgrade", "new_id", "on_revocation_end", "regexes")
+    __slots__ = ("assignors", "downgrade", "new_id", "regexes")
 
     def __init__(self, groups: GroupTable[ConsumerGroup], context: GroupContext) -> None:
         super().__init__(groups, context)
@@ -46,8 +46,6 @@ class ConsumerContext(ModernContext[ConsumerGroup]):
         self.assignors: dict[str, Assignor] = {name: ASSIGNORS[name] for name in consumer_assignors(context.config)}
         self.new_id = context.new_id
         self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times, context.authorize)
-        # The operation of a timer, set by the type: by group id, member id and the member's epoch.
-        self.on_revocation_end: Callable[[str, str, int], CoordinatorResult[Any]]
         # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
         self.downgrade: Downgrade = _stay
 

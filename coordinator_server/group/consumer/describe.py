@@ -14,7 +14,7 @@ from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
 from coordinator_server.group.modern.describe import UndescribedGroup
-from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment
+from coordinator_server.group.modern.target_assignment import TargetAssignment
 from protocol.messages.consumer_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
@@ -41,7 +41,7 @@ def _described(topics: TopicImage, having: tuple[ConsumerGroupMember, TargetAssi
     """Return the description of a member, which comes with its target."""
     member, target = having
     metadata = member.metadata
-    wanted = NO_PARTITIONS if target is None else target.partitions
+    wanted = {} if target is None else target.target
     # A member may use what it is asked to revoke until it says that it has.
     owned: dict[TopicId, list[int]] = {}
     for partitions in (member.assigned, member.pending_revocation):

@@ -14,22 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, Epochs, TopicId
 from coordinator_server.group.consumer.records import RECORDS
-from coordinator_server.group.consumer.state import ConsumerGroupState
-from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, Put, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.limits import texts_bytes
-from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict, TimelineValue
+from coordinator_server.group.modern.reconciling_group import ReconcilingGroup
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataValue,
     ConsumerGroupPartitionMetadataKey,
     ConsumerGroupRegularExpressionKey,
     ConsumerGroupRegularExpressionValue,
-    ConsumerGroupTargetAssignmentMemberValue,
 )
 
 K = TypeVar("K")
@@ -49,7 +48,7 @@ class SubscriptionCount(NamedTuple):
 NO_COUNT = SubscriptionCount()
 
 
-class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignmentMemberValue]):
+class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
     """One consumer group."""
 
     records = RECORDS
@@ -62,7 +61,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
         "regex_members",
         "regexes",
         "server_assignors",
-        "stable_members",
         "static_members",
         "subscribed_topics",
     )
@@ -78,9 +76,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
         self.subscribed_topics: TimelineDict[str, SubscriptionCount] = TimelineDict(registry)
         self.regex_members: TimelineDict[str, int] = TimelineDict(registry)
         self.server_assignors: TimelineDict[str, int] = TimelineDict(registry)
-        # Derived: the number of members that have reconciled to an epoch and to nothing else, so that the state of the group is
-        # known without a look at every member.
-        self.stable_members: TimelineDict[int, int] = TimelineDict(registry)
         # Derived counts of members that use the classic protocol: all of them, and by supported protocol.
         self.classic_members = TimelineValue(registry, 0)
         self.classic_protocols: TimelineDict[str, int] = TimelineDict(registry)
@@ -105,17 +100,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
             yield ConsumerGroupRegularExpressionKey(self.group_id, regex), resolved
 
     # --- reads
-
-    def state_at(self, committed_offset: int = LATEST) -> str:
-        """Return the state as of ``committed_offset``, which follows from the members and the epochs."""
-        members = self.members_at(committed_offset)
-        if not members:
-            return ConsumerGroupState.EMPTY.value
-        epoch, assignment_epoch = self.epochs_at(committed_offset)
-        if epoch > assignment_epoch:
-            return ConsumerGroupState.ASSIGNING.value
-        is_stable = self.stable_members.get_at(assignment_epoch, committed_offset, 0) == members
-        return ConsumerGroupState.STABLE.value if is_stable else ConsumerGroupState.RECONCILING.value
 
     def other_keys(self) -> Sequence[Message]:
         of_regexes = [ConsumerGroupRegularExpressionKey(self.group_id, regex) for regex in self.regexes]
@@ -160,13 +144,6 @@ class ConsumerGroup(ModernGroup[ConsumerGroupMember, ConsumerGroupTargetAssignme
             self._release(old.pending_revocation, old.member_epoch)
         self._own(member.assigned, member.member_epoch)
         self._own(member.pending_revocation, member.member_epoch)
-
-    def _put_member(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
-        super()._put_member(old, member)
-        before = None if old is None else old.stable_epoch
-        after = member.stable_epoch if member.is_in_log else None
-        if before != after:
-            recount(self.stable_members, _one(before), _one(after))
 
     def _put_instance(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
         before = None if old is None else old.instance_id

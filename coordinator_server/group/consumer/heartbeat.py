@@ -14,12 +14,13 @@ from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.consumer.change import advance, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
+from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id
-from coordinator_server.group.consumer.revocation import await_revocation
 from coordinator_server.group.consumer.steady_heartbeat import again
 from coordinator_server.group.modern.limits import refuse_many_topics
 from coordinator_server.group.modern.membership import refuse_if_full
+from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
@@ -58,7 +59,7 @@ def heartbeat(
     after = changed.member
     session = refresh_session(consumer, group.group_id, after.member_id)
     if changed.is_moved:
-        await_revocation(consumer, group.group_id, after)
+        await_revocation(consumer, fence, group.group_id, after)
     settings = consumer.settings(group.group_id).consumer
     response = ConsumerGroupHeartbeatResponse(
         member_id=after.member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms

@@ -17,7 +17,8 @@ from coordinator_server.group.consumer.membership import (
 )
 from coordinator_server.group.consumer.records import RECORDS, regex_tombstone
 from coordinator_server.group.consumer.subscriptions import topics_without
-from coordinator_server.group.modern.leave import NOTHING, Removal, remove_members
+from coordinator_server.group.modern.epoch import next_epoch
+from coordinator_server.group.modern.leave import Removal, remove_members
 from coordinator_server.group.modern.membership import require_member
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -65,17 +66,8 @@ def fence(
         return downgraded
     regexes = _last_regexes(group, members)
     others = [regex_tombstone(group.group_id, regex) for regex in regexes]
-    removal = Removal(members, why, topics_without(group, members, regexes), others)
-    return remove_members(consumer, group, removal, response)
-
-
-def expire_revocation(consumer: ConsumerContext, group_id: str, member_id: str, member_epoch: int) -> CoordinatorResult[Any]:
-    """Remove a member that did not give up its partitions in time, if it is still in the same epoch."""
-    group = consumer.groups.by_id.get(group_id)
-    member = None if group is None else group.members.get(member_id)
-    if group is None or member is None or member.member_epoch != member_epoch:
-        return NOTHING
-    return fence(consumer, group, [member], Why.REVOCATION_TIMEOUT)
+    _, epoch = next_epoch(consumer, group, topics_without(group, members, regexes), is_due=True)
+    return remove_members(consumer, group, Removal(members, why, [*others, *epoch]), response)
 
 
 def _last_regexes(group: ConsumerGroup, members: Collection[ConsumerGroupMember]) -> list[str]:

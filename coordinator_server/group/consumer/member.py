@@ -86,6 +86,11 @@ class ConsumerGroupMember(Struct, frozen=True):
         return self.metadata is not NO_METADATA or self.current is not NO_ASSIGNMENT
 
     @property
+    def is_revoking(self) -> bool:
+        """Whether the member has partitions to give up."""
+        return self.state is MemberState.UNREVOKED_PARTITIONS
+
+    @property
     def stable_epoch(self) -> int | None:
         """The epoch to which the member has reconciled; None while it has not."""
         current = self.current

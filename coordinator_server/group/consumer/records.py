@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from coordinator_server.group.consumer.member import NO_ASSIGNMENT, NO_METADATA
-from coordinator_server.group.modern.records import GroupRecords, tombstone
+from coordinator_server.group.modern.records import GroupRecords, target_of_topics, tombstone
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
 from protocol.messages import consumer_group_records as consumer
@@ -20,8 +20,7 @@ RECORDS: Final = GroupRecords(
     member_key=consumer.ConsumerGroupMemberMetadataKey,
     current_key=consumer.ConsumerGroupCurrentMemberAssignmentKey,
     target_key=consumer.ConsumerGroupTargetAssignmentMemberKey,
-    target_value=consumer.ConsumerGroupTargetAssignmentMemberValue,
-    target_topic=consumer.TopicPartition,
+    target_form=target_of_topics(consumer.ConsumerGroupTargetAssignmentMemberValue, consumer.TopicPartition),
     no_epoch=consumer.ConsumerGroupMetadataValue(epoch=1),
     no_target_epoch=consumer.ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=1),
     no_metadata=NO_METADATA,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
@@ -19,7 +21,7 @@ from protocol.coordinator_records import CoordinatorRecord
 
 def update_target(
     consumer: ConsumerContext, group: ConsumerGroup, group_epoch: int, change: MemberChange, is_alike: bool | None
-) -> tuple[Target, list[CoordinatorRecord]]:
+) -> tuple[Target[Partitions], list[CoordinatorRecord]]:
     """Return the target of the changed member, and the records if it is new. ``is_alike``: all subscribe to the same topics.
 
     ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails, and if the target
@@ -35,7 +37,8 @@ def update_target(
         return last_target(group, change.after), []
     spec = group_spec(consumer, group, is_alike, change.after)
     assignor = consumer.assignors[preferred_assignor(consumer, group, change)]
-    changed, records = changed_targets(assignor, spec, group_epoch, partial(RECORDS.target, group.group_id))
+    assign, record = partial(change_targets, assignor, spec), partial(RECORDS.target, group.group_id)
+    changed, records = changed_targets(assign, group_epoch, record)
     records.append(RECORDS.target_epoch(group.group_id, group_epoch, consumer.clock.wall_ms()))
     member_id = change.after.member_id
     mine = changed.get(member_id)
@@ -55,7 +58,7 @@ def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest
     return TargetRequest(group.group_id, preferred_assignor(consumer, group), group_spec(consumer, group, is_alike))
 
 
-def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target:
+def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target[Partitions]:
     """Return the present target. A static member that replaces another one gets the other one's."""
     instance_id = member.instance_id
     member_id = member.member_id if instance_id is None else group.static_members.get(instance_id)

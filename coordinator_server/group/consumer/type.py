@@ -8,13 +8,13 @@ from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import group_at
 from coordinator_server.group.consumer.group import ConsumerGroup, consumer_groups
-from coordinator_server.group.consumer.leave import expire_revocation, fence
-from coordinator_server.group.consumer.revocation import await_revocation
+from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, SharedTables
 from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.leave import expire_session
+from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.type import ModernType
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
@@ -34,8 +34,7 @@ class ConsumerType(ModernType[ConsumerGroup, ConsumerContext]):
         super().__init__(groups, ConsumerContext(groups, context))
         self.context.background = BackgroundTargets(groups, self.context, target_rules(self.context))
         self.context.on_session_end = partial(expire_session, self.context, fence)
-        self.context.on_restart = partial(await_revocation, self.context)
-        self.context.on_revocation_end = partial(expire_revocation, self.context)
+        self.context.on_restart = partial(await_revocation, self.context, fence)
 
     def admit_commit(
         self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool

@@ -19,7 +19,7 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 from coordinator_server.config import Config
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable
-from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest
+from coordinator_server.group.modern.target_task import ComputedTargets
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import EncodedRecord, EncodedRecords
 from coordinator_server.machine.errors import CoordinatorError
@@ -57,12 +57,12 @@ class TargetServices(Protocol):
 class TargetRules(NamedTuple, Generic[G_contra]):
     """What a group type adds: its task, and the largest size that the loop computes.
 
-    ``describe`` returns the group as it was replayed.
+    ``describe`` returns the argument of the task: the group as it was replayed.
     """
 
-    task: Task[TargetRequest, ComputedTargets]
+    task: Task[Any, ComputedTargets]
     inline_max_size: int
-    describe: Callable[[G_contra], TargetRequest]
+    describe: Callable[[G_contra], Any]
 
 
 class _MadeFor(NamedTuple):

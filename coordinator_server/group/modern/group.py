@@ -6,22 +6,19 @@ A group is hard state, all of it: the values of its records by key, and what fol
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
-from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.member import M
 from coordinator_server.group.modern.records import GroupRecords
-from coordinator_server.group.modern.target_assignment import NO_PARTITIONS, TargetAssignment
+from coordinator_server.group.modern.target_assignment import T, TargetAssignment
 from coordinator_server.machine.block import EncodedRecord
 from coordinator_server.machine.timeline import LATEST, TimelineDict, TimelineValue
 from protocol.fields import Message
 
-V = TypeVar("V", bound=Message)
 
-
-class ModernGroup(Generic[M, V]):
-    """One group. All containers are timeline containers; ``compared_epoch`` is soft state.
+class ModernGroup(Generic[M, T]):
+    """One group, of its members and targets. All containers are timeline containers; ``compared_epoch`` is soft state.
 
     A subclass says which record types it has, and how a member without records is made, from its id. It keeps what follows from
     the records of members: ``_metadata_put`` and ``_current_put`` get a member before the record (None if it is new) and after it.
@@ -56,7 +53,7 @@ class ModernGroup(Generic[M, V]):
         # The largest number of members so far. The order in which Kafka iterates over members depends on it. Not timeline state:
         # it is as it was when the change that raised it is reverted, as in Kafka.
         self.most_members = 0
-        self.targets: TimelineDict[str, TargetAssignment[V]] = TimelineDict(registry)
+        self.targets: TimelineDict[str, TargetAssignment[T]] = TimelineDict(registry)
         # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
         self.member_bytes = TimelineValue(registry, 0)
 
@@ -93,10 +90,11 @@ class ModernGroup(Generic[M, V]):
 
     # --- reads
 
-    def target(self, member_id: str) -> Partitions:
+    def target(self, member_id: str) -> T:
         """Return the target assignment of a member; empty if it has none."""
-        target = self.targets.get(member_id)
-        return NO_PARTITIONS if target is None else target.partitions
+        assignment = self.targets.get(member_id)
+        target: T = self.records.target_form.empty if assignment is None else assignment.target
+        return target
 
     def epochs_at(self, committed_offset: int) -> tuple[int, int]:
         """Return the group's epoch and that of its target assignment as of ``committed_offset``."""
@@ -135,8 +133,7 @@ class ModernGroup(Generic[M, V]):
             if member.current is not records.no_current:
                 yield records.current_key(group_id, member_id), member.current
         for member_id, target in self.targets.items_at(committed_offset):
-            target_value: Any = target.value
-            yield records.target_key(group_id, member_id), target_value
+            yield records.target_key(group_id, member_id), target.value
 
     def is_target_due(self, interval_ms: int, now_ms: int) -> bool:
         """Return whether the assignment interval since the last target has passed, by the wall clock. No timer applies it.
@@ -173,17 +170,17 @@ class ModernGroup(Generic[M, V]):
         self._put_member(old, member)
         self._current_put(old, member)
 
-    def put_target(self, member_id: str, value: V | None) -> None:
+    def put_target(self, member_id: str, value: Any) -> None:
         """Set or remove a member's target assignment."""
         if value is not None:
-            self.targets[member_id] = TargetAssignment(self.records.read_target, value)
+            self.targets[member_id] = TargetAssignment(self.records.target_form.read, value)
         else:
             self.targets.pop(member_id, None)
 
     def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
         """Do the same with a record of the group that stays encoded until it is read."""
         self.end_offset.set(offset + 1)
-        self.targets[member_id] = TargetAssignment(self.records.read_target, None, record)
+        self.targets[member_id] = TargetAssignment(self.records.target_form.read, None, record)
 
     def _metadata_put(self, old: M | None, member: M) -> None:
         raise NotImplementedError

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.modern.context import ModernContext
-from coordinator_server.group.modern.epoch import next_epoch
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.log_lines import log_expired_session, with_epoch_line
 from coordinator_server.group.modern.sessions import end_session, restart_session
@@ -28,20 +27,18 @@ class Removal(NamedTuple):
 
     members: Sequence[Any]
     why: Why
-    topics: Iterable[str]
-    """The topics that the group consumes without them."""
-    others: Sequence[CoordinatorRecord] = ()
-    """Further records, between those of the members and that of the epoch."""
+    records: Sequence[CoordinatorRecord]
+    """What follows the tombstones of their records. That of the group's new epoch is the last."""
 
 
 def remove_members(
     context: ModernContext[Any], group: ModernGroup[Any, Any], removal: Removal, response: Any
 ) -> CoordinatorResult[Any]:
     """Return the result of a removal. The partitions of the members are free at once."""
-    members, why, topics, others = removal
+    members, why, others = removal
     group_id, records = group.group_id, context.records
     written = [each for member in members for each in records.member_tombstones(group_id, member.member_id)]
-    written += [*others, *next_epoch(context, group, topics, is_due=True)[1]]
+    written += others
     member_ids = [member.member_id for member in members]
     for member_id in member_ids:
         end_session(context, group_id, member_id)

@@ -5,7 +5,7 @@ Kafka's schemas of the group types have the same fields in the same order, under
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
@@ -14,9 +14,24 @@ from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
 
 
-def topic_partitions(value: Any) -> Partitions:
-    """Return the partitions of a value with a list of topics."""
-    return {topic.topic_id: topic.partitions for topic in value.topic_partitions}
+class TargetForm(NamedTuple):
+    """How a target is read from the value of its record and written as one, and the target of a member without a record."""
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Message]
+    empty: Any
+
+
+def target_of_topics(value_type: Callable[[list[Any]], Message], topic_type: Callable[[bytes, list[int]], Any]) -> TargetForm:
+    """Return the form of a target that is a list of topics: partitions by topic id, in the order of the record."""
+
+    def read(value: Any) -> Partitions:
+        return {topic.topic_id: topic.partitions for topic in value.topic_partitions}
+
+    def write(partitions: Partitions) -> Message:
+        return value_type([topic_type(topic_id, list(numbers)) for topic_id, numbers in partitions.items()])
+
+    return TargetForm(read, write, {})
 
 
 class GroupRecords(NamedTuple):
@@ -36,16 +51,13 @@ class GroupRecords(NamedTuple):
     current_key: type[Message]
     """Of a member's assignment: group id and member id."""
     target_key: type[Message]
-    target_value: Callable[[list[Any]], Message]
-    target_topic: Callable[[bytes, list[int]], Any]
+    target_form: TargetForm
     no_epoch: Any
     """The value before the first record."""
     no_target_epoch: Any
     no_metadata: Message
     """The subscription of a member whose record does not exist: compared by identity."""
     no_current: Message
-    read_target: Callable[[Any], Partitions] = topic_partitions
-    """Returns the partitions of a target's value by topic, in the order of the record."""
 
     def epoch(self, group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
         """Of the group's epoch, and of the hash of the topics that it consumes."""
@@ -63,10 +75,9 @@ class GroupRecords(NamedTuple):
         """Of what a member has."""
         return CoordinatorRecord(self.current_key(group_id, member.member_id), member.current)
 
-    def target(self, group_id: str, member_id: str, partitions: Mapping[bytes, Iterable[int]]) -> CoordinatorRecord:
+    def target(self, group_id: str, member_id: str, target: Any) -> CoordinatorRecord:
         """Of a member's target assignment."""
-        topics = [self.target_topic(topic_id, list(numbers)) for topic_id, numbers in partitions.items()]
-        return CoordinatorRecord(self.target_key(group_id, member_id), self.target_value(topics))
+        return CoordinatorRecord(self.target_key(group_id, member_id), self.target_form.write(target))
 
     def member_tombstones(self, group_id: str, member_id: str) -> list[CoordinatorRecord]:
         """Return the tombstones of a member, in the order that readers of the log rely on."""

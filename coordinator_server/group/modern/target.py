@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from coordinator_server.group.assign.spec import Assignor, CannotAssign, GroupSpec, Partitions
-from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.assign.spec import CannotAssign
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
+T = TypeVar("T")
 
-class Target(NamedTuple):
+
+class Target(NamedTuple, Generic[T]):
     """The epoch of the group's target assignment, and the target of one member, in Kafka's order."""
 
     epoch: int
-    partitions: Partitions
+    assigned: T
 
 
 def changed_targets(
-    assignor: Assignor, spec: GroupSpec, group_epoch: int, target_record: Callable[[str, Partitions], CoordinatorRecord]
-) -> tuple[dict[str, Partitions], list[CoordinatorRecord]]:
-    """Return the targets that change, by member id, and their records. Raises UNKNOWN_SERVER_ERROR if the assignor fails."""
+    change: Callable[[], list[tuple[str, T]]], group_epoch: int, target_record: Callable[[str, T], CoordinatorRecord]
+) -> tuple[dict[str, T], list[CoordinatorRecord]]:
+    """Return the targets that change, by member id, and their records. Raises UNKNOWN_SERVER_ERROR if the assignor fails.
+
+    ``change`` runs the assignor, and returns the targets that change in the order of their records. It raises CannotAssign.
+    """
     try:
-        changed = change_targets(assignor, spec)
+        changed = change()
     except CannotAssign as failed:
         raise CoordinatorError(
             ErrorCode.UNKNOWN_SERVER_ERROR, f"Failed to compute a new target assignment for epoch {group_epoch}: {failed}"
         ) from failed
-    return dict(changed), [target_record(member_id, partitions) for member_id, partitions in changed]
+    return dict(changed), [target_record(member_id, target) for member_id, target in changed]
 
 
 def is_due(context: ModernContext[Any], group: ModernGroup[Any, Any]) -> bool:

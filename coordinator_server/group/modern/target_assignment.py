@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.machine.block import EncodedRecord
 from protocol.coordinator_records import GROUP_SERDE
-from protocol.fields import Message
 
-V = TypeVar("V", bound=Message)
+T = TypeVar("T")
+"""The target of a member: partitions by topic, or tasks."""
 
 
-class TargetAssignment(Generic[V]):
-    """The value of a member's record, and the same by topic. A record that a child has encoded is decoded by the first read."""
+class TargetAssignment(Generic[T]):
+    """The value of a member's record, and what it says. A record that a child has encoded is decoded by the first read."""
 
-    __slots__ = ("_encoded", "_partitions", "_read", "_value")
+    __slots__ = ("_encoded", "_read", "_target", "_value")
 
-    def __init__(self, read: Callable[[V], Partitions], value: V | None, encoded: EncodedRecord | None = None) -> None:
-        """Either of value and record is given. ``read`` returns the partitions of a value."""
+    def __init__(self, read: Callable[[Any], T], value: Any, encoded: EncodedRecord | None = None) -> None:
+        """Either of value and record is given. ``read`` returns the target that a value says."""
         self._read = read
         self._value = value
         self._encoded = encoded
-        self._partitions: Partitions | None = None
+        self._target: T | None = None
 
     @property
-    def value(self) -> V:
+    def value(self) -> Any:
         """The value of the record."""
         if self._value is None:
             assert self._encoded is not None
@@ -36,12 +35,8 @@ class TargetAssignment(Generic[V]):
         return self._value
 
     @property
-    def partitions(self) -> Partitions:
-        """The partitions by topic, in the order of the record."""
-        if self._partitions is None:
-            self._partitions = self._read(self.value)
-        return self._partitions
-
-
-NO_PARTITIONS: Final[Partitions] = {}
-"""The target of a member without one."""
+    def target(self) -> T:
+        """What the record says."""
+        if self._target is None:
+            self._target = self._read(self.value)
+        return self._target

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct
 
 from coordinator_server.group.assign.spec import Assignor, CannotAssign, GroupSpec, Partitions
 from coordinator_server.group.assign.target import change_targets
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+
+T = TypeVar("T")
 
 
 class TargetRequest(Struct, frozen=True):
@@ -40,13 +44,24 @@ def compute_targets(
     request: TargetRequest,
 ) -> ComputedTargets:
     """Compute the targets. ``target_record`` makes a record from group id, member id and target."""
+
+    def change() -> list[tuple[str, Partitions]]:
+        return change_targets(assignors[request.assignor], request.spec)
+
+    return encode_targets(change, partial(target_record, request.group_id))
+
+
+def encode_targets(
+    change: Callable[[], list[tuple[str, T]]], target_record: Callable[[str, T], CoordinatorRecord]
+) -> ComputedTargets:
+    """Return the records of the targets that change, which ``change`` returns. It raises CannotAssign."""
     try:
-        changed = change_targets(assignors[request.assignor], request.spec)
+        changed = change()
     except CannotAssign as failed:
         return ComputedTargets([], str(failed))
     encoded: list[EncodedTarget] = []
-    for member_id, partitions in changed:
-        record = target_record(request.group_id, member_id, partitions)
+    for member_id, target in changed:
+        record = target_record(member_id, target)
         value = GROUP_SERDE.encode_value(record)
         assert value is not None
         encoded.append(EncodedTarget(member_id, GROUP_SERDE.encode_key(record), value))

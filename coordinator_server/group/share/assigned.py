@@ -35,7 +35,7 @@ def _unassigned(group: ShareGroup) -> list[bytes]:
         return []
     assigned: dict[bytes, set[int]] = {}
     for target in group.targets.values():
-        for topic_id, partitions in target.partitions.items():
+        for topic_id, partitions in target.target.items():
             assigned.setdefault(topic_id, set()).update(partitions)
     return [
         topic_id

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, put_head
@@ -26,14 +27,13 @@ from protocol.fields import Message
 from protocol.messages.share_group_records import (
     ShareGroupMemberMetadataValue,
     ShareGroupStatePartitionMetadataKey,
-    ShareGroupTargetAssignmentMemberValue,
 )
 
 EMPTY: Final = "Empty"
 STABLE: Final = "Stable"
 
 
-class ShareGroup(ModernGroup[ShareGroupMember, ShareGroupTargetAssignmentMemberValue]):
+class ShareGroup(ModernGroup[ShareGroupMember, Partitions]):
     """One share group."""
 
     records = RECORDS

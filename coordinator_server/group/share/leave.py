@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from coordinator_server.group.modern.epoch import next_epoch
 from coordinator_server.group.modern.leave import Removal, remove_members
 from coordinator_server.group.modern.membership import require_member
 from coordinator_server.group.share.context import ShareContext
@@ -30,4 +31,5 @@ def fence(
     """Remove a member: the group gets a new epoch."""
     [member] = members
     topics = topics_after(group, member.metadata.subscribed_topic_names, ())
-    return remove_members(share, group, Removal(members, why, topics), response)
+    _, epoch = next_epoch(share, group, topics, is_due=True)
+    return remove_members(share, group, Removal(members, why, epoch), response)

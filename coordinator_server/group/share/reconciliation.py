@@ -16,17 +16,17 @@ _LOAD_FACTOR: Final = 0.75
 
 
 def reconcile(
-    member: ShareGroupMember, target: Target, has_changed: bool, is_subscribed: Callable[[bytes], bool]
+    member: ShareGroupMember, target: Target[Partitions], has_changed: bool, is_subscribed: Callable[[bytes], bool]
 ) -> ShareGroupMember:
     """Return the member with its target, or the same member if it has that. ``has_changed``: the group gets a new epoch.
 
     Topics to which the member does not subscribe are left out: the target may be older than the subscription.
     """
     if member.member_epoch != target.epoch:
-        return member.with_assignment(target.epoch, member.member_epoch, STABLE, _filtered(target.partitions, is_subscribed))
+        return member.with_assignment(target.epoch, member.member_epoch, STABLE, _filtered(target.assigned, is_subscribed))
     if not has_changed:
         return member
-    assigned = _filtered(target.partitions, is_subscribed)
+    assigned = _filtered(target.assigned, is_subscribed)
     if are_equal(assigned, member.assigned):
         return member
     return member.with_assignment(member.member_epoch, member.previous_member_epoch, member.current.state, assigned)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from coordinator_server.group.modern.records import GroupRecords
+from coordinator_server.group.modern.records import GroupRecords, target_of_topics
 from coordinator_server.group.share.member import NO_ASSIGNMENT, NO_METADATA
 from protocol.messages import share_group_records as share
 
@@ -17,8 +17,7 @@ RECORDS: Final = GroupRecords(
     member_key=share.ShareGroupMemberMetadataKey,
     current_key=share.ShareGroupCurrentMemberAssignmentKey,
     target_key=share.ShareGroupTargetAssignmentMemberKey,
-    target_value=share.ShareGroupTargetAssignmentMemberValue,
-    target_topic=share.TopicPartition,
+    target_form=target_of_topics(share.ShareGroupTargetAssignmentMemberValue, share.TopicPartition),
     no_epoch=share.ShareGroupMetadataValue(epoch=1),
     no_target_epoch=share.ShareGroupTargetAssignmentMetadataValue(assignment_epoch=1),
     no_metadata=NO_METADATA,

@@ -7,8 +7,9 @@ from functools import partial
 from coordinator_server.group.assign.altered import read_target
 from coordinator_server.group.assign.assignors import SHARE_ASSIGNORS, SIMPLE
 from coordinator_server.group.assign.order import order_sharing_members
-from coordinator_server.group.assign.spec import GroupSpec, Member
+from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
+from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.modern.background_target import TargetRules
 from coordinator_server.group.modern.target import Target, changed_targets, is_due
 from coordinator_server.group.modern.target_task import TargetRequest
@@ -22,7 +23,7 @@ from protocol.coordinator_records import CoordinatorRecord
 
 def update_target(
     share: ShareContext, group: ShareGroup, group_epoch: int, member: ShareGroupMember, is_alike: bool | None
-) -> tuple[Target, list[CoordinatorRecord]]:
+) -> tuple[Target[Partitions], list[CoordinatorRecord]]:
     """Return the target of the changed member, and the records if it is new. ``is_alike``: all subscribe to the same topics.
 
     ``group_epoch`` is the group's epoch with this request. Raises UNKNOWN_SERVER_ERROR if the assignor fails, and if the target
@@ -37,10 +38,11 @@ def update_target(
     if share.background.take(group, group_epoch, size, lambda: member.member_id in group.targets):
         return _last_target(group, member), []
     spec = group_spec(share, group, is_alike, member)
-    changed, records = changed_targets(SHARE_ASSIGNORS[SIMPLE], spec, group_epoch, partial(RECORDS.target, group.group_id))
+    assign, record = partial(change_targets, SHARE_ASSIGNORS[SIMPLE], spec), partial(RECORDS.target, group.group_id)
+    changed, records = changed_targets(assign, group_epoch, record)
     records.append(RECORDS.target_epoch(group.group_id, group_epoch, share.clock.wall_ms()))
     mine = changed.get(member.member_id)
-    return Target(group_epoch, _last_target(group, member).partitions if mine is None else mine), records
+    return Target(group_epoch, _last_target(group, member).assigned if mine is None else mine), records
 
 
 def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember | None = None) -> GroupSpec:
@@ -67,7 +69,7 @@ def _described(share: ShareContext, group: ShareGroup) -> TargetRequest:
     return TargetRequest(group.group_id, SIMPLE, group_spec(share, group, is_alike))
 
 
-def _last_target(group: ShareGroup, member: ShareGroupMember) -> Target:
+def _last_target(group: ShareGroup, member: ShareGroupMember) -> Target[Partitions]:
     """Return the present target."""
     return Target(group.assignment_epoch, read_target(group.target(member.member_id)))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.group.consumer.state import ConsumerGroupState
+from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.error_codes import ErrorCode
@@ -39,7 +39,7 @@ def test_until_the_target_is_there_a_member_has_the_old_one(beats: Beats) -> Non
 
     assert (answer.response.member_epoch, answer.response.assignment.topic_partitions) == (1, [])
     assert beats.taken() == ["MemberMetadata", "Metadata", "CurrentMemberAssignment"]
-    assert beats.group.state_at() == ConsumerGroupState.ASSIGNING
+    assert beats.group.state_at() == GroupState.ASSIGNING
     compute(beats)
     assert beats.taken() == ["TargetAssignmentMember", "TargetAssignmentMetadata"]
     member.beat()
@@ -60,8 +60,8 @@ def test_the_group_is_as_if_the_loop_had_computed(beats: Beats) -> None:
         each.settle()
 
     assert owners(beats) == owners(at_once)
-    assert {key: target.partitions for key, target in beats.group.targets.items()} == {
-        key: target.partitions for key, target in at_once.group.targets.items()
+    assert {key: target.target for key, target in beats.group.targets.items()} == {
+        key: target.target for key, target in at_once.group.targets.items()
     }
     assert beats.group.assignment_epoch == at_once.group.assignment_epoch
 
@@ -98,7 +98,7 @@ def test_a_static_member_that_came_back_inherits_and_the_result_is_discarded(bea
     assert beats.taken() == []
     beats.member("b").beat()
     compute(beats)
-    given = [each for target in beats.group.targets.values() for numbers in target.partitions.values() for each in numbers]
+    given = [each for target in beats.group.targets.values() for numbers in target.target.values() for each in numbers]
     assert sorted(given) == [0, 1, 2, 3]
 
 

@@ -9,7 +9,7 @@ from coordinator_server.group.consumer import records
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount, consumer_groups
 from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs, MemberState, current_assignment
 from coordinator_server.group.consumer.records import RECORDS
-from coordinator_server.group.consumer.state import ConsumerGroupState
+from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.modern.records import tombstone
 from coordinator_server.machine.timeline import SnapshotRegistry
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
@@ -157,7 +157,7 @@ def test_every_order_of_the_last_records_is_the_same_group() -> None:
         assert group.subscribed_topics == {"a": SubscriptionCount(1, 1), "b": SubscriptionCount(0, 1)}
         assert (group.regex_members, group.server_assignors) == ({"r": 1}, {"range": 1})
         assert group.partition_epoch(T, 0) == 3
-        assert group.state_at() == ConsumerGroupState.STABLE
+        assert group.state_at() == GroupState.STABLE
 
 
 def test_tombstones_alone_are_nothing() -> None:
@@ -249,7 +249,7 @@ def test_the_state_follows_epochs_and_members() -> None:
         log.replay(record)
         states.append(log.group.state_at())
 
-    empty, assigning, reconciling, stable = list(ConsumerGroupState)[:4]
+    empty, assigning, reconciling, stable = list(GroupState)[:4]
     assert states == [empty, assigning, reconciling, reconciling, stable]
 
 
@@ -277,7 +277,7 @@ def test_the_number_of_stable_members_is_counted() -> None:
             stable = all(each.is_reconciled_to(group.assignment_epoch) for each in group.members.values())
             expected.append((log.end, group, bool(group.members), stable))
 
-    empty, _, reconciling, stable_state = list(ConsumerGroupState)[:4]
+    empty, _, reconciling, stable_state = list(GroupState)[:4]
     for end, group, has_members, is_stable in expected:
         assert group.state_at(end) == (empty if not has_members else stable_state if is_stable else reconciling)
     assert {each[2:] for each in expected} == {(False, True), (True, False), (True, True)}

@@ -7,7 +7,7 @@ import pytest
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Partitions
 from coordinator_server.group.consumer.group import NO_EPOCH
 from coordinator_server.group.consumer.member import MemberState
-from coordinator_server.group.consumer.state import ConsumerGroupState
+from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.shard import GroupShard
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -95,7 +95,7 @@ def test_the_first_member_gets_everything_in_epoch_2() -> None:
     assert (answer.member_id, answer.member_epoch, answer.heartbeat_interval_ms) == ("a", 2, 5000)
     assert beats.member("a").assigned == {"t": [0, 1, 2]}
     assert beats.taken() == JOINED
-    assert beats.group.state_at() == ConsumerGroupState.STABLE
+    assert beats.group.state_at() == GroupState.STABLE
 
 
 @pytest.mark.parametrize("names", [[], ["missing"]])
@@ -185,7 +185,7 @@ def test_a_second_member_waits_until_the_first_gives_up() -> None:
     assert a.beat(owned=True).response.member_epoch == 3
     assert b.beat().response.member_epoch == 3
     assert sorted(a.assigned["t"] + b.assigned["t"]) == [0, 1]
-    assert beats.group.state_at() == ConsumerGroupState.STABLE
+    assert beats.group.state_at() == GroupState.STABLE
 
 
 def test_a_revocation_that_is_not_confirmed_ends_the_member() -> None:
@@ -381,7 +381,7 @@ def test_a_member_leaves() -> None:
     b.beat()
     assert (b.epoch, b.assigned) == (4, {"t": [0, 1]})
     b.leave()
-    assert beats.group.state_at() == ConsumerGroupState.EMPTY
+    assert beats.group.state_at() == GroupState.EMPTY
     assert beats.log.timer.keys == {("expire-offsets",)}
 
 
@@ -433,7 +433,7 @@ def test_a_static_member_goes_for_a_while() -> None:
     assert (away.member_id, away.member_epoch) == ("a", -2)
     assert beats.taken() == ["CurrentMemberAssignment"]
     assert beats.group.group_epoch == 3
-    assert beats.group.state_at() == ConsumerGroupState.RECONCILING
+    assert beats.group.state_at() == GroupState.RECONCILING
     assert a.beat(epoch=3).error is ErrorCode.FENCED_MEMBER_EPOCH
     assert b.beat().response.member_epoch == 3
 
@@ -632,7 +632,7 @@ def test_a_target_waits_for_the_interval() -> None:
     beats.log.advance(999)
     assert b.join().response.member_epoch == 2
     assert (beats.group.group_epoch, beats.group.assignment_epoch) == (3, 2)
-    assert beats.group.state_at() == ConsumerGroupState.ASSIGNING
+    assert beats.group.state_at() == GroupState.ASSIGNING
     beats.log.advance(1)
     assert beats.group.assignment_epoch == 2
 

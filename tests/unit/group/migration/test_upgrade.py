@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.group.consumer.member import MemberState
-from coordinator_server.group.consumer.state import ConsumerGroupState
+from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.shard import GroupShard
 from protocol.codec import encode
 from protocol.error_codes import ErrorCode
@@ -93,7 +93,7 @@ def test_a_stable_group_is_converted() -> None:
     member = beats.group.members[first.member_id]
     assert (member.member_epoch, member.previous_member_epoch, member.state) == (1, 1, MemberState.STABLE)
     assert dict.fromkeys(range(4), 1) == next(iter(member.assigned.values()))
-    assert beats.group.state_at() == ConsumerGroupState.RECONCILING
+    assert beats.group.state_at() == GroupState.RECONCILING
     assert beats.log.shard.groups.type_of("g").name == "consumer"
 
 

@@ -51,8 +51,8 @@ def test_the_group_is_as_if_the_loop_had_computed(beats: ShareBeats) -> None:
         each.member("a").beat()
         settle(each)
 
-    assert {key: target.partitions for key, target in beats.group.targets.items()} == {
-        key: target.partitions for key, target in at_once.group.targets.items()
+    assert {key: target.target for key, target in beats.group.targets.items()} == {
+        key: target.target for key, target in at_once.group.targets.items()
     }
     assert {name: member.assigned for name, member in beats.members.items()} == {
         name: member.assigned for name, member in at_once.members.items()
