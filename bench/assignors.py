@@ -1,4 +1,4 @@
-"""What target assignments of consumer groups cost.
+"""What target assignments of consumer groups and of streams groups cost.
 
     python -m bench.assignors [--rounds 5]
 
@@ -6,6 +6,9 @@ Milliseconds of processor time, the least of the rounds, for each group: *spec* 
 every partition, *leaves* assigns those of a member that has left, *grows* those that a topic has got. The last two columns are of
 the loop when a child computes the targets: *asks* reads the targets of the last time, describes the group and encodes the question,
 *takes* replays the records.
+
+For streams groups, each process of one member: *leaves* is without the first one, *grows* has 10 % more tasks, and *asks* encodes
+the question.
 """
 
 from __future__ import annotations
@@ -22,8 +25,10 @@ import msgspec
 from coordinator_server.group.assign.assignors import ASSIGNORS
 from coordinator_server.group.assign.order import order_members
 from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
+from coordinator_server.group.assign.streams_sticky import assign_sticky
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
+from coordinator_server.group.assign.tasks import NO_TASKS, SubtopologyTasks, TaskAssignment, TaskGroup, TaskMember
 from coordinator_server.group.consumer.group import consumer_groups
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest
@@ -89,6 +94,43 @@ class Group:
         return took
 
 
+class TasksCase(NamedTuple):
+    """A streams group of two subtopologies, one of them with state."""
+
+    processes: int
+    tasks: int
+    replicas: int
+
+
+TASKS_CASES: Final = [TasksCase(100, 1000, 0), TasksCase(100, 1000, 1), TasksCase(1000, 10_000, 1)]
+
+
+def measure_tasks(case: TasksCase) -> list[float]:
+    """Return the milliseconds of one round."""
+    rng = random.Random(1)
+    processes = {
+        str(uuid.UUID(int=rng.getrandbits(128))): str(uuid.UUID(int=rng.getrandbits(128))) for _ in range(case.processes)
+    }
+    targets: dict[str, TaskAssignment] = {}
+
+    def described(tasks: int) -> TaskGroup:
+        members = [TaskMember(each, processes[each], targets.get(each, NO_TASKS)) for each in order_members(list(processes))]
+        half = tasks // 2
+        return TaskGroup(members, [SubtopologyTasks("0", half, False), SubtopologyTasks("1", tasks - half, True)], case.replicas)
+
+    def assign(tasks: int) -> float:
+        took, found = timed(lambda: assign_sticky(described(tasks)))
+        targets.update(found)
+        return took
+
+    first = assign(case.tasks)
+    group = described(case.tasks)
+    asks, _ = timed(lambda: msgspec.msgpack.encode(group))
+    gone = next(iter(processes))
+    del processes[gone], targets[gone]
+    return [first, assign(case.tasks), assign(case.tasks + case.tasks // 10), asks]
+
+
 def timed(run: Callable[[], T]) -> tuple[float, T]:
     begun = time.process_time()
     result = run()
@@ -138,6 +180,11 @@ def main() -> None:
         alike = "alike" if case.is_alike else "differ"
         cells = " | ".join(f"{each:.1f}" for each in least)
         print(f"| {case.assignor} | {case.members} | {case.topics} x {case.partitions} | {alike} | {cells} |", flush=True)
+    print("\n| processes | tasks | replicas | first | leaves | grows | asks |")
+    print("|---|---|---|---|---|---|---|")
+    for tasks_case in TASKS_CASES:
+        least = [min(column) for column in zip(*(measure_tasks(tasks_case) for _ in range(rounds)), strict=True)]
+        print(f"| {' | '.join(map(str, tasks_case))} | {' | '.join(f'{each:.1f}' for each in least)} |", flush=True)
 
 
 if __name__ == "__main__":
