@@ -2,7 +2,7 @@
 
 Golden vectors: what its generated classes make of every message. Share states: what its share coordinator makes of records.
 Assignments: what the assignors of its client make of groups. Topic hashes: what its group coordinator makes of topics. Targets:
-what the assignors of its group coordinator make of lives of groups.
+what the assignors of its group coordinator make of lives of groups. Streams groups: what it makes of their lives and topologies.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from tests.support.expressions import questions
 from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
 from tests.support.oracle import raw_schemas
+from tests.support.streams_lives import random_lives as random_streams_lives
+from tests.support.streams_topologies import random_topologies
 
 PROGRAMS = Path(__file__).parent.parent / "golden"
 STORED = Path(__file__).parent.parent / "data" / "golden" / "vectors.jsonl.xz"
@@ -30,6 +32,8 @@ STORED_TOPIC_HASHES = STORED.with_name("topic_hashes.jsonl.xz")
 STORED_TARGETS = STORED.with_name("targets.jsonl.xz")
 STORED_SHARE_TARGETS = STORED.with_name("share_targets.jsonl.xz")
 STORED_SHARE_STATES = STORED.with_name("share_states.jsonl.xz")
+STORED_STREAMS_LIVES = STORED.with_name("streams_groups.jsonl.xz")
+STORED_STREAMS_TOPOLOGIES = STORED.with_name("streams_topologies.jsonl.xz")
 RANDOM_VALUES = 200
 SHARE_LOGS = 500
 # So few that a log of some records has reached it.
@@ -62,8 +66,17 @@ def run_topic_hashes(jars: Path) -> bytes:
 
 def run_server_assignors(jars: Path, *lives: dict[str, Any]) -> list[dict[str, Any]]:
     """The lives with the targets that Kafka's coordinator computes."""
-    given = "".join(json.dumps(life) + "\n" for life in lives)
-    return [json.loads(line) for line in _java(jars, "ServerAssignors", given=given.encode()).splitlines()]
+    return _java_objects(jars, "ServerAssignors", lives)
+
+
+def run_streams_groups(jars: Path, lives: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lives of streams groups with what Kafka's coordinator makes of each step."""
+    return _java_objects(jars, "StreamsGroups", lives)
+
+
+def run_streams_topologies(jars: Path, topologies: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The topologies as Kafka's coordinator configures them."""
+    return _java_objects(jars, "StreamsTopologies", topologies)
 
 
 def run_expressions(jars: Path) -> bytes:
@@ -76,6 +89,12 @@ def _java(jars: Path, program: str, *arguments: str, given: bytes = b"") -> byte
     done = subprocess.run(command, input=given, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
+
+
+def _java_objects(jars: Path, program: str, given: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    lines = "".join(json.dumps(each) + "\n" for each in given).encode()
+    # Some of Kafka's classes log between the lines.
+    return [json.loads(line) for line in _java(jars, program, given=lines).splitlines() if line.startswith(b"{")]
 
 
 def stored_lines(path: Path = STORED) -> bytes:
@@ -97,6 +116,10 @@ def store(lines: bytes, path: Path = STORED) -> None:
     path.write_bytes(lzma.compress(lines, preset=9))
 
 
+def store_objects(objects: list[dict[str, Any]], path: Path) -> None:
+    store("".join(json.dumps(each, separators=(",", ":")) + "\n" for each in objects).encode(), path)
+
+
 if __name__ == "__main__":
     store(run(bring_kafka_jars()))
     store(run_share_states(bring_kafka_jars()), STORED_SHARE_STATES)
@@ -105,4 +128,6 @@ if __name__ == "__main__":
     store(run_expressions(bring_kafka_jars()), STORED_EXPRESSIONS)
     for lives, path in ((random_lives(), STORED_TARGETS), (random_share_lives(), STORED_SHARE_TARGETS)):
         targets = run_server_assignors(bring_kafka_jars(), *lives)
-        store("".join(json.dumps(life, separators=(",", ":")) + "\n" for life in targets).encode(), path)
+        store_objects(targets, path)
+    store_objects(run_streams_groups(bring_kafka_jars(), random_streams_lives()), STORED_STREAMS_LIVES)
+    store_objects(run_streams_topologies(bring_kafka_jars(), random_topologies()), STORED_STREAMS_TOPOLOGIES)
