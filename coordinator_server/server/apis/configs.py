@@ -181,8 +181,8 @@ def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[De
     problem = name_problem(name)
     if problem is not None:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if node.topic(name) is None:
-        node.check_current()
+    if node.image.topic(name) is None:
+        node.image.check_current()
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     own = node.catalog.settings((ResourceType.TOPIC, name))
     if name in node.internal:
@@ -254,7 +254,7 @@ def list_config_resources(
         wanted = set(request.resource_types) or {int(kind) for kind in ResourceType}
     if not wanted <= {int(kind) for kind in ResourceType}:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
-    topics = [topic.name for topic in node.all_topics()]
+    topics = [topic.name for topic in node.image.all_topics()]
     names = {
         ResourceType.GROUP: node.catalog.with_settings(ResourceType.GROUP),
         ResourceType.BROKER: list(map(str, node.nodes.view.node_ids)),

@@ -138,7 +138,7 @@ class _Committed:
         are_known = True
         for name, topic_id, _ in request.shape.topics:
             if by_id:
-                topic = node.topic_by_id(topic_id)
+                topic = node.image.topic_by_id(topic_id)
                 if topic is None:
                     are_known = False
                     continue
@@ -184,7 +184,7 @@ def refuse_unknown(
     for asked in topics:
         topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(refused_topic(asked, error))
             asked.partitions = []

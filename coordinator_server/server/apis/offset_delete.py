@@ -101,9 +101,9 @@ def _take_unknown(node: Node, topics: Iterable[OffsetDeleteRequestTopic]) -> lis
     """Remove partitions that do not exist from the topics, and return the answers for them."""
     refused = []
     for asked in topics:
-        topic = node.topic(asked.name)
+        topic = node.image.topic(asked.name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
         count = topic.partitions if topic is not None else 0
         unknown = [one.partition_index for one in asked.partitions if not 0 <= one.partition_index < count]
         if unknown or topic is None:

@@ -171,7 +171,7 @@ def _read_plain(
     try:
         if by_id:
             for asked in topics:
-                topic = node.topic_by_id(asked.topic_id)
+                topic = node.image.topic_by_id(asked.topic_id)
                 if topic is None:
                     return None
                 asked.name = topic.name
@@ -186,7 +186,7 @@ def _read_plain(
 
 
 def _are_known(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> bool:
-    return all(node.topic_by_id(topic.topic_id) is not None for topic in topics)
+    return all(node.image.topic_by_id(topic.topic_id) is not None for topic in topics)
 
 
 def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
@@ -330,10 +330,10 @@ def _name_topics(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> list
     """Fill in the names of topics by their ids. Return the answers for unknown ids, whose topics get no name."""
     unknown = []
     for asked in topics:
-        topic = node.topic_by_id(asked.topic_id)
+        topic = node.image.topic_by_id(asked.topic_id)
         asked.name = topic.name if topic is not None else ""
         if topic is None:
-            node.check_current()
+            node.image.check_current()
             unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
     return unknown
 
@@ -341,7 +341,7 @@ def _name_topics(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> list
 def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
     """Fill in the id if the offset was committed without one. Return False if the topic was deleted, so it has no id."""
     if topic.topic_id == ZERO_UUID:
-        known = node.topic(topic.name)
+        known = node.image.topic(topic.name)
         topic.topic_id = known.topic_id if known is not None else ZERO_UUID
     return topic.topic_id != ZERO_UUID
 

@@ -261,9 +261,9 @@ def _describe(node: Node, topic: str, index: int) -> PartitionResponse:
 
 def _is_here(node: Node, topic: str, index: int) -> bool:
     """Return whether this loop has a partition. Raises UNKNOWN_TOPIC_OR_PARTITION if there is none."""
-    known = node.topic(topic)
+    known = node.image.topic(topic)
     if known is None:
-        node.check_current()
+        node.image.check_current()
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such topic")
     if not 0 <= index < known.partitions:
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

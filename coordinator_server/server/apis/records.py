@@ -78,7 +78,7 @@ def list_offsets(node: Node, context: RequestContext, request: ListOffsetsReques
     to_fill: list[tuple[ListOffsetsPartitionResponse, int]] = []
     topics = []
     for name, asked in _asked_partitions(request).items():
-        topic = node.topic(name)
+        topic = node.image.topic(name)
         partitions = []
         for partition, times in asked.values():
             answer = ListOffsetsPartitionResponse(partition.partition_index)
@@ -287,9 +287,9 @@ def _fetch_topic(
 ) -> FetchableTopicResponse:
     topic: Topic | None
     if context.api_version >= RECORDS_BY_TOPIC_ID:
-        topic, unknown = node.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
+        topic, unknown = node.image.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
     else:
-        topic, unknown = node.topic(asked.topic), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        topic, unknown = node.image.topic(asked.topic), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     partitions = []
     for partition in asked.partitions:
         if topic is None:

@@ -221,9 +221,9 @@ def _partition(index: int, summary: StateSummary | None) -> DescribeShareGroupOf
 def _named(node: Node, asked: DescribeShareGroupOffsetsRequestGroup) -> _Described:
     described = _Described(asked.group_id, {}, {}, [])
     for each in asked.topics or ():
-        topic = node.topic(each.topic_name)
+        topic = node.image.topic(each.topic_name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
             partitions = [DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET) for index in each.partitions]
             described.others.append(DescribeShareGroupOffsetsResponseTopic(each.topic_name, ZERO_UUID, partitions))
         else:
@@ -236,7 +236,7 @@ def _named(node: Node, asked: DescribeShareGroupOffsetsRequestGroup) -> _Describ
 def _initialized(node: Node, group_id: str) -> _Described:
     """Return all share partitions of the group that have a state. Topics that do not exist any more are left out."""
     partitions = node.groups.read(node.partition_of(group_id), GroupShard.initialized_share_partitions, group_id)
-    topics = {topic_id: topic for topic_id in partitions if (topic := node.topic_by_id(topic_id)) is not None}
+    topics = {topic_id: topic for topic_id in partitions if (topic := node.image.topic_by_id(topic_id)) is not None}
     names = {topic_id: topic.name for topic_id, topic in topics.items()}
     return _Described(group_id, names, {topic_id: partitions[topic_id] for topic_id in topics}, [])
 

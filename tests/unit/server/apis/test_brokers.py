@@ -49,7 +49,7 @@ class Site:
     def __init__(self) -> None:
         self.config = Config()
         self.cluster_id = "cluster"
-        self.catalog = self.internal = self
+        self.catalog = self.image = self.internal = self
         self.nodes = loops_nodes(2, first_id=7)
         self.topics = {"orders": ORDERS}
         self.created: list[str] = []

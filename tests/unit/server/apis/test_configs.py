@@ -48,7 +48,7 @@ class Site:
 
     def __init__(self) -> None:
         self.config = config_with(node_id=7, num_partitions=3)
-        self.catalog = self
+        self.catalog = self.image = self
         self.nodes = loops_nodes(2, 1, first_id=7)
         self.authorizer = None
         self.internal = (OFFSETS,)

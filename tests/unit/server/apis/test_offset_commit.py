@@ -45,8 +45,8 @@ class Server:
         self.error: ErrorCode | None = None
         self.is_current = True
         self.partitions = 50
-        # The node's catalog and its runtime of groups.
-        self.catalog = self.groups = self
+        # The node's catalog, its image of topics, and its runtime of groups.
+        self.catalog = self.image = self.groups = self
         self.peer = ApiPeer(OFFSET_COMMIT_API, self)
 
     def topic(self, name: str) -> Topic | None:

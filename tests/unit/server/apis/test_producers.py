@@ -48,6 +48,7 @@ class Server:
         self.log = GroupRuntime()
         self.groups = self.log.runtime
         self.nodes = loops_nodes(2)
+        self.image = self
         self.is_current = True
         self._topics = {name: Topic(name, b"i" * 16, 4) for name in ("orders", OFFSETS)}
         self.producers = ApiPeer(DESCRIBE_PRODUCERS_API, self)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from coordinator_server.server.control.open import Control, open_control
-from tests.support.rooms import DATA_DIR, OpenRooms
+from tests.support.rooms import OpenRooms
 
 
 async def numbers(_request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -14,14 +14,7 @@ async def numbers(_request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def opened(rooms: OpenRooms) -> Control:
-    return open_control(
-        data_dir=DATA_DIR,
-        store=rooms.store,
-        clock=rooms.clock,
-        wire=rooms.wire,
-        hosting=rooms.hosting,
-        measured={"metrics": numbers},
-    )
+    return open_control(rooms.base, rooms.wire, rooms.hosting, measured={"metrics": numbers})
 
 
 async def test_a_loop_offers_its_operations_to_the_supervisor() -> None:
