@@ -169,10 +169,11 @@ def _write(node: Node, marker: _Marker, results: _Results) -> None:
     elif marker.topic != GROUPS.topic:
         results.put(marker, ErrorCode.NONE)
     else:
-        node.groups.complete_transaction(marker.partition, marker.end, results.reply(marker))
+        node.groups.complete_transaction(marker.partition, marker.end, results.reply(marker), has_deadline=True)
 
 
 def _told(error: ErrorCode) -> ErrorCode:
+    """Return what the sender of a marker gets. An error of the log itself, such as REQUEST_TIMED_OUT, is not translated."""
     return ErrorCode.NOT_LEADER_OR_FOLLOWER if error in NOT_READY else error
 
 

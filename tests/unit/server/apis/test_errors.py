@@ -104,7 +104,7 @@ RAW: Final = sorted(
 
 # What a broker of 4.3.1 answers when its log takes no write within offsets.commit.timeout.ms, or has too few replicas in sync:
 # CoordinatorOperationExceptionHelper and GroupCoordinatorService.handleOffsetFetchException (groups, share state), and
-# TransactionStateManager.appendTransactionToLog.
+# TransactionStateManager.appendTransactionToLog. WriteTxnMarkers has the log's own error in each partition: test_producers.py.
 OF_A_LATE_LOG: Final = dict.fromkeys(
     (
         *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetDelete", "DeleteGroups"),
