@@ -25,7 +25,7 @@ from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
-from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked
+from coordinator_server.server.guard.access import ApiAccess, Asked
 from coordinator_server.server.guard.parts import NO_MESSAGES, Each
 from coordinator_server.server.guard.topics_of_groups import TopicsOfGroups
 from coordinator_server.server.hosting.node import Node
@@ -269,10 +269,11 @@ def _describe(
     description.count()
 
 
-def _denied(topic: DescribeShareGroupOffsetsRequestTopic) -> DescribeShareGroupOffsetsResponseTopic:
-    error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+def _denied(
+    topic: DescribeShareGroupOffsetsRequestTopic, error: ErrorCode, message: str | None
+) -> DescribeShareGroupOffsetsResponseTopic:
     partitions = [
-        DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET, error_code=error, error_message=MESSAGES[error])
+        DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET, error_code=error, error_message=message)
         for index in topic.partitions
     ]
     return DescribeShareGroupOffsetsResponseTopic(topic.topic_name, partitions=partitions)

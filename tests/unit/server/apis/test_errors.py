@@ -18,7 +18,7 @@ from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unav
 from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.errors import TooLarge, error_for
-from coordinator_server.server.apis.offset_fetch import FETCH_ERRORS
+from coordinator_server.server.apis.offset_fetch_forms import FETCH_ERRORS
 from coordinator_server.server.apis.share_state import STATE_ERRORS
 from coordinator_server.server.apis.table import ROWS
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
