@@ -151,7 +151,7 @@ class Daemon:
         if self._is_controller:
             await self._declare_topics()
             await self._declare_kinds_in_use()
-        hosting.hosted.use_listed(cluster.catalog.topic)
+        hosting.hosted.use_listed(cluster.catalog)
         cluster.family_news.changed()
 
     def loop_ended(self, loop: int, incarnation: int) -> None:

@@ -229,7 +229,7 @@ def _absent(node: Node, name: str) -> ErrorCode:
 
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     partitions = []
-    for partition, (leader, epoch) in enumerate(node.nodes.leaders(topic.name, range(topic.partitions))):
+    for partition, (leader, epoch) in enumerate(node.nodes.view.leaders(topic.name, range(topic.partitions))):
         replicas = [] if leader == NO_NODE else [leader]
         error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
         partitions.append(MetadataResponsePartition(error, partition, leader, epoch, replicas, replicas))

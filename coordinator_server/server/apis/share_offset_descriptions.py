@@ -12,6 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.state_effects import SUMMARIZE_STATES, StatesOfGroup, StateSummary
 from coordinator_server.kinds import SHARE_STATE
@@ -148,7 +149,7 @@ class _Description:
         if described.size and (not asked.group_id or any(min(each, default=0) < 0 for each in described.partitions.values())):
             self._put(place, _refused(asked.group_id, ErrorCode.UNKNOWN_SERVER_ERROR, UNEXPECTED))
             return
-        if not described.size or self._node.catalog.topic(SHARE_STATE.topic) is None:
+        if not described.size or self._node.catalog.read(CatalogShard.topic, SHARE_STATE.topic) is None:
             self._put(place, _Answered(described, {}))
             return
         summaries = _Summaries(self._node, asked.group_id, partial(self._summarized, place, described))

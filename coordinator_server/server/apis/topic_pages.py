@@ -142,7 +142,7 @@ def _describe(node: Node, name: str, first: int, room: int) -> DescribeTopicPart
         return DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=TOPIC_OPERATIONS)
     partitions = []
     shown = range(first, min(first + room, topic.partitions))
-    for partition, (leader, epoch) in zip(shown, node.nodes.leaders(name, shown), strict=True):
+    for partition, (leader, epoch) in zip(shown, node.nodes.view.leaders(name, shown), strict=True):
         replicas = [] if leader == NO_NODE else [leader]
         error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
         partitions.append(DescribeTopicPartitionsResponsePartition(error, partition, leader, epoch, replicas, replicas, [], []))

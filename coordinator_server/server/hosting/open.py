@@ -239,7 +239,7 @@ def _notices(cluster: Cluster, node: Node, hosted: Hosted, deletions: TopicDelet
     """Return all that follows the catalog, when a change is visible in this loop's catalog and before it is answered."""
 
     def changed() -> None:
-        hosted.use_listed(cluster.catalog.topic)
+        hosted.use_listed(cluster.catalog)
         _notify_changed(node.runtimes, node.image.refresh())
         cluster.family_news.changed()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from coordinator_server.catalog.alter_configs import Own, ResourceType
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic, Topic
 from coordinator_server.machine.errors import CoordinatorError
@@ -53,13 +54,13 @@ class LoopTopics:
 
     def topic(self, name: str, /) -> Topic | None:
         """Return a topic by name, or None. Raises CoordinatorError while the catalog loads."""
-        return self._catalog.topic(name) or self._internal.named(name)
+        return self._catalog.read(CatalogShard.topic, name) or self._internal.named(name)
 
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
         """Return a topic by id, or None. Raises CoordinatorError while the catalog loads."""
         topic = self._by_id.get(topic_id)
         if topic is None:
-            topic = self._catalog.topic_by_id(topic_id) or self._internal.of_id(topic_id)
+            topic = self._catalog.read(CatalogShard.topic_by_id, topic_id) or self._internal.of_id(topic_id)
             if topic is not None:
                 self._by_id[topic_id] = topic
         return topic
@@ -69,14 +70,16 @@ class LoopTopics:
 
         Raises CoordinatorError while the catalog loads.
         """
-        return [*self._catalog.all_topics(), *self._internal]
+        return [*self._catalog.read(CatalogShard.all_topics), *self._internal]
 
     def settings(self, group_id: str) -> Own:
         """Return the settings of a group, without defaults. Raises CoordinatorError while the catalog loads."""
         # Almost no group has any, and every heartbeat asks.
         if self._with_settings is None:
-            self._with_settings = frozenset(self._catalog.with_settings(ResourceType.GROUP))
-        return self._catalog.settings((ResourceType.GROUP, group_id)) if group_id in self._with_settings else NO_SETTINGS
+            self._with_settings = frozenset(self._catalog.read(CatalogShard.with_settings, ResourceType.GROUP))
+        if group_id not in self._with_settings:
+            return NO_SETTINGS
+        return self._catalog.read(CatalogShard.settings, (ResourceType.GROUP, group_id))
 
     def refresh(self) -> list[str]:
         """Show the catalog as it is after a change. Return the names of topics that were created or extended."""
