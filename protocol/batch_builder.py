@@ -198,7 +198,10 @@ def batch_like(header: BatchHeader, records: bytes, count: int) -> bytes:
     return b"".join((prefix, body, records))
 
 
-def empty_batch(base_offset: int, offsets: int) -> bytes:
-    """Return a batch without records that covers ``offsets`` offsets. Compaction leaves it if no record of a batch is kept."""
-    body = _BODY.pack(0, offsets - 1, -1, -1, -1, -1, -1, 0)
-    return _PREFIX.pack(base_offset, HEADER_SIZE - LENGTH_END, 0, MAGIC, crc32c(body)) + body
+def empty_batch(base_offset: int, offsets: int, *, attributes: int = 0, time_ms: int = -1, leader_epoch: int = 0) -> bytes:
+    """Return a batch without records that covers ``offsets`` offsets. Compaction leaves it if no record of a batch is kept.
+
+    With the attribute DELETE_HORIZON it says that a cleaner has removed them.
+    """
+    body = _BODY.pack(attributes, offsets - 1, time_ms, time_ms, -1, -1, -1, 0)
+    return _PREFIX.pack(base_offset, HEADER_SIZE - LENGTH_END, leader_epoch, MAGIC, crc32c(body)) + body

@@ -42,6 +42,8 @@ LOG_APPEND_TIME: Final = 0x08
 """The attribute of a batch whose records all have its largest timestamp, which the broker has set."""
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
+DELETE_HORIZON: Final = 0x40
+"""The attribute of a batch that a cleaner has been at: its base timestamp says until when tombstones stay (KIP-534)."""
 NO_PRODUCER_ID: Final = -1
 
 Headers = Sequence[tuple[str, bytes | None]]
@@ -88,6 +90,19 @@ class BatchHeader(Struct, gc=False):
     @property
     def next_offset(self) -> int:
         return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether salvage has put the batch where it found nothing.
+
+        No cleaner leaves an empty batch that has neither its mark nor a producer.
+        """
+        return not self.count and not self.attributes & (CONTROL | DELETE_HORIZON) and self.producer_id == NO_PRODUCER_ID
+
+    @property
+    def is_cleaned(self) -> bool:
+        """Whether a cleaner has removed some of the batch's records, or all."""
+        return self.count <= self.last_offset_delta and not self.is_lost
 
     @property
     def is_control(self) -> bool:

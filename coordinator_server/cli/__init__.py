@@ -33,6 +33,7 @@ COMMANDS = {
     "index": ("index", "make an index of the groups, for answers at once"),
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "backup": ("backup", "copy a data directory, of a running server, too"),
+    "observe": ("observe", "follow a live Kafka cluster, and keep the history of its groups"),
     "restore": ("files.restore", "make a data directory from a backup"),
     "topics": ("topics", "list, describe, create, grow and delete topics"),
     "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),

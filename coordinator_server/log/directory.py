@@ -19,8 +19,9 @@ from coordinator_server.log.errors import LockedLog, LogError, Unavailable
 from coordinator_server.log.file_locks import holder
 from coordinator_server.log.file_names import LOCK, journal_dir
 from coordinator_server.log.jobs import Holder
-from coordinator_server.log.meta import check_unused, open_meta
+from coordinator_server.log.meta import check_served, check_unused, open_meta, open_observed_meta
 from coordinator_server.log.repair.recovery import Recovered, recover
+from coordinator_server.log.repair.set_aside import finish
 from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import InheritedLock, LocalStorage, Lock, Storage, make_dir_durably
 from coordinator_server.log.store import Meta
@@ -53,6 +54,8 @@ def lock_directory(
     """
     lock: InheritedLock | None = None
     check_unused(storage, data_dir)
+    if not job:
+        check_served(storage, data_dir)
     try:
         make_dir_durably(storage, data_dir)
         lock = _lock(storage, f"{data_dir}/{LOCK}", job)
@@ -63,6 +66,27 @@ def lock_directory(
     except LogError:
         release(lock)
         raise
+
+
+def claim_observed(storage: Storage, data_dir: str, identity: Meta, job: str) -> Meta:
+    """Make a directory that follows another cluster, or check that it follows that one; and finish what was begun in it.
+
+    Return the identity, with the topics that it had before.
+
+    Raises LockedLog, WrongDirectory, Unavailable and other LogErrors.
+    """
+    check_unused(storage, data_dir)
+    try:
+        make_dir_durably(storage, data_dir)
+        lock = _lock(storage, f"{data_dir}/{LOCK}", job)
+        try:
+            found = open_observed_meta(storage, data_dir, identity)
+            finish(storage, data_dir)
+            return found
+        finally:
+            lock.close()
+    except OSError as error:
+        raise Unavailable(f"cannot open the log in {data_dir}: {error}") from error
 
 
 def recover_all_loops(storage: Storage, data_dir: str, loops: int, loop_of: Callable[[ShardId], int]) -> None:

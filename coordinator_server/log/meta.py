@@ -1,6 +1,7 @@
 """``meta.properties``: the identity of a data directory, written once and checked at every start.
 
-Its keys are Kafka's where Kafka has them; ``version`` is the format of this directory:
+Its keys are Kafka's where Kafka has them. ``observed`` marks a directory that follows another cluster.
+``version`` is the format of this directory:
 
     0    an import is filling the directory, ``begun`` names it; no server of any version starts
     1    has offsets.topic.num.partitions only
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from crc32c import crc32c
+from msgspec.structs import replace
 
 from coordinator_server.kinds import KINDS, kind_of
 from coordinator_server.log.errors import LogError, WrongDirectory
@@ -33,6 +35,8 @@ NAME: Final = "meta.properties"
 IMPORTED: Final = "kafka-import.json"
 _READ: Final = (1, FORMAT)
 _KEYS: Final = frozenset({"version", "cluster.id", "node.id"})
+# The directory follows a cluster: no server writes in it. Servers that do not know the key refuse it, too.
+_OBSERVED: Final = "observed"
 _OF_BROKERS: Final = frozenset({"broker.id", "directory.id"})
 _CHECKSUM: Final = "checksum"
 # What may be in a directory that becomes a data directory: the root of a file system, our own lock, hidden files.
@@ -57,7 +61,7 @@ def open_meta(storage: Storage, data_dir: str, *, node_id: int, partitions: Mapp
     missing = {topic: count for topic, count in partitions.items() if topic not in meta.partitions}
     if missing:
         check_counted(storage, data_dir, meta)
-        meta = Meta(meta.cluster_id, meta.node_id, meta.partitions | missing)
+        meta = replace(meta, partitions=meta.partitions | missing)
         replace_file(storage, path, _encode(meta))
     else:
         # The process that wrote the file may have been killed before its name was durable.
@@ -101,6 +105,46 @@ def check_unused(storage: Storage, data_dir: str) -> None:
         raise WrongDirectory(
             f"{data_dir} has other files ({', '.join(there[:3])}) and no {NAME}: name a directory that is empty, or does not exist"
         )
+
+
+def open_observed_meta(storage: Storage, data_dir: str, identity: Meta) -> Meta:
+    """Give a directory the identity of the cluster that it follows, or check it. Topics that are new are added.
+
+    Raises WrongDirectory and LogError.
+    """
+    if not storage.exists(f"{data_dir}/{NAME}"):
+        write_meta(storage, data_dir, identity)
+        return identity
+    meta = read_meta(storage, data_dir)
+    if not meta.is_observed:
+        raise WrongDirectory(f"{data_dir} is a server's directory: name another one to follow a cluster in")
+    if meta.cluster_id != identity.cluster_id:
+        raise WrongDirectory(
+            f"{data_dir} follows the cluster {meta.cluster_id}, and --bootstrap names servers of {identity.cluster_id}: name "
+            "another directory, or the other cluster's servers"
+        )
+    for topic, count in identity.partitions.items():
+        before = meta.partitions.get(topic, count)
+        if before != count:
+            raise WrongDirectory(
+                f"{topic} has {count} partitions, and had {before} when {data_dir} was made: its keys are in other partitions "
+                "since; name another directory"
+            )
+    both = replace(meta, partitions=meta.partitions | identity.partitions)
+    if both != meta:
+        write_meta(storage, data_dir, both)
+    return both
+
+
+def check_served(storage: Storage, data_dir: str) -> None:
+    """Raise WrongDirectory if the directory follows another cluster: what a server writes there would not be that cluster's."""
+    if storage.exists(f"{data_dir}/{NAME}") and begun_in(storage, data_dir) is None:
+        meta = read_meta(storage, data_dir)
+        if meta.is_observed:
+            raise WrongDirectory(
+                f"{data_dir} follows the cluster {meta.cluster_id} ('coordinator-server observe'): no server may write there; "
+                "name a directory of the server's own"
+            )
 
 
 def check_not_a_brokers(storage: Storage, data_dir: str) -> None:
@@ -150,6 +194,7 @@ def _encode(meta: Meta) -> bytes:
         f"version={FORMAT}",
         f"cluster.id={meta.cluster_id}",
         f"node.id={meta.node_id}",
+        *([f"{_OBSERVED}=true"] if meta.is_observed else ()),
         *(f"{name}={count}" for name, count in counts if name is not None),
     )
     text = "".join(f"{line}\n" for line in lines)
@@ -171,7 +216,7 @@ def _decode(path: str, data: bytes) -> Meta:
                 f"{path} has format version {version}, this server knows versions {_READ[0]} to {_READ[-1]}: use the server that "
                 f"wrote it"
             )
-        unknown = sorted(found.keys() - _KEYS - set(map(_property_of, KINDS)))
+        unknown = sorted(found.keys() - _KEYS - {_OBSERVED} - set(map(_property_of, KINDS)))
         if unknown:
             raise LogError(f"{path} has {', '.join(unknown)}, which this server does not know: use the server that wrote it")
         counts = {
@@ -179,7 +224,7 @@ def _decode(path: str, data: bytes) -> Meta:
             for topic, kind in KINDS.items()
             if isinstance(kind.partitions, int) or kind.partitions in found
         }
-        return Meta(found["cluster.id"], int(found["node.id"]), counts)
+        return Meta(found["cluster.id"], int(found["node.id"]), counts, is_observed=found.get(_OBSERVED) == "true")
     except (KeyError, ValueError) as error:
         raise LogError(f"{path} cannot be read ({error}): restore it, it names what the directory holds") from error
 

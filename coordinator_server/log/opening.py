@@ -3,6 +3,7 @@
     open_log         a server's loop
     take_for_loops   a supervisor, before its loops
     open_for_job     a job, on a log that no server has
+    open_observed    what follows another cluster
     the rest         whose log it is, and who has it
 
 What stands for the machine (files, threads, the journal's writer) comes from the caller, so that tests can replace it.
@@ -30,6 +31,8 @@ from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.owners import MovedShards, read_owners, write_owners
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Progress, Report
+from coordinator_server.log.repair.set_aside import Cut
+from coordinator_server.log.repair.set_aside import set_aside as carry_out
 from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from coordinator_server.log.storage import LOCAL, InheritedLock, Storage
 from coordinator_server.log.store import LogStore, Meta
@@ -40,6 +43,7 @@ from coordinator_server.worker import Post, Worker
 __all__ = [
     "IDENTITY",
     "JOBS_S",
+    "OBSERVE",
     "InheritedLock",
     "Machine",
     "MovedShards",
@@ -65,8 +69,10 @@ __all__ = [
     "make_writer",
     "open_for_job",
     "open_log",
+    "open_observed",
     "read_owners",
     "recover_dead_loop",
+    "set_aside",
     "take_for_loops",
     "unknown_shards",
     "write_owners",
@@ -74,6 +80,8 @@ __all__ = [
 
 JOBS_S: Final = directory.JOBS_S
 """How long a server waits for a job that has the log."""
+OBSERVE: Final = "observe"
+"""What has the log of a directory that follows another cluster."""
 IDENTITY: Final = meta.NAME
 """The file by which a person knows a log."""
 
@@ -165,6 +173,27 @@ def open_for_job(data_dir: Path, job: str, post: Post, made_with: Config | None 
     else:
         node_id, partitions = made_with.node_id, partition_counts(made_with.log)
     return LocalLogStore.open(data_dir, post=post, node_id=node_id, partitions=partitions, options=LogOptions(job=job))
+
+
+def open_observed(data_dir: Path, identity: Meta, post: Post) -> LogStore:
+    """Open the log that follows another cluster, or make it. ``identity`` is the cluster's, with the partitions that it has now.
+
+    Raises WrongDirectory, LockedLog and other LogErrors.
+    """
+    found = directory.claim_observed(LOCAL, str(data_dir), identity, OBSERVE)
+    options = LogOptions(job=OBSERVE)
+    return LocalLogStore.open(data_dir, post=post, node_id=found.node_id, partitions=found.partitions, options=options)
+
+
+def set_aside(data_dir: Path, shard: ShardId, from_offset: int, name: str) -> int:
+    """Take batches that the cluster does not have any more out of an observed log that is closed. Return its new end.
+
+    They are kept in ``set-aside/``, as ``name``. Raises LogError.
+    """
+    try:
+        return carry_out(LOCAL, str(data_dir), Cut(str(shard), from_offset, name))
+    except OSError as error:
+        raise Unavailable(f"cannot set aside the end of {shard}: {error}") from error
 
 
 def job_shards(data_dir: Path) -> list[JobShard]:

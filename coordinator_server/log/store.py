@@ -47,11 +47,15 @@ Check = Callable[[], None]
 
 
 class Meta(Struct, frozen=True):
-    """The identity of a log. ``partitions`` is by topic, without kinds that are newer than the log."""
+    """The identity of a log. ``partitions`` is by topic, without kinds that are newer than the log.
+
+    One that ``is_observed`` follows another cluster's log, and has that cluster's id.
+    """
 
     cluster_id: str
     node_id: int
     partitions: dict[str, int]
+    is_observed: bool = False
 
     def partition_count(self, topic: str) -> int:
         """Return the number of partitions of a topic.

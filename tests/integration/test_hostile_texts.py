@@ -135,6 +135,7 @@ COMMAND_LINES = [
     "history --data-dir {data} --out {out} --engine python",
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
     "index --data-dir {data}",
+    "observe --command-config {out} --data-dir {out}",
     "groups why {group} --data-dir {data}",
     "log verify --data-dir {data}",
     "backup --data-dir {data} --to {out}",
@@ -154,6 +155,7 @@ COMMAND_LINES = [
 ]
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
 FAILING = {
+    "observe": 2,
     "acls": 1,
     "clone": 0,
     "quotas set": 0,
@@ -174,7 +176,15 @@ def test_no_command_prints_a_control_code(
     line: str, as_json: bool, server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Texts of clients are shown with escapes, and so are those of the command line in an error."""
-    if as_json and line.split(maxsplit=1)[0] in ("serve", "completion", "config", "export", "import", "kafka-consumer-groups"):
+    if as_json and line.split(maxsplit=1)[0] in (
+        "serve",
+        "completion",
+        "config",
+        "export",
+        "import",
+        "kafka-consumer-groups",
+        "observe",
+    ):
         return
     then = shown(int(time.time() * 1000))
     values = {"bootstrap": server.bootstrap}

@@ -328,12 +328,10 @@ class ToyRuntime:
         """Write one record; the response is the record's name."""
         return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition, producer)
 
-    def end(
-        self, producer: Producer, result: TransactionResult, partition: int = 0, version: int = 1, *, has_deadline: bool = False
-    ) -> Outcome:
+    def end(self, producer: Producer, result: TransactionResult, partition: int = 0, version: int = 1) -> Outcome:
         """End a transaction."""
-        outcome, end = Outcome(), EndOfTransaction(producer, result, version, 3)
-        self.runtime.complete_transaction(partition, end, outcome, has_deadline=has_deadline)
+        outcome = Outcome()
+        self.runtime.complete_transaction(partition, EndOfTransaction(producer, result, version, 3), outcome)
         return outcome
 
     def put_all(self, names: list[str]) -> Outcome:

@@ -20,9 +20,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from coordinator_server.log.opening import compaction_lock as lock_of
-from coordinator_server.log.opening import job_shard, job_shards
+from coordinator_server.log.opening import identity_of, job_shard, job_shards
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
+from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.job_lock import job_lock
 from coordinator_server.pipeline.progress import Progress
 
@@ -41,8 +42,13 @@ class CompactResult(Struct, frozen=True):
 def compaction_lock(data_dir: Path) -> Iterator[None]:
     """Hold the lock that only one compaction can have, and remove the attempts of earlier ones.
 
-    It is released when the process ends.
+    It is released when the process ends. Raises CannotRun for a directory that follows another cluster.
     """
+    identity = identity_of(data_dir)
+    if identity.is_observed:
+        raise CannotRun(
+            f"{data_dir} follows the cluster {identity.cluster_id}: it keeps the cluster's history, and is not compacted"
+        )
     with job_lock(lock_of(data_dir), f"another compaction of {data_dir} is running"):
         for shard in job_shards(data_dir):
             shard.clean_attempts()

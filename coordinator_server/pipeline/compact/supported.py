@@ -10,10 +10,17 @@ from typing import Final
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.errors import CannotCompact
 from protocol.errors import DecodeError
-from protocol.record_batch import COMPRESSION_MASK, CONTROL, LOG_APPEND_TIME, NO_PRODUCER_ID, TRANSACTIONAL, BatchHeader
+from protocol.record_batch import (
+    COMPRESSION_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    LOG_APPEND_TIME,
+    NO_PRODUCER_ID,
+    TRANSACTIONAL,
+    BatchHeader,
+)
 
-_DELETE_HORIZON: Final = 0x40  # set by Kafka's log cleaner (KIP-534)
-_SUPPORTED: Final = COMPRESSION_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | _DELETE_HORIZON
+_SUPPORTED: Final = COMPRESSION_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 
 
 class Unsupported(Exception):

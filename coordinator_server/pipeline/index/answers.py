@@ -99,7 +99,7 @@ class GroupHistory:
                 for batch in batches_of(batches):
                     state.add(batch, end)
         for batch in tail if offset is None else ():
-            if not batch[2].count and not batch[2].is_control:
+            if batch[2].is_lost:
                 return None
             offset = first_after(*batch, at_ms)
             end = upto if offset is None else offset

@@ -128,7 +128,7 @@ class IndexWriter:
                 self._add(found, part.group_id, part.batch, header.next_offset)
                 if header.producer_id != NO_PRODUCER_ID:
                     found.producers.setdefault(header.producer_id, set()).add(part.group_id)
-        if not header.count and not header.is_control and header.base_offset >= found.begins_at:
+        if header.is_lost and header.base_offset >= found.begins_at:
             found.lost_to = header.next_offset
         found.position = Position(header.next_offset, header.base_offset, header.crc, place)
         if self._size >= FLUSH_BYTES:

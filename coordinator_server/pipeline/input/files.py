@@ -29,7 +29,7 @@ _MAX_EXPANDED: Final = 1 << 28
 
 def stands_for_lost(header: BatchHeader, layer: Layer | None) -> bool:
     """Return whether a batch of ``full_input`` is one that salvage has put where it found nothing."""
-    return not header.count and not header.is_control and (layer is None or header.base_offset >= layer.to_offset)
+    return header.is_lost and (layer is None or header.base_offset >= layer.to_offset)
 
 
 def read_batches(file: InputFile, start: int = 0) -> Iterator[tuple[bytes, int, BatchHeader]]:

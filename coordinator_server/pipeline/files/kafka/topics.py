@@ -69,7 +69,7 @@ class TopicsOfOffsets:
     def topics(self, cluster_id: str) -> list[Topic]:
         """Return all topics, by name. Raises CannotRun if offsets name more partitions than topics can have."""
         found = [
-            Topic(name, topic_id if topic_id != ZERO_UUID else _id_of(cluster_id, name), partitions)
+            Topic(name, topic_id if topic_id != ZERO_UUID else made_up_id(cluster_id, name), partitions)
             for name, (partitions, _, topic_id) in sorted(self._seen.items())
             if name not in KINDS and name_problem(name) is None
         ]
@@ -147,5 +147,6 @@ def _snapshot_batches(path: Path) -> Iterator[bytes]:
         yield data[position : position + header.size]
 
 
-def _id_of(cluster_id: str, name: str) -> bytes:
+def made_up_id(cluster_id: str, name: str) -> bytes:
+    """Return the id of a topic that its cluster gives none: the same for the same cluster and name."""
     return uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, cluster_id), name).bytes

@@ -1,0 +1,149 @@
+"""Follow a live Kafka cluster, and keep the history of its groups.
+
+Who moved an offset, why did a group rebalance, what was it like before? The command reads the cluster's
+__consumer_offsets, __transaction_state and __share_group_state, and the names of its topics, into a data
+directory. It changes nothing in the cluster, and goes on where it was after any stop. "groups why | at |
+expiring", "transactions why", "share", "replay", "history" and "index" work on the directory, while it is
+followed, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from coordinator_server.cli.cluster_command import TIMEOUT_S, seconds
+from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.output import complain, counted, note, say
+from coordinator_server.cli.process_settings import allow_all_files, create_private_files
+from coordinator_server.cli.signals import stop_signals
+from coordinator_server.client.errors import ClientError, InvalidSettings
+from coordinator_server.log.errors import LogError
+from coordinator_server.ops.logging import LEVELS, configure
+
+if TYPE_CHECKING:
+    from coordinator_server.client.settings import ConnectionSettings
+    from coordinator_server.observe.observer import Observer
+
+log = structlog.get_logger(__name__)
+
+EPILOG: Final = """\
+examples:
+  coordinator-server observe --bootstrap broker:9092 --data-dir ./observed                                      # until SIGTERM
+  coordinator-server observe --bootstrap broker:9093 --command-config client.properties --data-dir ./observed   # TLS, SASL
+  coordinator-server observe --bootstrap broker:9092 --data-dir ./observed --once                               # for cron
+  coordinator-server groups why billing --data-dir ./observed
+
+needs: READ of the three topics, and DESCRIBE of all topics whose names are wanted. Kafka 2.8 and later, and this server.
+
+what it cannot know: records that the cluster's cleaner had removed before they were read. They are counted, and
+{"op": "status"} on control.sock says where. docs/observe.md has the rest.
+
+exit codes: 0 stopped, or --once has read everything; 1 the cluster or the directory refuses; 2 the command line is wrong, or the
+directory is another one's
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument(
+        "--bootstrap",
+        "--bootstrap-server",
+        metavar="HOST:PORT[,…]",
+        help="some of the cluster's servers (default: bootstrap.servers of --command-config, else 127.0.0.1:9092)",
+    )
+    parser.add_argument(
+        "--command-config",
+        type=Path,
+        metavar="FILE",
+        help="properties of a Kafka client: security.protocol, ssl.truststore.location, sasl.jaas.config and so on",
+    )
+    parser.add_argument(
+        "--data-dir", type=local_dir, required=True, metavar="DIR", help="the directory of the history; made if it does not exist"
+    )
+    parser.add_argument("--once", action="store_true", help="end when everything has been read that was there at the start")
+    parser.add_argument(
+        "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
+    )
+    parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
+    parser.add_argument(
+        "--log-format",
+        choices=("auto", "console", "json"),
+        default="auto",
+        help="auto: console on a terminal, otherwise json (%(default)s)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Follow the cluster and return the exit code. Raises ConfigError."""
+    from coordinator_server.cli.client_properties import connection_settings
+
+    try:
+        settings = connection_settings(options.bootstrap, options.command_config, options.timeout)
+    except InvalidSettings as error:
+        return complain(error, 2)
+    create_private_files()
+    allow_all_files()
+    configure(options.log_level, options.log_format)
+    return asyncio.run(_observe(options, settings))
+
+
+async def _observe(options: argparse.Namespace, settings: ConnectionSettings) -> int:
+    # Neither is needed to explain the command.
+    from coordinator_server.client.admin.cluster import Cluster
+    from coordinator_server.observe.observer import open_observer
+
+    stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
+    try:
+        async with Cluster(settings) as cluster:
+            observer = await open_observer(cluster, options.data_dir)
+            try:
+                failure = await _until_ended(options, observer, stopping)
+            finally:
+                await observer.stop()
+    except (ClientError, LogError) as error:
+        failure = error
+    return 0 if failure is None else _explained(failure, settings)
+
+
+async def _until_ended(options: argparse.Namespace, observer: Observer, stopping: asyncio.Event) -> Exception | None:
+    """Wait until a signal, an error, or with --once the end. Return the error."""
+    failed = asyncio.ensure_future(observer.failure())
+    stopped = asyncio.ensure_future(stopping.wait())
+    current = asyncio.ensure_future(observer.up_to_date.wait())
+    await asyncio.wait({failed, stopped, current}, return_when=asyncio.FIRST_COMPLETED)
+    if current.done() and not failed.done():
+        say([_ready(options, observer)])
+        sys.stdout.flush()
+        if not options.once:
+            await asyncio.wait({failed, stopped}, return_when=asyncio.FIRST_COMPLETED)
+    error = failed.result() if failed.done() else None
+    for each in (failed, stopped, current):
+        each.cancel()
+    return error
+
+
+def _ready(options: argparse.Namespace, observer: Observer) -> str:
+    partitions, offsets, missing = observer.counts
+    gone = f", of which {missing:,} were removed by its cleaner before" if missing else ""
+    return (
+        f"coordinator-server observing the cluster {observer.cluster_id}: {counted(partitions, 'partition')}, "
+        f"{counted(offsets, 'offset')}{gone} (data {options.data_dir})"
+    )
+
+
+def _explained(failure: Exception, settings: ConnectionSettings) -> int:
+    from coordinator_server.observe.cluster import AccessDenied, acls_needed
+
+    code = complain(failure, failure.exit_code if isinstance(failure, LogError) else 1)
+    if isinstance(failure, AccessDenied):
+        note("allow it, for the user of --command-config:")
+        for line in acls_needed(",".join(map(str, settings.addresses))):
+            note(f"  {line}")
+    return code

@@ -1,0 +1,174 @@
+"""``coordinator-server observe`` follows a server of ours as it would a broker: the same bytes, through every kill."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from coordinator_server.kinds import CATALOG
+from coordinator_server.log.opening import job_shards
+from coordinator_server.observe.cluster import TOPICS
+from coordinator_server.observe.facts import read_facts
+from coordinator_server.pipeline.input.files import batches_before
+from coordinator_server.pipeline.input.sealing import ask_server, durable
+from protocol.acl_codes import Operation, ResourceType
+from tests.support.client import Client
+from tests.support.command_forks import Forked, fork_command, run_command
+from tests.support.control import ask_control
+from tests.support.eventually import eventually
+from tests.support.guarded import AUTHORITY, Guarded
+from tests.support.members import form_group
+from tests.support.server import Server
+from tests.support.simple_requests import make_topic, must_commit
+
+GROUP = "readers"
+Log = dict[str, list[bytes]]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    overrides = {"offsets.topic.num.partitions": 3, "transaction.state.log.num.partitions": 2}
+    with Server(tmp_path_factory.mktemp("server"), overrides) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 4)
+        yield server
+
+
+def log_of(data_dir: Path) -> Log:
+    """The batches of every shard but the catalog's, in order."""
+    ends = durable(data_dir)
+    return {
+        shard.name: [
+            data[position : position + header.size]
+            for data, position, header in batches_before(shard.whole(ends[shard.name])[1], ends[shard.name])
+        ]
+        for shard in job_shards(data_dir)
+        if not shard.name.startswith(CATALOG.topic)
+    }
+
+
+def observe(server: Server, observed: Path, *words: str | Path, code: int = 0) -> str:
+    """Read everything that is there, and end. What it said on stderr."""
+    done = run_command("observe", "--bootstrap", server.bootstrap, "--data-dir", observed, "--once", *words)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def follow(server: Server, observed: Path) -> Forked:
+    words = ["observe", "--bootstrap", server.bootstrap, "--data-dir", str(observed), "--log-level", "warning"]
+    with (observed.parent / "observe.log").open("ab") as stderr:
+        return fork_command(words, os.environ, stderr)
+
+
+def answer(*words: object) -> Any:
+    done = run_command(*map(str, words), "--json")
+    assert done.returncode == 0, done.stderr
+    return msgspec.json.decode(done.stdout)
+
+
+def topics(data_dir: Path) -> dict[str, Any]:
+    [catalog] = [each for each in answer("replay", "--data-dir", data_dir) if each["shard"].startswith(CATALOG.topic)]
+    return {name: count for name, count in catalog["topics"].items() if not name.startswith("__")}
+
+
+def test_the_log_is_the_clusters_byte_for_byte_through_every_kill(server: Server, tmp_path: Path) -> None:
+    """Groups work on meanwhile. What is asked of the directory is answered as the server's own is."""
+    observed, stop, rng = tmp_path / "observed", threading.Event(), random.Random(7)
+
+    def work() -> None:
+        members = form_group(server.address, GROUP, 2)
+        number = 0
+        while not stop.is_set():
+            number += 1
+            members[number % 2].commit("orders", {number % 4: number})
+        for member in members:
+            member.leave()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(3):
+            running = follow(server, observed)
+            eventually((observed / "control.sock").exists)
+            time.sleep(rng.uniform(0, 0.2))
+            running.kill()
+            running.wait(10)
+    finally:
+        stop.set()
+        worker.join()
+    observe(server, observed)
+
+    assert log_of(observed) == log_of(server.data_dir)
+    assert topics(observed) == topics(server.data_dir)
+    words = ("groups", "why", GROUP, "--data-dir")
+    assert answer(*words, observed) == answer(*words, server.data_dir)
+    facts = read_facts(observed)
+    assert [each.missing for each in facts.shards.values()] == [0] * 3
+
+
+def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
+    """A reader gets what was committed just now, and a topic that was made again has its new id. SIGTERM stops it in order."""
+    observed = tmp_path / "observed"
+    running = follow(server, observed)
+    try:
+        with Client(server.address) as client:
+            must_commit(client, "live", "orders", {0: 42})
+        assert "observing" in running.stdout.readline()
+        eventually(lambda: answer("groups", "why", "live", "--data-dir", observed), within_s=10)
+        status = ask_control(observed, op="status")
+        assert status["observes"] == server.cluster_id
+        assert {each["leader"] for each in status["shards"].values()} == {1}
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(10) == 0
+    finally:
+        running.kill()
+    assert ask_server(observed, {"op": "status"}) is None
+
+
+def test_whose_directory_it_is(server: Server, tmp_path: Path) -> None:
+    """A directory follows one cluster, and no server writes in it."""
+    observed = tmp_path / "observed"
+    observe(server, observed)
+    meta = observed / "meta.properties"
+    lines = [each for each in meta.read_text().splitlines() if not each.startswith("checksum")]
+
+    assert "follows the cluster" in run_command("serve", "--data-dir", observed, "--listen", "127.0.0.1:0").stderr
+    assert "is not compacted" in run_command("compact", "--data-dir", observed, "--engine", "python").stderr
+    quota = ("quotas", "set", "request_percentage=1", "--user", "a", "--execute", "--data-dir", observed)
+    assert "change it there" in run_command(*quota).stderr
+    assert "is in use by process" in observe(server, server.data_dir, code=1)
+    meta.write_text("\n".join(each for each in lines if each != "observed=true") + "\n")
+    assert "is a server's directory" in observe(server, observed, code=2)
+    meta.write_text("\n".join(lines).replace(server.cluster_id, "another") + "\n")
+    assert "follows the cluster another" in observe(server, observed, code=2)
+    meta.write_text("\n".join(lines).replace("partitions=3", "partitions=4") + "\n")
+    assert "__consumer_offsets has 3 partitions, and had 4" in observe(server, observed, code=2)
+
+
+def test_it_reads_and_no_more(tmp_path: Path) -> None:
+    """The ACLs that it asks for are enough; without them it says which they are."""
+    with Guarded(tmp_path / "server", properties={"offsets.topic.num.partitions": 2}) as guarded:
+        reader = AUTHORITY.issue("reader").write(guarded.keys / "reader.pem")
+        properties = tmp_path / "client.properties"
+        stores = f"ssl.keystore.location={reader}\nssl.truststore.location={guarded.keys / 'trusted.pem'}\n"
+        properties.write_text(f"security.protocol=SSL\nssl.keystore.type=PEM\nssl.truststore.type=PEM\n{stores}")
+        words = ("--command-config", properties)
+
+        refused = observe(guarded, tmp_path / "observed", *words, code=1)
+        for topic in TOPICS:
+            guarded.allow("reader", Operation.READ, ResourceType.TOPIC, topic)
+        guarded.allow("reader", Operation.DESCRIBE, ResourceType.TOPIC, "*")
+        observe(guarded, tmp_path / "observed", *words)
+
+    assert "does not let this user describe" in refused
+    assert "--operation Read --topic __consumer_offsets --topic __transaction_state --topic __share_group_state" in refused
+    assert topics(tmp_path / "observed") == {"orders": 1, "secrets": 1, "t": 1}
