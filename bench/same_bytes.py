@@ -19,7 +19,8 @@ from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.pipeline.compact.engine import PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.run import plans
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
-from coordinator_server.pipeline.input.sealing import offline_store, seal
+from coordinator_server.pipeline.input.data_dir import offline_store
+from coordinator_server.pipeline.input.sealing import seal
 from tests.support.segments import coordinator_log, encode, write_meta
 
 SHARD: Final = ShardId("__consumer_offsets", 7)

@@ -23,7 +23,7 @@ from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.backup.cut import durable_cut
 from coordinator_server.pipeline.backup.take import Moment, take_backup
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 
 EPILOG = """\
 examples:

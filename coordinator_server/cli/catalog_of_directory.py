@@ -31,8 +31,8 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import check_unused, is_log
 from coordinator_server.ops.logging import configure
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
+from coordinator_server.pipeline.input.data_dir import ask_server, check_data_dir, enter_offline_store
 from coordinator_server.pipeline.input.retries import Retries
-from coordinator_server.pipeline.input.sealing import ask_server, check_data_dir, enter_offline_store
 from coordinator_server.server.control.catalog_operations import CHANGE_OF_QUOTAS, CHANGE_OF_USERS, Change
 from coordinator_server.server.offline_catalog import OfflineCatalog, Refused
 from protocol.fields import Message

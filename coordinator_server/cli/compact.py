@@ -22,7 +22,8 @@ from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.compact.engine import ShardResult
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import CompactResult, compact, compaction_lock, plans, run_python
-from coordinator_server.pipeline.input.sealing import check_data_dir, seal
+from coordinator_server.pipeline.input.data_dir import check_data_dir
+from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.locations import local_directory
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.report import Counts

@@ -29,7 +29,7 @@ from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.pipeline.index.period import Period
-from coordinator_server.pipeline.input.sealing import ask_server, durable
+from coordinator_server.pipeline.input.data_dir import ask_server, durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.group_timeline import GroupAt, shard_of
 from coordinator_server.pipeline.states.shown_group import Member, Offset

@@ -16,7 +16,7 @@ from coordinator_server.group.holdup import Holdup, waits_for
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server
+from coordinator_server.pipeline.input.data_dir import ask_server
 from coordinator_server.runtime.partitioner import partition_for
 
 

@@ -25,7 +25,7 @@ from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.locations import Url, local_copy
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.report import Counts

@@ -18,7 +18,7 @@ from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import counted
 from coordinator_server.pipeline.index.feed import Updated, update
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.progress import progress_on
 from coordinator_server.pipeline.report import Counts
 

@@ -115,7 +115,7 @@ class View:
         if self._data_dir is None:
             return None
         from coordinator_server.pipeline.errors import PipelineError
-        from coordinator_server.pipeline.input.sealing import ask_server
+        from coordinator_server.pipeline.input.data_dir import ask_server
 
         try:
             answer = ask_server(self._data_dir, {"op": "refused-commits"})

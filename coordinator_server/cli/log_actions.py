@@ -12,7 +12,7 @@ from typing import Final
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.locations import local_copy, local_directory
 
 SILENCE_S: Final = 2.0

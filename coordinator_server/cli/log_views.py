@@ -14,7 +14,7 @@ from coordinator_server.cli.answers import Answer, Row, print_answer
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.output import complain
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import ShardState, replay
 from coordinator_server.pipeline.states.shown_group import Group, Member

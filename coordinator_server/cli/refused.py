@@ -10,7 +10,7 @@ from coordinator_server.cli.output import counted, note
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server
+from coordinator_server.pipeline.input.data_dir import ask_server
 from coordinator_server.pipeline.replay.group_events import REFUSED, Event
 from coordinator_server.pipeline.states.changes import Change
 from coordinator_server.runtime.partitioner import partition_for

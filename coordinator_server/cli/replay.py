@@ -22,7 +22,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import MOMENT, past_ms, shown
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.replay.shard_states import Moment, ShardState, replay
 from coordinator_server.pipeline.states.shown_group import Group, Offset

@@ -28,8 +28,8 @@ from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.cli.times import shown
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.pipeline.errors import Busy, CannotRun, GateClosed, NotReady, PipelineError, ShardDamaged
+from coordinator_server.pipeline.input.data_dir import ask_server
 from coordinator_server.pipeline.input.retries import RETRY_S
-from coordinator_server.pipeline.input.sealing import ask_server
 from coordinator_server.pipeline.report import SCHEDULE, JobRun, JobTotals, Outcome, ScheduleReport
 from coordinator_server.pipeline.schedule import Rule, Schedule, segment_sizes
 

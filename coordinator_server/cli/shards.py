@@ -92,7 +92,7 @@ def _of_groups(options: argparse.Namespace) -> list[str]:
 def _ask(options: argparse.Namespace, request: dict[str, Any]) -> dict[str, Any]:
     """Send an operation to the running server. Raises PipelineError."""
     from coordinator_server.pipeline.errors import PipelineError
-    from coordinator_server.pipeline.input.sealing import ask_server
+    from coordinator_server.pipeline.input.data_dir import ask_server
 
     answer = ask_server(options.data_dir, request)
     if answer is None:

@@ -24,7 +24,7 @@ from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.client.errors import Refused
-from coordinator_server.pipeline.input.sealing import durable
+from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
 

@@ -15,7 +15,7 @@ from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server, durable
+from coordinator_server.pipeline.input.data_dir import ask_server, durable
 from coordinator_server.pipeline.replay.transaction_steps import Step, in_runs
 from coordinator_server.pipeline.replay.transaction_timeline import Hanging, Known, hanging, known_at, shard_of, steps_of
 

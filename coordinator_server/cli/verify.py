@@ -22,7 +22,7 @@ from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.log.opening import job_shard
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, durable
+from coordinator_server.pipeline.input.data_dir import ask_server_if_any, check_data_dir, durable
 from coordinator_server.pipeline.locations import local_copy
 from coordinator_server.pipeline.progress import Progress, progress_on
 from coordinator_server.pipeline.replay.verify import Check, Verdict, checks, digests_of_server, run_here, work

@@ -2,7 +2,7 @@
 when the log does not answer in time.
 
 The records may still be written, and later reads say whether they were. Nothing is reverted, and ``on_append`` is still called with
-the outcome. If ``on_append`` sends the responses (DEFERRED), ``on_overdue`` refuses those that wait. An operation that no client
+the outcome. If ``on_append`` sends the responses (DEFERRED), ``on_overdue`` refuses those that wait. What no client
 requested has no deadline. Changes of the catalog have none, because their replies also notify the other loops.
 
 There is no timer per request. While something is being written, one timer checks ``TICKS`` times per deadline the shards that

@@ -160,8 +160,8 @@ class CoordinatorRuntime(Generic[S]):
         """
         return self._active(partition).producers.claim(producer, bumps_epoch=bumps_epoch)
 
-    def complete_transaction(self, partition: int, end: EndOfTransaction, reply: Reply[bool]) -> None:
-        """End a producer's transaction in one shard.
+    def complete_transaction(self, partition: int, end: EndOfTransaction, reply: Reply[bool], has_deadline: bool = False) -> None:
+        """End a producer's transaction in one shard. A client's marker has a deadline.
 
         ``reply`` is answered when the marker is durable, with whether the producer had written anything in the transaction.
         """
@@ -176,7 +176,7 @@ class CoordinatorRuntime(Generic[S]):
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             self._producer_watch.watch(shard.producers, shard.timers)
-            shard.deferred.add(DeferredEvent(shard.next_offset, reply, had_records))
+            shard.deferred.add(DeferredEvent(shard.next_offset, reply, had_records, None, has_deadline))
             self._services.flusher.mark(shard, self._append_linger_ms)
 
     def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec, listener_specs
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.provenance import SHARD_ORIGIN
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
@@ -25,7 +26,7 @@ from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.services import LoopServices
-from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.runtime.timers import TimerQueue
 from coordinator_server.server.apis.table import served_apis
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Nodes, Place
@@ -35,15 +36,14 @@ from coordinator_server.server.control.open import Control, open_control
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.exchange.dispatch import Dispatcher
 from coordinator_server.server.exchange.request_log import logged
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.guard.open import open_guard
 from coordinator_server.server.hosting.builders import Materials, build_catalog
-from coordinator_server.server.hosting.open import Hosting, Workers, open_hosting
-from coordinator_server.server.hosting.topic_image import LoopTopics
+from coordinator_server.server.hosting.open import Hosting, open_hosting
 from coordinator_server.server.login.open import open_login
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.reconfiguration import Reconfiguration
 from coordinator_server.server.wire.admission import Limits, connection_limits
-from coordinator_server.server.wire.background import Background
 from coordinator_server.server.wire.open import Wire, open_wire
 
 Fatal = Callable[[LogError], None]
@@ -99,104 +99,66 @@ class Rooms(NamedTuple):
 
 def open_rooms(site: Site, store: LogStore) -> Rooms:
     """Open all rooms on an open log. Raises StartError."""
-    loop, (config, data_dir, place, nodes, environment, fatal, slow_turns) = asyncio.get_running_loop(), site
-    specs, limits = site.specs, partial(_connection_limits, site, store)
-    origin = SHARD_ORIGIN if config.log.log_provenance else None
+    config, place, nodes, environment = site.config, site.place, site.nodes, site.environment
+    limits, changes = partial(_connection_limits, site, store), TopicChanges()
     gate = Gate(environment.clock.boot_ms)
+    origin = SHARD_ORIGIN if config.log.log_provenance else None
     courier = Courier(store.meta.partitions, nodes, RequestContext("", "", -1, 0, origin=origin), gate)
-    services = _services(site, store, courier)
-    clock, timers, topics = services.clock, partial(_timers, services), LoopTopics()
+    base = _lay_foundation(site, store, courier, gate)
 
-    wire = open_wire(
-        loop=loop,
-        config=config,
-        specs=specs,
-        clock=clock,
-        timers=timers(),
-        limits=limits(),
-        make_acceptor=environment.make_acceptor,
-        worker=environment.worker("large-messages-stopped"),
-        gate=gate,
-    )
+    wire = open_wire(base, specs=site.specs, limits=limits(), make_acceptor=environment.make_acceptor)
     cluster = open_cluster(
+        base,
         nodes=nodes,
         place=place,
-        data_dir=data_dir,
         sockets=environment.sockets,
         courier=courier,
-        services=services,
-        timers=timers(),
-        call_later=loop.call_later,
-        build=build_catalog(
-            Materials(
-                config,
-                clock,
-                environment.new_uuid,
-                wire.incidents.report,
-                topic_changes=topics.changes,
-                node_ids=lambda: nodes.view.node_ids,
-            )
-        ),
-        max_batch_bytes=config.log.message_max_bytes,
-        fatal=fatal,
-        gate=gate,
+        build=build_catalog(_catalog_materials(base, nodes, wire, changes)),
+        fatal=site.fatal,
     )
-    guard = open_guard(config=config, clock=clock, timers=timers(), wire=wire, cluster=cluster)
+    guard = open_guard(base, wire, cluster)
     hosting = open_hosting(
-        loop=loop,
-        config=config,
-        data_dir=data_dir,
-        store=store,
-        services=services,
-        timers=timers(),
-        new_uuid=environment.new_uuid,
-        workers=Workers(environment.worker("fetches-stopped"), environment.make_worker and environment.make_worker()),
-        wire=wire,
-        cluster=cluster,
+        base,
+        wire,
+        cluster,
         authorizer=guard.authorizer,
         audit=guard.audit,
-        topics=topics,
+        changes=changes,
+        retention_worker=environment.make_worker and environment.make_worker(),
         has_cleaner=place is None and environment.has_tools,
     )
     apis = logged(environment.alter_apis(served_apis(hosting.node)))
-    sasl = open_login(
-        config=config,
-        specs=specs,
-        login_key=store.login_key,
-        clock=clock,
-        timers=timers(),
-        wire=wire,
-        cluster=cluster,
-        apis=apis,
-        failed=guard.not_known,
-        key_fetches=Background(environment.worker("key-fetches-stopped"), loop.call_soon_threadsafe),
-    )
+    sasl = open_login(base, wire, cluster, specs=site.specs, apis=apis, failed=guard.not_known)
     new_dispatcher = partial(Dispatcher, background=wire.background, has_provenance=config.log.log_provenance)
     wire.listener.serve(new_dispatcher(apis), sasl.entrances)
     guard.quotas.measure(new_dispatcher, apis)
-    metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, slow_turns), clock)
-    control = open_control(data_dir=data_dir, store=store, clock=clock, wire=wire, hosting=hosting, measured=metrics.operations)
+    metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, site.slow_turns), base.clock)
+    control = open_control(base, wire, hosting, measured=metrics.operations)
     reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
-    return Rooms(store, services, wire, cluster, hosting, metrics, control, reconfiguration)
+    return Rooms(store, base.services, wire, cluster, hosting, metrics, control, reconfiguration)
 
 
-def _services(site: Site, store: LogStore, courier: Courier) -> LoopServices:
-    soon, clock, timers = asyncio.get_running_loop().call_soon, site.environment.clock, TimerQueue()
+def _lay_foundation(site: Site, store: LogStore, courier: Courier, gate: Gate) -> Foundation:
+    loop, config, environment = asyncio.get_running_loop(), site.config, site.environment
+    soon, clock, timers = loop.call_soon, environment.clock, TimerQueue()
     flusher, loads = Flusher(store, soon, site.fatal), LoadQueue(soon, clock)
     outbox = OutboxQueue(courier, soon, timers, clock)
-    executor = ExecutorQueue(site.environment.start_child, soon, timers, clock)
-    services = LoopServices(store, flusher, timers, clock, loads, site.config.log.log_provenance, outbox, executor)
-    Deadlines(flusher, _timers(services), site.config.log.offsets_commit_timeout_ms)
-    return services
+    executor = ExecutorQueue(environment.start_child, soon, timers, clock)
+    services = LoopServices(store, flusher, timers, clock, loads, config.log.log_provenance, outbox, executor)
+    base = Foundation(loop, config, site.data_dir, store, services, gate, environment.new_uuid, environment.worker)
+    Deadlines(flusher, base.timers(), config.log.offsets_commit_timeout_ms)
+    return base
 
 
-def _timers(services: LoopServices) -> CoordinatorTimer:
-    """Return timers for what is not a shard. Each has its own keys."""
-    return ShardTimers(services.timers, services.clock, _run)
-
-
-def _run(timer: Timer) -> None:
-    timer.operation()
+def _catalog_materials(base: Foundation, nodes: Nodes, wire: Wire, changes: TopicChanges) -> Materials:
+    return Materials(
+        base.config,
+        base.clock,
+        base.new_uuid,
+        wire.incidents.report,
+        topic_changes=changes,
+        node_ids=lambda: nodes.view.node_ids,
+    )
 
 
 def _connection_limits(site: Site, store: LogStore) -> Limits:

@@ -151,7 +151,7 @@ class Daemon:
         if self._is_controller:
             await self._declare_topics()
             await self._declare_kinds_in_use()
-        hosting.hosted.use_listed(cluster.catalog.topic)
+        hosting.hosted.use_listed(cluster.catalog)
         cluster.family_news.changed()
 
     def loop_ended(self, loop: int, incarnation: int) -> None:
@@ -249,7 +249,7 @@ class Daemon:
         """Create the missing topics of the ``topics`` property, and the missing partitions of others. Raises StartError."""
         missing, growing = [], []
         for name, count in declared_topics(self._site.config).items():
-            topic = self.rooms.hosting.node.topic(name)
+            topic = self.rooms.hosting.node.image.topic(name)
             if topic is None:
                 missing.append(CreatableTopic(name, -1 if count is None else count, -1))
             elif count is not None and count > topic.partitions:
@@ -279,7 +279,7 @@ class Daemon:
         """Create the topics of kinds that have records but are not in the catalog: an import wrote them."""
         node, there = self.rooms.hosting.node, self.rooms.store.topics()
         for topic in node.internal.on_demand():
-            if topic.name in there and node.topic(topic.name) is None:
+            if topic.name in there and node.image.topic(topic.name) is None:
                 await self._write(CREATE_INTERNAL_TOPIC, TopicRecord(topic.name, topic.topic_id))
 
     async def _write(self, operation: WriteOperation[CatalogShard, Q, R], request: Q) -> R:

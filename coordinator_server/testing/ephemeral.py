@@ -109,12 +109,12 @@ class EphemeralServer:
 
         Time goes from one due timer to the next, so what one of them starts may become due, too.
         """
-        timers, clock = self.rooms.hosting.timers, self.clock
+        timers, queue, clock = self.rooms.hosting.timers, self.rooms.services.timers, self.clock
         target, least = clock.ahead_ms + ms, max(1, ms // STEPS)
         while (left := target - clock.ahead_ms) > 0:
             # What clients have sent counts before more time passes.
             await self._settle(TURNS_PER_STEP)
-            due = timers.next_due()
+            due = queue.next_due()
             step = left if due is None else min(left, max(due - clock.now_ms(), least))
             clock.ahead_ms += step
             timers.skip(step)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.pipeline.input.sealing import offline_store
+from coordinator_server.pipeline.input.data_dir import offline_store
 from protocol.error_codes import ErrorCode
 from tests.support.client import Client
 from tests.support.command_forks import run_command

@@ -13,6 +13,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
@@ -331,7 +332,7 @@ class GroupsPlay(LoopsPlay):
     def _topics_now(self) -> Mapping[str, tuple[bytes, int]]:
         process = self.machines[CONTROLLER].serving
         assert process is not None
-        topics = process.daemon.rooms.hosting.node.catalog.all_topics()
+        topics = process.daemon.rooms.hosting.node.catalog.read(CatalogShard.all_topics)
         return {topic.name: (topic.topic_id, topic.partitions) for topic in topics}
 
     def _counts(self) -> Mapping[str, int]:
@@ -339,7 +340,7 @@ class GroupsPlay(LoopsPlay):
         process = self.machines[CONTROLLER].serving
         if process is not None:
             try:
-                topics = [process.daemon.rooms.hosting.node.catalog.topic(name) for name in LASTING]
+                topics = [process.daemon.rooms.hosting.node.catalog.read(CatalogShard.topic, name) for name in LASTING]
                 self._topics = {topic.name: topic.partitions for topic in topics if topic is not None}
             except CoordinatorError:
                 pass

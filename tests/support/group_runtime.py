@@ -14,12 +14,13 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
+from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
 from coordinator_server.runtime.services import LoopServices, ShardServices, following
-from coordinator_server.runtime.timers import ShardTimers, TimerQueue
+from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
@@ -32,10 +33,14 @@ COMMIT = WriteOperation("commit", GroupShard.commit_offsets)
 DELETE = WriteOperation("delete", GroupShard.delete_offsets)
 
 
+def _fire(timer: Timer) -> None:
+    timer.operation()
+
+
 class GroupRuntime:
     """One shard, partition 0."""
 
-    def __init__(self, *, coalesces: bool = False, max_batch_bytes: int = 1 << 20) -> None:
+    def __init__(self, *, coalesces: bool = False, max_batch_bytes: int = 1 << 20, deadline_ms: int = 0) -> None:
         self.store = MemoryStore()
         self.clock = ManualClock()
         self.timers = TimerQueue()
@@ -43,6 +48,8 @@ class GroupRuntime:
         self._soon: list[Callable[[], None]] = []
         self._ids = count(1)
         flusher = Flusher(self.store, self._soon.append, lambda error: pytest.fail(str(error)))
+        if deadline_ms:
+            Deadlines(flusher, ShardTimers(self.timers, self.clock, _fire), deadline_ms)
         services = LoopServices(
             self.store, flusher, self.timers, self.clock, LoadQueue(self._soon.append, BusyClock()), has_provenance=False
         )

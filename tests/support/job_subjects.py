@@ -8,7 +8,8 @@ from typing import Protocol
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.log.layers.job_shard import LocalJobShard
 from coordinator_server.log.shards import Append, ShardId
-from coordinator_server.pipeline.input.sealing import offline_store, seal
+from coordinator_server.pipeline.input.data_dir import offline_store
+from coordinator_server.pipeline.input.sealing import seal
 from protocol.record_batch import iter_batches
 from tests.support.log_subjects import Shared, submit
 from tests.support.segments import Batch, encode, write_meta

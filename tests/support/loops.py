@@ -36,7 +36,6 @@ from coordinator_server.server.cluster.followers import Leasing
 from coordinator_server.server.cluster.messages import Records
 from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.operations import ALTER_CONFIGS, CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS
-from coordinator_server.server.hosting.topic_image import LoopTopics
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import Message
@@ -136,7 +135,7 @@ class Loops:
         self.gates: dict[int, Gate] = {}
         self.incarnations: dict[int, int] = {}
         self.lease_ms = 0
-        self._topics: dict[int, LoopTopics] = {}
+        self._changes: dict[int, TopicChanges] = {}
         self.diverged: list[str] = []
         self._ids = count(1)
         self.owner = self.restart()
@@ -147,8 +146,8 @@ class Loops:
         timers = TimerQueue()
         flusher = Flusher(self.store, soon.append, lambda _failure: None)
         services = LoopServices(self.store, flusher, timers, self.clock, LoadQueue(soon.append, self.clock), has_provenance=False)
-        self._topics.pop(0, None)
-        build = partial(self._build, changes=self.topics_of(0).changes)
+        self._changes.pop(0, None)
+        build = partial(self._build, changes=self.changes_of(0))
         runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=1 << 20)
         runtime.load(PARTITION, 1)
         self._soon = soon
@@ -157,16 +156,16 @@ class Loops:
         self.owner = OwnCatalog(runtime, self.store, self._call_later, expected, leasing)
         return self.owner
 
-    def topics_of(self, loop: int) -> LoopTopics:
-        """The topics of a loop, without the catalog that a test gives them."""
-        return self._topics.setdefault(loop, LoopTopics())
+    def changes_of(self, loop: int) -> TopicChanges:
+        """Where the catalog of a loop notes the topics that its records change."""
+        return self._changes.setdefault(loop, TopicChanges())
 
     def follower(self, loop: int) -> CatalogReplica:
         """A loop that has not connected yet."""
         timers = ShardTimers(TimerQueue(), self.clock, lambda _operation: None)
 
         def new_shard() -> CatalogShard:
-            changes = self.topics_of(loop).changes
+            changes = self.changes_of(loop)
             return self._build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers), changes=changes)
 
         who = Identity(loop, self.incarnations.get(loop, 1))

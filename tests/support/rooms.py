@@ -9,25 +9,26 @@ from pathlib import Path
 from typing import Any, NoReturn
 from uuid import uuid4
 
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.config.load import load
 from coordinator_server.log.errors import LogError
-from coordinator_server.machine.shard import CoordinatorTimer, RequestContext
+from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OutboxQueue
 from coordinator_server.runtime.services import LoopServices
-from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
+from coordinator_server.runtime.timers import TimerQueue
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.open import Cluster, open_cluster
 from coordinator_server.server.composition import nodes_of
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.guard.open import Guard, open_guard
 from coordinator_server.server.hosting.builders import Materials, build_catalog
-from coordinator_server.server.hosting.open import Hosting, Workers, open_hosting
-from coordinator_server.server.hosting.topic_image import LoopTopics
+from coordinator_server.server.hosting.open import Hosting, open_hosting
 from coordinator_server.server.wire.acceptor import AcceptPolicy
 from coordinator_server.server.wire.admission import Limits
 from coordinator_server.server.wire.incidents import Incidents
@@ -57,16 +58,15 @@ class OpenRooms:
         self.clock = ManualClock()
         self.log = OpenLog(SimulatedDisk())
         self.store = self.log.store
-        self.worker = ManualWorker()
-        self.topics = LoopTopics()
+        self.changes = TopicChanges()
         self.failures: list[LogError] = []
-        self.loop = asyncio.get_running_loop()
         nodes = nodes_of(self.config, place)
         self.nodes = nodes
         self.gate = Gate(self.clock.boot_ms)
         self.courier = Courier(self.store.meta.partitions, nodes, RequestContext("", "", -1, 0), self.gate)
-        soon, queue = self.loop.call_soon, TimerQueue()
-        self.services = LoopServices(
+        loop = asyncio.get_running_loop()
+        soon, queue = loop.call_soon, TimerQueue()
+        services = LoopServices(
             self.store,
             Flusher(self.store, soon, self.failures.append),
             queue,
@@ -76,61 +76,43 @@ class OpenRooms:
             outbox=OutboxQueue(self.courier, soon, queue, self.clock),
             executor=ExecutorQueue(no_child, soon, queue, self.clock),
         )
-
-    def timers(self) -> CoordinatorTimer:
-        return ShardTimers(self.services.timers, self.clock, fire)
+        self.base = Foundation(loop, self.config, DATA_DIR, self.store, services, self.gate, uuid4, lambda _event: ManualWorker())
 
     @cached_property
     def wire(self) -> Wire:
         return open_wire(
-            loop=self.loop,
-            config=self.config,
+            self.base,
             specs=listener_specs(self.config),
-            clock=self.clock,
-            timers=self.timers(),
             limits=Limits(),
             make_acceptor=Acceptor,  # type: ignore[arg-type]
-            worker=self.worker,
-            gate=self.gate,
         )
 
     @cached_property
     def cluster(self) -> Cluster:
         return open_cluster(
+            self.base,
             nodes=self.nodes,
             place=self.place,
-            data_dir=DATA_DIR,
             sockets=MemorySockets(),
             courier=self.courier,
-            services=self.services,
-            timers=self.timers(),
-            call_later=self.loop.call_later,
-            build=build_catalog(Materials(self.config, self.clock, uuid4, topic_changes=self.topics.changes)),
-            max_batch_bytes=self.config.log.message_max_bytes,
+            build=build_catalog(Materials(self.config, self.clock, uuid4, topic_changes=self.changes)),
             fatal=self.failures.append,
-            gate=self.gate,
         )
 
     @cached_property
     def guard(self) -> Guard:
-        return open_guard(config=self.config, clock=self.clock, timers=self.timers(), wire=self.wire, cluster=self.cluster)
+        return open_guard(self.base, self.wire, self.cluster)
 
     @cached_property
     def hosting(self) -> Hosting:
         return open_hosting(
-            loop=self.loop,
-            config=self.config,
-            data_dir=DATA_DIR,
-            store=self.store,
-            services=self.services,
-            timers=self.timers(),
-            new_uuid=uuid4,
-            workers=Workers(self.worker, None),
-            wire=self.wire,
-            cluster=self.cluster,
+            self.base,
+            self.wire,
+            self.cluster,
             authorizer=self.guard.authorizer,
             audit=self.guard.audit,
-            topics=self.topics,
+            changes=self.changes,
+            retention_worker=None,
             has_cleaner=self.has_cleaner,
         )
 
@@ -139,10 +121,6 @@ class OpenRooms:
         for _ in range(20):
             await asyncio.sleep(0)
             self.log.run()
-
-
-def fire(timer: Timer) -> None:
-    timer.operation()
 
 
 def no_child(*_: Any) -> NoReturn:

@@ -328,10 +328,12 @@ class ToyRuntime:
         """Write one record; the response is the record's name."""
         return self.write(lambda shard, reply: CoordinatorResult(name, [toy_record(name, number)]), partition, producer)
 
-    def end(self, producer: Producer, result: TransactionResult, partition: int = 0, version: int = 1) -> Outcome:
+    def end(
+        self, producer: Producer, result: TransactionResult, partition: int = 0, version: int = 1, *, has_deadline: bool = False
+    ) -> Outcome:
         """End a transaction."""
-        outcome = Outcome()
-        self.runtime.complete_transaction(partition, EndOfTransaction(producer, result, version, 3), outcome)
+        outcome, end = Outcome(), EndOfTransaction(producer, result, version, 3)
+        self.runtime.complete_transaction(partition, end, outcome, has_deadline=has_deadline)
         return outcome
 
     def put_all(self, names: list[str]) -> Outcome:

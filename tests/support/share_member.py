@@ -53,6 +53,7 @@ class ShareNode:
         self.loop = ManualLoop()
         self.steps = Steps(self.loop.turns)
         self.share_sessions = ShareSessions(sessions, partitions)
+        self.image = self
         self.topics = {topic.topic_id: topic for topic in topics}
         self.waiting: list[tuple[int, Exchange[Any], Callable[[], None]]] = []
         rows = (SHARE_FETCH_API, SHARE_ACKNOWLEDGE_API)

@@ -32,7 +32,7 @@ class TransactionNode:
     def __init__(self) -> None:
         self.log = TransactionLog()
         self.config = config_with(transaction_max_partitions=5_000)
-        self.transactions = self.producer_ids = self
+        self.transactions = self.producer_ids = self.image = self
         self.transaction_partitions = 2
         self.is_current = True
         self.failure: ErrorCode | None = None

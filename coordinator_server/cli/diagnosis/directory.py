@@ -15,7 +15,7 @@ from coordinator_server.log.errors import WrongDirectory
 from coordinator_server.log.jobs import Holder
 from coordinator_server.log.opening import Progress, find_damage, holder_of, is_log
 from coordinator_server.pipeline.errors import PipelineError
-from coordinator_server.pipeline.input.sealing import ask_server
+from coordinator_server.pipeline.input.data_dir import ask_server
 
 QUICK_BYTES: Final = 1 << 30
 """A log up to this size is read for damage without being asked to."""

@@ -18,7 +18,7 @@ from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say, say_json
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.files.kafka.exporter import export_kafka
-from coordinator_server.pipeline.input.sealing import check_data_dir
+from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.pipeline.progress import progress_on
 
 EPILOG = """\

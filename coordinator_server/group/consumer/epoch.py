@@ -8,11 +8,11 @@ from typing import NamedTuple
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import MemberChange
-from coordinator_server.group.consumer.records import partition_metadata_key
 from coordinator_server.group.consumer.subscriptions import count_after, is_homogeneous, regexes_after, topics_after
 from coordinator_server.group.modern.epoch import is_compared, next_epoch
 from coordinator_server.group.modern.records import tombstone
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.messages.consumer_group_records import ConsumerGroupPartitionMetadataKey
 
 
 class EpochUpdate(NamedTuple):
@@ -33,6 +33,7 @@ def update_epoch(
     topics = topics_after(group, old, new)
     epoch, records = next_epoch(consumer, group, topics, is_due=has_new_subscription)
     if group.has_partition_metadata:
-        records.append(tombstone(partition_metadata_key(group.group_id)))
+        # The metadata hash has replaced this record.
+        records.append(tombstone(ConsumerGroupPartitionMetadataKey(group.group_id)))
     is_alike = is_homogeneous(regexes_after(group, old, new), topics, count_after(group, change.after))
     return EpochUpdate(epoch, is_alike, records)

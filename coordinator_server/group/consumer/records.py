@@ -8,7 +8,6 @@ from typing import Final
 from coordinator_server.group.consumer.member import NO_ASSIGNMENT, NO_METADATA
 from coordinator_server.group.modern.records import GroupRecords, target_of_topics, tombstone
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.fields import Message
 from protocol.messages import consumer_group_records as consumer
 
 RECORDS: Final = GroupRecords(
@@ -26,11 +25,6 @@ RECORDS: Final = GroupRecords(
     no_metadata=NO_METADATA,
     no_current=NO_ASSIGNMENT,
 )
-
-
-def partition_metadata_key(group_id: str) -> Message:
-    """Return the key of the record that the metadata hash has replaced."""
-    return consumer.ConsumerGroupPartitionMetadataKey(group_id)
 
 
 def regex_record(group_id: str, regex: str, topics: Iterable[str], version: int, timestamp_ms: int) -> CoordinatorRecord:

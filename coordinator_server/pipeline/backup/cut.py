@@ -17,8 +17,8 @@ from msgspec import Struct
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.shards import ShardId
 from coordinator_server.pipeline.errors import CannotSeal, NotReady
+from coordinator_server.pipeline.input.data_dir import ask_server_if_any, durable
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, durable
 
 # Longer than a few requests to all loops take, and short for a client that waits.
 HOLD_MS: Final = 500

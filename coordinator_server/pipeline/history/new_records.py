@@ -15,8 +15,8 @@ from coordinator_server.kinds import GROUPS, TRANSACTIONS, topic_of
 from coordinator_server.log.jobs import InputFile, JobShard
 from coordinator_server.log.opening import job_shards
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.rules import rule_of
 

@@ -18,9 +18,9 @@ from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.index.chunk import CHUNK_BYTES
 from coordinator_server.pipeline.index.database import open_to_write, size_of
 from coordinator_server.pipeline.index.writer import IndexWriter, Position
+from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.progress import Progress
 from protocol.errors import DecodeError

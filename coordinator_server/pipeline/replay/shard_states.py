@@ -21,9 +21,9 @@ from coordinator_server.log.opening import job_shards
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.input.data_dir import durable, open_unless_served
 from coordinator_server.pipeline.input.files import offset_at, read_batches
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.sealing import durable, open_unless_served
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.changes import LastChanges

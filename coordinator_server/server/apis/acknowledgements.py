@@ -117,7 +117,7 @@ def acknowledge(
     has_valid = False
     pace = Pace()
     for topic in topics:
-        known = node.topic_by_id(topic.topic_id)
+        known = node.image.topic_by_id(topic.topic_id)
         count = known.partitions if known is not None else 0
         of_topic = outcomes.setdefault(topic.topic_id, {}) if topic.partitions else {}
         for each in topic.partitions:

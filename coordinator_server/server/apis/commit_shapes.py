@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.logged_shape import LoggedShape
@@ -32,14 +33,9 @@ class ServedShape(LoggedShape):
 
     def is_served(self, node: Node) -> bool:
         """Return whether all partitions exist. If so, ``partition`` and ``commit_topics`` are valid."""
-        found, catalog = self._topics_found, node.catalog
-        if found is not None:
-            for topic in found:
-                # Compare the object: a topic that was deleted and created again has the same name.
-                if catalog.topic(topic.name) is not topic:
-                    break
-            else:
-                return True
+        found = self._topics_found
+        if found is not None and node.catalog.read(CatalogShard.are_present, found):
+            return True
         return self._look_up(node)
 
     def _look_up(self, node: Node) -> bool:
@@ -47,7 +43,10 @@ class ServedShape(LoggedShape):
         by_id = self.version >= OFFSETS_BY_TOPIC_ID
         found: list[Topic] = []
         for name, topic_id, partitions in self.topics:
-            topic = node.catalog.topic_by_id(topic_id) if by_id else node.catalog.topic(name)
+            if by_id:
+                topic = node.catalog.read(CatalogShard.topic_by_id, topic_id)
+            else:
+                topic = node.catalog.read(CatalogShard.topic, name)
             if topic is None or partitions.least < 0 or partitions.most >= topic.partitions:
                 return False
             found.append(topic)

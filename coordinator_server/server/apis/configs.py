@@ -15,6 +15,7 @@ from coordinator_server.catalog.create import topic_synonyms
 from coordinator_server.catalog.describe_configs import ConfigSource, described
 from coordinator_server.catalog.setting_tables import GROUP_SETTINGS, TOPIC_SETTINGS, group_synonyms
 from coordinator_server.catalog.settings import SettingType
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.config.load import shown_values
 from coordinator_server.config.names import is_secret
@@ -170,7 +171,8 @@ def _settings(node: Node, kind: int, name: str, broker: Mapping[str, str]) -> li
         case ResourceType.GROUP:
             if not name:
                 raise CoordinatorError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            return described(GROUP_SETTINGS, node.catalog.settings((kind, name)), ConfigSource.GROUP, group_synonyms(node.config))
+            own = node.catalog.read(CatalogShard.settings, (kind, name))
+            return described(GROUP_SETTINGS, own, ConfigSource.GROUP, group_synonyms(node.config))
         case ResourceType.BROKER:
             return _broker_settings(node, name)
         case _:
@@ -181,10 +183,10 @@ def _topic_settings(node: Node, name: str, broker: Mapping[str, str]) -> list[De
     problem = name_problem(name)
     if problem is not None:
         raise CoordinatorError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
-    if node.topic(name) is None:
-        node.check_current()
+    if node.image.topic(name) is None:
+        node.image.check_current()
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    own = node.catalog.settings((ResourceType.TOPIC, name))
+    own = node.catalog.read(CatalogShard.settings, (ResourceType.TOPIC, name))
     if name in node.internal:
         own = {"cleanup.policy": "compact", "segment.bytes": str(node.config.log.offsets_topic_segment_bytes)}
     return described(TOPIC_SETTINGS, own, ConfigSource.TOPIC, broker)
@@ -254,9 +256,9 @@ def list_config_resources(
         wanted = set(request.resource_types) or {int(kind) for kind in ResourceType}
     if not wanted <= {int(kind) for kind in ResourceType}:
         raise CoordinatorError(ErrorCode.UNSUPPORTED_VERSION)
-    topics = [topic.name for topic in node.all_topics()]
+    topics = [topic.name for topic in node.image.all_topics()]
     names = {
-        ResourceType.GROUP: node.catalog.with_settings(ResourceType.GROUP),
+        ResourceType.GROUP: node.catalog.read(CatalogShard.with_settings, ResourceType.GROUP),
         ResourceType.BROKER: list(map(str, node.nodes.view.node_ids)),
         ResourceType.TOPIC: topics,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS
 from coordinator_server.log.shards import ShardId
@@ -44,7 +45,7 @@ def find_coordinator(
     if request.key_type == SHARE_STATE.key_type and not _has_share_partition(context, request):
         _coordinators(node, topic, context, request, reply)
         return
-    if node.internal.named(topic.name) is not None or node.catalog.topic(topic.name) is not None:
+    if node.internal.named(topic.name) is not None or node.catalog.read(CatalogShard.topic, topic.name) is not None:
         _coordinators(node, topic, context, request, reply)
         return
     created = CallbackReply(
@@ -102,7 +103,7 @@ def _coordinators(
 
 
 def _coordinator(node: Node, topic: Topic, reply: Exchange[Any], key: str, owned: str) -> Coordinator:
-    owner = node.nodes.owner_of(ShardId(topic.name, partition_for(owned, topic.partitions))).node
+    owner = node.nodes.view.owner_of(ShardId(topic.name, partition_for(owned, topic.partitions))).node
     if owner == NO_NODE:
         return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, "nobody owns the shard at the moment; try again")
     there = node.endpoint(reply, owner)

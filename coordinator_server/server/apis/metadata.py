@@ -98,7 +98,9 @@ def _missing_topics(node: Node, context: RequestContext, request: MetadataReques
         return []
     if _asked_ids(request):
         return []
-    return sorted(name for name in _asked_names(request) if name and name_problem(name) is None and node.topic(name) is None)
+    return sorted(
+        name for name in _asked_names(request) if name and name_problem(name) is None and node.image.topic(name) is None
+    )
 
 
 def _describe_topics(node: Node, context: RequestContext, request: MetadataRequest, reply: Exchange[MetadataResponse]) -> None:
@@ -109,15 +111,15 @@ def _describe_topics(node: Node, context: RequestContext, request: MetadataReque
         return _sized(_describe(node, topic))
 
     def describe_id(topic_id: bytes) -> tuple[MetadataResponseTopic, int]:
-        known = node.topic_by_id(topic_id)
+        known = node.image.topic_by_id(topic_id)
         return _sized(_describe(node, known) if known else MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id))
 
     def describe_name(name: str) -> tuple[MetadataResponseTopic, int]:
-        known = node.topic(name)
+        known = node.image.topic(name)
         return _sized(_describe(node, known) if known else MetadataResponseTopic(_absent(node, name), name))
 
     if _wants_all(context, request):
-        answer_list(node.steps, reply, node.all_topics(), describe, respond)
+        answer_list(node.steps, reply, node.image.all_topics(), describe, respond)
     elif ids := _asked_ids(request):
         answer_list(node.steps, reply, ids, describe_id, respond)
     else:
@@ -158,7 +160,7 @@ class _Described:
         if _wants_all(asked.context, request):
             return False
         for topic in request.topics:
-            if topic.topic_id != ZERO_UUID or asked.node.topic(topic.name or "") is None or not verdicts[topic.name or ""]:
+            if topic.topic_id != ZERO_UUID or asked.node.image.topic(topic.name or "") is None or not verdicts[topic.name or ""]:
                 return False
         return True
 
@@ -203,7 +205,7 @@ def _without_uncreated(asked: Asked, request: MetadataRequest, topics: list[Any]
         return topics, []
 
     def missing(topic: Any) -> str | None:
-        return topic.name if node.topic(topic.name or "") is None else None
+        return topic.name if node.image.topic(topic.name or "") is None else None
 
     return (yield from divided(asked, topics, Operation.CREATE, ResourceType.TOPIC, missing))
 
@@ -227,7 +229,7 @@ def _absent(node: Node, name: str) -> ErrorCode:
 
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
     partitions = []
-    for partition, (leader, epoch) in enumerate(node.nodes.leaders(topic.name, range(topic.partitions))):
+    for partition, (leader, epoch) in enumerate(node.nodes.view.leaders(topic.name, range(topic.partitions))):
         replicas = [] if leader == NO_NODE else [leader]
         error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
         partitions.append(MetadataResponsePartition(error, partition, leader, epoch, replicas, replicas))

@@ -7,6 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.shard import RequestContext
@@ -138,7 +139,7 @@ class _Committed:
         are_known = True
         for name, topic_id, _ in request.shape.topics:
             if by_id:
-                topic = node.topic_by_id(topic_id)
+                topic = node.image.topic_by_id(topic_id)
                 if topic is None:
                     are_known = False
                     continue
@@ -182,9 +183,12 @@ def refuse_unknown(
     by_id = context.api_version >= OFFSETS_BY_TOPIC_ID
     refused = []
     for asked in topics:
-        topic = node.catalog.topic_by_id(asked.topic_id) if by_id else node.catalog.topic(asked.name)
+        if by_id:
+            topic = node.catalog.read(CatalogShard.topic_by_id, asked.topic_id)
+        else:
+            topic = node.catalog.read(CatalogShard.topic, asked.name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
             error = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refused.append(refused_topic(asked, error))
             asked.partitions = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from operator import attrgetter
 from typing import Final
@@ -80,8 +80,8 @@ def _delete_rest(
     node.groups.write(node.partition_of(request.group_id), DELETE_OFFSETS, context, request, CallbackReply(answered, failed))
 
 
-def _denied(topics: Sequence[OffsetDeleteRequestTopic], error: ErrorCode, message: str | None) -> list[OffsetDeleteResponseTopic]:
-    return [_refused(topic.name, [one.partition_index for one in topic.partitions], error) for topic in topics]
+def _denied(topic: OffsetDeleteRequestTopic, error: ErrorCode, _message: str | None) -> OffsetDeleteResponseTopic:
+    return _refused(topic.name, [one.partition_index for one in topic.partitions], error)
 
 
 OFFSET_DELETE_API = ApiRow(
@@ -101,9 +101,9 @@ def _take_unknown(node: Node, topics: Iterable[OffsetDeleteRequestTopic]) -> lis
     """Remove partitions that do not exist from the topics, and return the answers for them."""
     refused = []
     for asked in topics:
-        topic = node.topic(asked.name)
+        topic = node.image.topic(asked.name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
         count = topic.partitions if topic is not None else 0
         unknown = [one.partition_index for one in asked.partitions if not 0 <= one.partition_index < count]
         if unknown or topic is None:

@@ -9,16 +9,23 @@ from typing import Any, Final
 
 from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP, OffsetsMoment
+from coordinator_server.offsets.fetch import OFFSETS_PER_STEP, OffsetsMoment
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.lists import portions_in_steps
+from coordinator_server.server.apis.offset_fetch_forms import (
+    failed_group,
+    failed_topic,
+    failed_topic_of_single,
+    groups_asked,
+    response_in_steps,
+)
 from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
 from coordinator_server.server.exchange.exchange import Exchange
-from coordinator_server.server.exchange.steps import Work, at_once, in_portions
+from coordinator_server.server.exchange.steps import Work, at_once
 from coordinator_server.server.guard.access import ApiAccess, Asked
 from coordinator_server.server.guard.parts import Each
 from coordinator_server.server.guard.topics_of_groups import TopicsOfGroups
@@ -32,29 +39,15 @@ from protocol.first_versions import OFFSETS_BY_TOPIC_ID, SEVERAL_GROUPS
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
-    OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
-    OffsetFetchResponsePartition,
-    OffsetFetchResponsePartitions,
-    OffsetFetchResponseTopic,
     OffsetFetchResponseTopics,
 )
 
 FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
 # Of one request and group: a group that gets new commits all the time is read although not all is prepared.
 MOST_PREPARATIONS = 1_000
-# Versions of OffsetFetch: an error field for the group, topic ids instead of names.
-FIRST_WITH_ERROR = 2
-
-# Consumers before 3.9 give up on COORDINATOR_NOT_AVAILABLE and REQUEST_TIMED_OUT here (handleOffsetFetchException).
-FETCH_ERRORS = {
-    **OPERATION_ERRORS,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.NOT_COORDINATOR,
-}
 
 
 def fetch_offsets(
@@ -62,7 +55,7 @@ def fetch_offsets(
 ) -> Repeat | None:
     """Read the offsets of each group from its shard, and answer when all shards have answered."""
     version = context.api_version
-    asked = _groups_asked(request, version)
+    asked = groups_asked(request, version)
     if len(asked) == 1 and not reply.is_large:
         found = _read_plain(node, version, asked[0], request.require_stable)
         if found is not None:
@@ -86,7 +79,7 @@ def refuse_fetch_offsets(
     context: RequestContext, request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
     version = context.api_version
-    return at_once(_response_in_steps([_failed(group, error, version) for group in _groups_asked(request, version)], version))
+    return at_once(response_in_steps([failed_group(group, error, version) for group in groups_asked(request, version)], version))
 
 
 def _topic_name(asked: Asked, topic: Any) -> str | None:
@@ -95,18 +88,9 @@ def _topic_name(asked: Asked, topic: Any) -> str | None:
     return asked.topic_name(topic.topic_id) if asked.context.api_version >= OFFSETS_BY_TOPIC_ID else name
 
 
-def _denied(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
-    return _failed_topic(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-
-
-def _denied_of_single(topic: OffsetFetchRequestTopic) -> OffsetFetchResponseTopic:
-    denied = _denied(OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes))
-    return OffsetFetchResponseTopic(topic.name, _of_single(denied.partitions))
-
-
 _GROUPS: Final = Each("groups", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group: group.group_id, "groups")
-_TOPICS: Final = TopicsOfGroups(_topic_name, _denied, attrgetter("name"))
-_TOPICS_OF_SINGLE: Final = TopicsOfGroups(_topic_name, _denied_of_single, attrgetter("name"))
+_TOPICS: Final = TopicsOfGroups(_topic_name, failed_topic, attrgetter("name"))
+_TOPICS_OF_SINGLE: Final = TopicsOfGroups(_topic_name, failed_topic_of_single, attrgetter("name"))
 
 
 class _Fetched:
@@ -171,7 +155,7 @@ def _read_plain(
     try:
         if by_id:
             for asked in topics:
-                topic = node.topic_by_id(asked.topic_id)
+                topic = node.image.topic_by_id(asked.topic_id)
                 if topic is None:
                     return None
                 asked.name = topic.name
@@ -186,17 +170,7 @@ def _read_plain(
 
 
 def _are_known(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> bool:
-    return all(node.topic_by_id(topic.topic_id) is not None for topic in topics)
-
-
-def _groups_asked(request: OffsetFetchRequest, version: int) -> list[OffsetFetchRequestGroup]:
-    """Return the request in the form of the newest versions: a list of groups."""
-    if version >= SEVERAL_GROUPS:
-        return request.groups
-    topics = None
-    if request.topics is not None:
-        topics = [OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes) for topic in request.topics]
-    return [OffsetFetchRequestGroup(request.group_id, topics=topics)]
+    return all(node.image.topic_by_id(topic.topic_id) is not None for topic in topics)
 
 
 class _Fetch:
@@ -238,9 +212,9 @@ class _Fetch:
             try:
                 answers.append((yield from self._group_in_steps(group)))
             except CoordinatorError as refused:
-                answers.append(_failed(group, refused.error, version))
+                answers.append(failed_group(group, refused.error, version))
                 yield
-        return (yield from _response_in_steps(answers, version))
+        return (yield from response_in_steps(answers, version))
 
     def _group_in_steps(self, group: OffsetFetchRequestGroup) -> Work[OffsetFetchResponseGroup]:
         node, partition = self.node, self.node.partition_of(group.group_id)
@@ -287,7 +261,7 @@ class _Fetch:
             answers[place] = answer
             missing -= 1
             if missing == 0:
-                reply.complete(at_once(_response_in_steps(answers, version)))
+                reply.complete(at_once(response_in_steps(answers, version)))
 
         if not self.asked:
             reply.complete(OffsetFetchResponse())
@@ -298,7 +272,7 @@ class _Fetch:
         version = self.context.api_version
 
         def fail(error: ErrorCode, message: str | None = None) -> None:
-            answered(_failed(group, error, version))
+            answered(failed_group(group, error, version))
 
         try:
             unknown = at_once(_take_unknown_ids(self.node, version, group))
@@ -330,66 +304,17 @@ def _name_topics(node: Node, topics: Iterable[OffsetFetchRequestTopics]) -> list
     """Fill in the names of topics by their ids. Return the answers for unknown ids, whose topics get no name."""
     unknown = []
     for asked in topics:
-        topic = node.topic_by_id(asked.topic_id)
+        topic = node.image.topic_by_id(asked.topic_id)
         asked.name = topic.name if topic is not None else ""
         if topic is None:
-            node.check_current()
-            unknown.append(_failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
+            node.image.check_current()
+            unknown.append(failed_topic(asked, ErrorCode.UNKNOWN_TOPIC_ID))
     return unknown
 
 
 def _set_topic_id(node: Node, topic: OffsetFetchResponseTopics) -> bool:
     """Fill in the id if the offset was committed without one. Return False if the topic was deleted, so it has no id."""
     if topic.topic_id == ZERO_UUID:
-        known = node.topic(topic.name)
+        known = node.image.topic(topic.name)
         topic.topic_id = known.topic_id if known is not None else ZERO_UUID
     return topic.topic_id != ZERO_UUID
-
-
-def _failed(group: OffsetFetchRequestGroup, error: ErrorCode, version: int) -> OffsetFetchResponseGroup:
-    """Refuse a whole group. Versions without an error field for the group get the error for each partition."""
-    error = FETCH_ERRORS.get(error, error)
-    topics = [_failed_topic(topic, error) for topic in group.topics or []] if version < FIRST_WITH_ERROR else []
-    return OffsetFetchResponseGroup(group.group_id, topics, error)
-
-
-def _failed_topic(topic: OffsetFetchRequestTopics, error: ErrorCode) -> OffsetFetchResponseTopics:
-    partitions = [
-        OffsetFetchResponsePartitions(partition, INVALID_OFFSET, metadata="", error_code=error)
-        for partition in topic.partition_indexes
-    ]
-    return OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions)
-
-
-def _response_in_steps(answers: list[OffsetFetchResponseGroup], version: int) -> Work[OffsetFetchResponse]:
-    """Return the response with the answers of the groups: in versions with a single group, its fields."""
-    if version >= SEVERAL_GROUPS:
-        return OffsetFetchResponse(groups=answers)
-    [group] = answers
-    if group.error_code != ErrorCode.NONE and version >= FIRST_WITH_ERROR:
-        return OffsetFetchResponse(error_code=group.error_code)
-    topics = []
-    room = OFFSETS_PER_STEP
-    for topic in group.topics:
-        partitions: list[OffsetFetchResponsePartition] = []
-        room -= 1
-        for portion in in_portions(topic.partitions, OFFSETS_PER_STEP):
-            partitions += _of_single(portion)
-            room -= len(portion)
-            if room <= 0:
-                yield
-                room = OFFSETS_PER_STEP
-        topics.append(OffsetFetchResponseTopic(topic.name, partitions))
-        if room <= 0:
-            yield
-            room = OFFSETS_PER_STEP
-    return OffsetFetchResponse(topics=topics)
-
-
-def _of_single(partitions: Iterable[OffsetFetchResponsePartitions]) -> list[OffsetFetchResponsePartition]:
-    return [
-        OffsetFetchResponsePartition(
-            one.partition_index, one.committed_offset, one.committed_leader_epoch, one.metadata, one.error_code
-        )
-        for one in partitions
-    ]

@@ -113,7 +113,7 @@ PRODUCE_API = ApiRow(
 
 
 def _refusal(node: Node, asked: TopicProduceData, *, has_ids: bool) -> ErrorCode:
-    topic = node.topic_by_id(asked.topic_id) if has_ids else node.topic(asked.name)
+    topic = node.image.topic_by_id(asked.topic_id) if has_ids else node.image.topic(asked.name)
     if topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID if has_ids else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.INVALID_TOPIC_EXCEPTION if topic.name in node.internal else ErrorCode.POLICY_VIOLATION

@@ -169,10 +169,11 @@ def _write(node: Node, marker: _Marker, results: _Results) -> None:
     elif marker.topic != GROUPS.topic:
         results.put(marker, ErrorCode.NONE)
     else:
-        node.groups.complete_transaction(marker.partition, marker.end, results.reply(marker))
+        node.groups.complete_transaction(marker.partition, marker.end, results.reply(marker), has_deadline=True)
 
 
 def _told(error: ErrorCode) -> ErrorCode:
+    """Return what the sender of a marker gets. An error of the log itself, such as REQUEST_TIMED_OUT, is not translated."""
     return ErrorCode.NOT_LEADER_OR_FOLLOWER if error in NOT_READY else error
 
 
@@ -261,9 +262,9 @@ def _describe(node: Node, topic: str, index: int) -> PartitionResponse:
 
 def _is_here(node: Node, topic: str, index: int) -> bool:
     """Return whether this loop has a partition. Raises UNKNOWN_TOPIC_OR_PARTITION if there is none."""
-    known = node.topic(topic)
+    known = node.image.topic(topic)
     if known is None:
-        node.check_current()
+        node.image.check_current()
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such topic")
     if not 0 <= index < known.partitions:
         raise CoordinatorError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.describe_quotas import described, quota_filter
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_CLIENT_QUOTAS
@@ -27,7 +28,7 @@ def describe_client_quotas(
     """Describe the quotas that match. There are at most ``client.quotas.max``."""
     wanted = quota_filter(request)
     reply.connection.use_up()
-    reply.complete(described(node.catalog.records(CLIENT_QUOTAS), wanted))
+    reply.complete(described(node.catalog.read(CatalogShard.records, CLIENT_QUOTAS), wanted))
 
 
 def refuse_describe(

@@ -78,7 +78,7 @@ def list_offsets(node: Node, context: RequestContext, request: ListOffsetsReques
     to_fill: list[tuple[ListOffsetsPartitionResponse, int]] = []
     topics = []
     for name, asked in _asked_partitions(request).items():
-        topic = node.topic(name)
+        topic = node.image.topic(name)
         partitions = []
         for partition, times in asked.values():
             answer = ListOffsetsPartitionResponse(partition.partition_index)
@@ -94,7 +94,7 @@ def list_offsets(node: Node, context: RequestContext, request: ListOffsetsReques
             except CoordinatorError as refused:
                 answer.error_code = refused.error
                 continue
-            epoch = node.nodes.owner_of(shard).leader_epoch if has_epochs else NO_LEADER_EPOCH
+            epoch = node.nodes.view.owner_of(shard).leader_epoch if has_epochs else NO_LEADER_EPOCH
             if partition.timestamp < 0 and partition.timestamp != MAX_TIMESTAMP:
                 end = partial(_end, node, shard, request.isolation_level)
                 _known_offset(partition.timestamp, end, epoch, answer)
@@ -287,9 +287,9 @@ def _fetch_topic(
 ) -> FetchableTopicResponse:
     topic: Topic | None
     if context.api_version >= RECORDS_BY_TOPIC_ID:
-        topic, unknown = node.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
+        topic, unknown = node.image.topic_by_id(asked.topic_id), ErrorCode.UNKNOWN_TOPIC_ID
     else:
-        topic, unknown = node.topic(asked.topic), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        topic, unknown = node.image.topic(asked.topic), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     partitions = []
     for partition in asked.partitions:
         if topic is None:
@@ -327,7 +327,7 @@ def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> Shard
     Raises CoordinatorError if a different node owns it, or for a wrong leader epoch.
     """
     shard = ShardId(topic.name, partition)
-    owner = node.nodes.owner_of(shard)
+    owner = node.nodes.view.owner_of(shard)
     if owner.node != node.nodes.id:
         raise CoordinatorError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if leader_epoch > owner.leader_epoch:
@@ -338,7 +338,7 @@ def _shard(node: Node, topic: Topic, partition: int, leader_epoch: int) -> Shard
 
 
 def _leader(node: Node, shard: ShardId) -> LeaderIdAndEpoch:
-    owner = node.nodes.owner_of(shard)
+    owner = node.nodes.view.owner_of(shard)
     return LeaderIdAndEpoch(owner.node, owner.leader_epoch)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS, describe_credentials
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
 from coordinator_server.server.cluster.operations import ALTER_SCRAM_USERS
@@ -40,7 +41,7 @@ def describe_user_scram_credentials(
     reply: Exchange[DescribeUserScramCredentialsResponse],
 ) -> None:
     """Return the mechanisms and iterations of users, never salts and keys."""
-    records = list(node.catalog.records(SCRAM_USERS))
+    records = list(node.catalog.read(CatalogShard.records, SCRAM_USERS))
     reply.connection.use_up(US_PER_CREDENTIAL * UNITS_PER_US * len(records))
     results = describe_credentials(records, [user.name for user in request.users or ()])
     reply.complete(DescribeUserScramCredentialsResponse(results=results))

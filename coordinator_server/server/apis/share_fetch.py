@@ -199,7 +199,7 @@ def _takes_records(request: ShareFetchRequest) -> bool:
 
 def _count(fetch: _Fetch, topic_id: bytes, topic: SessionTopic) -> tuple[int, ErrorCode]:
     """Return how many partitions a topic of the session has, and the error of all others."""
-    found = fetch.node.topic_by_id(topic_id)
+    found = fetch.node.image.topic_by_id(topic_id)
     if found is not None:
         topic.is_known = True
         if fetch.readable is not None and not fetch.readable[found.name]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
@@ -63,15 +62,10 @@ def _shard_of(node: Node, group_id: str, named: int) -> int:
 
 
 def _unaltered(
-    topics: Sequence[AlterShareGroupOffsetsRequestTopic], error: ErrorCode, message: str | None
-) -> list[AlterShareGroupOffsetsResponseTopic]:
-    return [
-        AlterShareGroupOffsetsResponseTopic(
-            topic.topic_name,
-            partitions=[AlterShareGroupOffsetsResponsePartition(one.partition_index, error, message) for one in topic.partitions],
-        )
-        for topic in topics
-    ]
+    topic: AlterShareGroupOffsetsRequestTopic, error: ErrorCode, message: str | None
+) -> AlterShareGroupOffsetsResponseTopic:
+    partitions = [AlterShareGroupOffsetsResponsePartition(one.partition_index, error, message) for one in topic.partitions]
+    return AlterShareGroupOffsetsResponseTopic(topic.topic_name, partitions=partitions)
 
 
 ALTER_SHARE_GROUP_OFFSETS_API = ApiRow(
@@ -98,9 +92,9 @@ def delete_share_group_offsets(
 
 
 def _undeleted(
-    topics: Sequence[DeleteShareGroupOffsetsRequestTopic], error: ErrorCode, message: str | None
-) -> list[DeleteShareGroupOffsetsResponseTopic]:
-    return [DeleteShareGroupOffsetsResponseTopic(topic.topic_name, error_code=error, error_message=message) for topic in topics]
+    topic: DeleteShareGroupOffsetsRequestTopic, error: ErrorCode, message: str | None
+) -> DeleteShareGroupOffsetsResponseTopic:
+    return DeleteShareGroupOffsetsResponseTopic(topic.topic_name, error_code=error, error_message=message)
 
 
 DELETE_SHARE_GROUP_OFFSETS_API = ApiRow(

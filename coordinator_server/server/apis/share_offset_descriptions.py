@@ -12,6 +12,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.state_effects import SUMMARIZE_STATES, StatesOfGroup, StateSummary
 from coordinator_server.kinds import SHARE_STATE
@@ -25,7 +26,7 @@ from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
-from coordinator_server.server.guard.access import MESSAGES, ApiAccess, Asked
+from coordinator_server.server.guard.access import ApiAccess, Asked
 from coordinator_server.server.guard.parts import NO_MESSAGES, Each
 from coordinator_server.server.guard.topics_of_groups import TopicsOfGroups
 from coordinator_server.server.hosting.node import Node
@@ -148,7 +149,7 @@ class _Description:
         if described.size and (not asked.group_id or any(min(each, default=0) < 0 for each in described.partitions.values())):
             self._put(place, _refused(asked.group_id, ErrorCode.UNKNOWN_SERVER_ERROR, UNEXPECTED))
             return
-        if not described.size or self._node.catalog.topic(SHARE_STATE.topic) is None:
+        if not described.size or self._node.catalog.read(CatalogShard.topic, SHARE_STATE.topic) is None:
             self._put(place, _Answered(described, {}))
             return
         summaries = _Summaries(self._node, asked.group_id, partial(self._summarized, place, described))
@@ -221,9 +222,9 @@ def _partition(index: int, summary: StateSummary | None) -> DescribeShareGroupOf
 def _named(node: Node, asked: DescribeShareGroupOffsetsRequestGroup) -> _Described:
     described = _Described(asked.group_id, {}, {}, [])
     for each in asked.topics or ():
-        topic = node.topic(each.topic_name)
+        topic = node.image.topic(each.topic_name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
             partitions = [DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET) for index in each.partitions]
             described.others.append(DescribeShareGroupOffsetsResponseTopic(each.topic_name, ZERO_UUID, partitions))
         else:
@@ -236,7 +237,7 @@ def _named(node: Node, asked: DescribeShareGroupOffsetsRequestGroup) -> _Describ
 def _initialized(node: Node, group_id: str) -> _Described:
     """Return all share partitions of the group that have a state. Topics that do not exist any more are left out."""
     partitions = node.groups.read(node.partition_of(group_id), GroupShard.initialized_share_partitions, group_id)
-    topics = {topic_id: topic for topic_id in partitions if (topic := node.topic_by_id(topic_id)) is not None}
+    topics = {topic_id: topic for topic_id in partitions if (topic := node.image.topic_by_id(topic_id)) is not None}
     names = {topic_id: topic.name for topic_id, topic in topics.items()}
     return _Described(group_id, names, {topic_id: partitions[topic_id] for topic_id in topics}, [])
 
@@ -269,10 +270,11 @@ def _describe(
     description.count()
 
 
-def _denied(topic: DescribeShareGroupOffsetsRequestTopic) -> DescribeShareGroupOffsetsResponseTopic:
-    error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+def _denied(
+    topic: DescribeShareGroupOffsetsRequestTopic, error: ErrorCode, message: str | None
+) -> DescribeShareGroupOffsetsResponseTopic:
     partitions = [
-        DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET, error_code=error, error_message=MESSAGES[error])
+        DescribeShareGroupOffsetsResponsePartition(index, NO_OFFSET, error_code=error, error_message=message)
         for index in topic.partitions
     ]
     return DescribeShareGroupOffsetsResponseTopic(topic.topic_name, partitions=partitions)

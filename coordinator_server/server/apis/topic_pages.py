@@ -41,7 +41,7 @@ def describe_topic_partitions(
     A page has at most ``response_partition_limit`` partitions, limited by ``max.request.partition.size.limit``.
     """
     cursor = request.cursor or Cursor()
-    named = {topic.name for topic in request.topics} or [topic.name for topic in node.all_topics()]
+    named = {topic.name for topic in request.topics} or [topic.name for topic in node.image.all_topics()]
     names = sorted(name for name in named if name >= cursor.topic_name)
     _check_cursor(request, names)
     visible = verdicts_for(node, context, Operation.DESCRIBE, ResourceType.TOPIC)
@@ -100,7 +100,7 @@ class _Page:
         self.response.topics.append(topic)
         count = len(topic.partitions)
         self._room -= count
-        known = self._node.topic(name)
+        known = self._node.image.topic(name)
         if known is not None and first + count < known.partitions:
             self.response.next_cursor = Cursor(name, first + count)
         return count
@@ -134,15 +134,15 @@ def _check_cursor(request: DescribeTopicPartitionsRequest, names: list[str]) -> 
 
 
 def _describe(node: Node, name: str, first: int, room: int) -> DescribeTopicPartitionsResponseTopic:
-    topic = node.topic(name)
+    topic = node.image.topic(name)
     if topic is None:
         if not name_problem(name):
-            node.check_current()
+            node.image.check_current()
         error = ErrorCode.INVALID_TOPIC_EXCEPTION if name_problem(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=TOPIC_OPERATIONS)
     partitions = []
     shown = range(first, min(first + room, topic.partitions))
-    for partition, (leader, epoch) in zip(shown, node.nodes.leaders(name, shown), strict=True):
+    for partition, (leader, epoch) in zip(shown, node.nodes.view.leaders(name, shown), strict=True):
         replicas = [] if leader == NO_NODE else [leader]
         error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
         partitions.append(DescribeTopicPartitionsResponsePartition(error, partition, leader, epoch, replicas, replicas, [], []))

@@ -145,14 +145,14 @@ def _refusal_of_unknown(node: Node, topic: DeleteTopicState) -> DeletableTopicRe
     """Return the answer for a name or an id that no topic has, or None."""
     name, topic_id = topic.name, topic.topic_id
     if name is None:
-        if topic_id == ZERO_UUID or node.topic_by_id(topic_id) is not None:
+        if topic_id == ZERO_UUID or node.image.topic_by_id(topic_id) is not None:
             return None
         result = DeletableTopicResult(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID, NO_SUCH_ID)
     else:
-        if topic_id != ZERO_UUID or name in node.internal or node.topic(name) is not None:
+        if topic_id != ZERO_UUID or name in node.internal or node.image.topic(name) is not None:
             return None
         result = DeletableTopicResult(name, ZERO_UUID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, NO_SUCH_NAME)
-    node.check_current()
+    node.image.check_current()
     return result
 
 
@@ -209,7 +209,7 @@ def _denial(asked: Asked, name: str | None, topic_id: bytes) -> DeletableTopicRe
     elif topic_id != ZERO_UUID:
         return None
     else:
-        is_denied = not describable[name] or (asked.node.topic(name) is not None and not deletable[name])
+        is_denied = not describable[name] or (asked.node.image.topic(name) is not None and not deletable[name])
     return DeletableTopicResult(name, topic_id, _DENIED, MESSAGES[_DENIED]) if is_denied else None
 
 

@@ -185,9 +185,9 @@ def _checked(node: Node, context: RequestContext, topics: Iterable[AddPartitions
         if is_of_client and (asked.name in _INTERNAL or (writable is not None and not writable[asked.name])):
             found |= dict.fromkeys(((asked.name, index) for index in asked.partitions), ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             continue
-        topic = node.topic(asked.name)
+        topic = node.image.topic(asked.name)
         if topic is None:
-            node.check_current()
+            node.image.check_current()
         count = topic.partitions if topic is not None else 0
         for index in asked.partitions:
             found[asked.name, index] = ErrorCode.NONE if 0 <= index < count else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -14,6 +14,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import TRANSACTIONS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
@@ -84,7 +85,7 @@ class _Commit(NamedTuple):
             return
         if claim.is_open:
             self._write(claim)
-        elif self.node.catalog.topic(TRANSACTIONS.topic) is None:
+        elif self.node.catalog.read(CatalogShard.topic, TRANSACTIONS.topic) is None:
             self.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         else:
             self._ask_coordinator(claim, adds=adds)

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import structlog
 
-from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LoadingLog
 from coordinator_server.machine.shard import Reply, RequestContext
@@ -39,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 PARTITION: Final = 0
 SHARD: Final = CATALOG_SHARD
@@ -74,26 +74,11 @@ class Catalog(Protocol):
     def version(self) -> int:
         """The number of records of the catalog's log that the answers here contain."""
 
-    def topic(self, name: str) -> Topic | None:
-        """Return a committed topic by name, or None."""
+    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a read operation of the shard on what is durable, and return its result.
 
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """Return a committed topic by id, or None."""
-
-    def all_topics(self) -> list[Topic]:
-        """Return every topic, by name."""
-
-    def settings(self, resource: Resource) -> Own:
-        """Return the settings of a topic or a group, without defaults."""
-
-    def with_settings(self, kind: int) -> list[str]:
-        """Return the resources of a type that have settings."""
-
-    def record(self, family: RecordFamily, key: Hashable) -> Any:
-        """Return the record of a family that holds for a key, or None."""
-
-    def records(self, family: RecordFamily) -> Iterable[Any]:
-        """Return the records of a family that hold, in no particular order."""
+        Raises CoordinatorError while the catalog loads, and while the lease is over.
+        """
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return a value that is different whenever the records of a family are."""
@@ -145,33 +130,9 @@ class OwnCatalog:
         """The number of durable records. Raises CoordinatorError while the catalog loads."""
         return self._runtime.read(PARTITION, CatalogShard.version)
 
-    def topic(self, name: str) -> Topic | None:
-        """Return a committed topic by name, or None. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.topic, name)
-
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """Return a committed topic by id, or None. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.topic_by_id, topic_id)
-
-    def all_topics(self) -> list[Topic]:
-        """Return every topic, by name. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.all_topics)
-
-    def settings(self, resource: Resource) -> Own:
-        """Return the settings of a topic or a group, without defaults. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.settings, resource)
-
-    def with_settings(self, kind: int) -> list[str]:
-        """Return the resources of a type that have settings. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.with_settings, kind)
-
-    def record(self, family: RecordFamily, key: Hashable) -> Any:
-        """Return the record of a family that holds for a key, or None. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.record, family, key)
-
-    def records(self, family: RecordFamily) -> Iterable[Any]:
-        """Return the records of a family that hold, in no particular order. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.records, family)
+    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a read operation of the shard. Raises CoordinatorError while the catalog loads, and while the lease is over."""
+        return self._runtime.read(PARTITION, operation, *args, **kwargs)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the offset after the last record of a family. Raises CoordinatorError while the catalog loads."""

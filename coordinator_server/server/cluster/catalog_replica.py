@@ -11,15 +11,14 @@ transports the messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 import structlog
 
-from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.runtime.lease import Gate
@@ -47,6 +46,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 # Longer than loop 0 waits for a stuck loop by default, shorter than clients wait for an answer.
 ANSWER_S: Final = 10.0
@@ -127,33 +127,9 @@ class CatalogReplica:
         """The number of records that the visible image contains."""
         return self._known.next_offset
 
-    def topic(self, name: str) -> Topic | None:
-        """Return a topic by name, or None if it is unknown here."""
-        return self._shard.topic(self._known.at, name)
-
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """Return a topic by id, or None if it is unknown here."""
-        return self._shard.topic_by_id(self._known.at, topic_id)
-
-    def all_topics(self) -> list[Topic]:
-        """Return every topic known here, by name."""
-        return self._shard.all_topics(self._known.at)
-
-    def settings(self, resource: Resource) -> Own:
-        """Return the settings of a topic or a group known here, without defaults."""
-        return self._shard.settings(self._known.at, resource)
-
-    def with_settings(self, kind: int) -> list[str]:
-        """Return the resources of a type that have settings known here."""
-        return self._shard.with_settings(self._known.at, kind)
-
-    def record(self, family: RecordFamily, key: Hashable) -> Any:
-        """Return the record of a family that holds for a key, or None."""
-        return self._shard.record(self._known.at, family, key)
-
-    def records(self, family: RecordFamily) -> Iterable[Any]:
-        """Return the records of a family that hold, in no particular order."""
-        return self._shard.records(self._known.at, family)
+    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a read operation of the shard on what is known here."""
+        return operation(self._shard, self._known.at, *args, **kwargs)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the image, and the offset after the last record of a family: a new image may lack a removal that was compacted."""
@@ -250,7 +226,9 @@ class CatalogReplica:
             return
         if self._incoming is not None:
             coming, self._incoming = self._incoming, None
-            gone = [topic for topic in self.all_topics() if coming.shard.topic_by_id(LATEST, topic.topic_id) is None]
+            gone = [
+                topic for topic in self.read(CatalogShard.all_topics) if coming.shard.topic_by_id(LATEST, topic.topic_id) is None
+            ]
             self._show(coming)
             self._deleted += [DeletedTopic(topic.name, topic.topic_id) for topic in gone]
         self._known.next_offset = self._current_from = end

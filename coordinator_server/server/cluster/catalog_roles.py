@@ -10,15 +10,14 @@ that wait for other nodes then fail with REQUEST_TIMED_OUT: the change is made, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Hashable
+from typing import Concatenate, ParamSpec, TypeVar
 
 import structlog
 
-from coordinator_server.catalog.alter_configs import Own, Resource
 from coordinator_server.catalog.family import RecordFamily
 from coordinator_server.catalog.shard import CatalogShard
-from coordinator_server.catalog.topics import DeletedTopic, Topic
+from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.runtime import WriteOperation
@@ -30,6 +29,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 
 class RoledCatalog:
@@ -74,10 +74,14 @@ class RoledCatalog:
             if self.is_leading:
                 return
             await self._client.stop()
-            before = self._replica.all_topics()
+            before = self._replica.read(CatalogShard.all_topics)
             self._own.expect(self._others() if expected is None else expected)
             self._use(self._own)
-            gone = [DeletedTopic(each.name, each.topic_id) for each in before if self._own.topic_by_id(each.topic_id) is None]
+            gone = [
+                DeletedTopic(each.name, each.topic_id)
+                for each in before
+                if self._own.read(CatalogShard.topic_by_id, each.topic_id) is None
+            ]
             if gone:
                 self._notices.deleted(gone)
             self._notices.changed()
@@ -133,33 +137,9 @@ class RoledCatalog:
         """The number of records of the catalog's log that the answers here contain."""
         return self._now.version
 
-    def topic(self, name: str) -> Topic | None:
-        """Return a topic by name, or None."""
-        return self._now.topic(name)
-
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """Return a topic by id, or None."""
-        return self._now.topic_by_id(topic_id)
-
-    def all_topics(self) -> list[Topic]:
-        """Return every topic, by name."""
-        return self._now.all_topics()
-
-    def settings(self, resource: Resource) -> Own:
-        """Return the settings of a topic or a group, without defaults."""
-        return self._now.settings(resource)
-
-    def with_settings(self, kind: int) -> list[str]:
-        """Return the resources of a type that have settings."""
-        return self._now.with_settings(kind)
-
-    def record(self, family: RecordFamily, key: Hashable) -> Any:
-        """Return the record of a family that holds for a key, or None."""
-        return self._now.record(family, key)
-
-    def records(self, family: RecordFamily) -> Iterable[Any]:
-        """Return the records of a family that hold, in no particular order."""
-        return self._now.records(family)
+    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run a read operation of the shard here, or on what is known here."""
+        return self._now.read(operation, *args, **kwargs)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return a value that is different whenever the records of a family are, and after each change of the role."""

@@ -108,7 +108,7 @@ class Courier:
 
     def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
         """Run an operation on a shard of this loop or of a different loop."""
-        owner = self._nodes.owner_of(shard)
+        owner = self._nodes.view.owner_of(shard)
         if not self._here.begin(shard.topic):
             reply.fail(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{shard.topic} is not in use yet")
         elif owner.node == self._nodes.id:

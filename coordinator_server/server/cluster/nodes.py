@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.cluster.view import Endpoint, Leader, Owner, View
+from coordinator_server.server.cluster.view import Endpoint, View
 
 
 class Place(NamedTuple):
@@ -41,14 +41,6 @@ class Nodes:
     def controller_id(self) -> int:
         """The id of the node that owns the catalog, or NO_NODE."""
         return self.view.controller_id
-
-    def owner_of(self, shard: ShardId) -> Owner:
-        """Return the owner of a shard, or the leader of a partition of a virtual topic. Equal in all nodes of a view's version."""
-        return self.view.owner_of(shard)
-
-    def leaders(self, topic: str, partitions: range) -> list[Leader]:
-        """Return the leaders of partitions of a topic."""
-        return self.view.leaders(topic, partitions)
 
     def owns(self, shard: ShardId) -> bool:
         """Return whether this node owns a shard."""

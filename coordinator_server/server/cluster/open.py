@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import LogError
-from coordinator_server.machine.shard import CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.runtime import CoordinatorRuntime
-from coordinator_server.runtime.services import BuildShard, LoopServices, following
-from coordinator_server.server.cluster.catalog import PARTITION, CallLater, OwnCatalog
+from coordinator_server.runtime.services import BuildShard, following
+from coordinator_server.server.cluster.catalog import PARTITION, OwnCatalog
 from coordinator_server.server.cluster.catalog_feed import FeedClient, FeedServer
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
@@ -24,6 +21,7 @@ from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.unix import Sockets
+from coordinator_server.server.foundation import Foundation
 
 
 class Cluster(NamedTuple):
@@ -42,37 +40,35 @@ class Cluster(NamedTuple):
 
 
 def open_cluster(  # noqa: PLR0913 - arguments with names
+    base: Foundation,
     *,
     nodes: Nodes,
     place: Place | None,
-    data_dir: Path,
     sockets: Sockets,
     courier: Courier,
-    services: LoopServices,
-    timers: CoordinatorTimer,
-    call_later: CallLater,
     build: BuildShard[CatalogShard],
-    max_batch_bytes: int,
     fatal: Callable[[LogError], None],
-    gate: Gate,
 ) -> Cluster:
     """Create the catalog: the own one in a server with one loop, one with roles in each of several.
 
-    ``build`` builds its shard. ``fatal`` is called when a replica has diverged. ``gate`` has the leases.
+    ``build`` builds its shard. ``fatal`` is called when a replica has diverged.
     """
+    services, data_dir, call_later = base.services, base.data_dir, base.loop.call_later
+    max_batch_bytes = base.config.log.message_max_bytes
     runtime = CoordinatorRuntime(
         CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=max_batch_bytes, has_deadlines=False
     )
-    own = OwnCatalog(runtime, services.store, call_later)
+    own = OwnCatalog(runtime, base.store, call_later)
     if place is None:
         return Cluster(nodes, courier, None, runtime, own, None, FamilyNews(own))
+    timers = base.timers()
     replica = CatalogReplica(
         Identity(place.loop, place.incarnation),
         lambda: build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers)),
         CATALOG.serde,
         call_later,
         lambda why: fatal(LogError(why)),
-        gate,
+        base.gate,
     )
     feeds = UnixLinks(sockets, lambda _loop: data_dir / "cluster.sock", place.loop)
     roles = RoledCatalog(

@@ -91,13 +91,13 @@ CHANGE_OF_QUOTAS: Final = Change(
 
 async def answer_users(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the mechanisms of all users, never salts and keys."""
-    records = sorted(node.catalog.records(SCRAM_USERS), key=lambda each: (each.name, each.mechanism))
+    records = sorted(node.catalog.read(CatalogShard.records, SCRAM_USERS), key=lambda each: (each.name, each.mechanism))
     return {"users": [{"user": each.name, "mechanism": each.mechanism, "iterations": each.iterations} for each in records]}
 
 
 async def answer_quotas(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return all quotas of clients."""
-    records = node.catalog.records(CLIENT_QUOTAS)
+    records = node.catalog.read(CatalogShard.records, CLIENT_QUOTAS)
     return {"quotas": [{"entity": dict(key_of(each).entity), "quota": each.key, "value": each.value} for each in records]}
 
 

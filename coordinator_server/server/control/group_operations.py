@@ -42,7 +42,7 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
     except msgspec.ValidationError as error:
         raise Refusal(f"not a group to restore: {error}") from error
     for each in wanted.offsets:
-        topic = node.topic(each.topic)
+        topic = node.image.topic(each.topic)
         each.topic_id = topic.topic_id if topic is not None else each.topic_id
     partition = node.partition_of(wanted.group_id)
     restored = await written(node.groups, partition, RESTORE, node.ourselves, wanted)

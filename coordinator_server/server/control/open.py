@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from coordinator_server.log.store import LogStore
-from coordinator_server.machine.shard import Clock
 from coordinator_server.server.control.control_socket import ControlSocket
 from coordinator_server.server.control.described_loops import OnlyLoop
 from coordinator_server.server.control.described_owners import described_owners
@@ -16,6 +14,7 @@ from coordinator_server.server.control.loop_operations import control_operations
 from coordinator_server.server.control.pipeline_reports import PipelineReports
 from coordinator_server.server.control.refused_commits import answer_refused_commits
 from coordinator_server.server.control.status import Status
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.open import Hosting
 from coordinator_server.server.local_operation import Operation, Refusal
@@ -37,16 +36,14 @@ class Control(NamedTuple):
     socket: ControlSocket | None
 
 
-def open_control(
-    *, data_dir: Path, store: LogStore, clock: Clock, wire: Wire, hosting: Hosting, measured: Mapping[str, Operation]
-) -> Control:
+def open_control(base: Foundation, wire: Wire, hosting: Hosting, *, measured: Mapping[str, Operation]) -> Control:
     """Create the operations, and with a cleaner the socket. ``measured`` are the operations of the room metrics."""
-    hosted, node = hosting.hosted, hosting.node
-    operations = control_operations(hosted, store, node, Status(node, hosted, store, wire, clock))
+    hosted, node, store = hosting.hosted, hosting.node, base.store
+    operations = control_operations(hosted, store, node, Status(node, hosted, store, wire, base.clock))
     operations |= {**measured, "refused-commits": partial(answer_refused_commits, hosting.group_counts.refused_commits)}
     if hosting.cleaner is None:
         return Control(operations | hosting.moves.operations, None)
     of_server = PipelineReports(hosting.cleaner.report).operations
     of_server |= {"owners": partial(_answer_owners, node, store), "move-shard": _refuse_moves}
     of_server |= OnlyLoop(node.config, node.nodes.id, hosted, wire.listener).operations
-    return Control(operations, ControlSocket(data_dir, operations | of_server))
+    return Control(operations, ControlSocket(base.data_dir, operations | of_server))

@@ -49,7 +49,7 @@ class Status:
                     "is_loaded": loaded,
                     "shards": dict(Counter(each.state.value for each in hosted.progress)),
                     "groups": self._groups(),
-                    "topics": len(self._node.all_topics()),
+                    "topics": len(self._node.image.all_topics()),
                     "connections": len(self._wire.listener.connections),
                     "certificates": self._wire.certificates.described(),
                     "incidents": dict(self._wire.incidents.counts),

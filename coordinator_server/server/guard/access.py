@@ -63,7 +63,7 @@ class Asked(NamedTuple):
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the name of the topic with an id, or None."""
-        topic = self.node.topic_by_id(topic_id)
+        topic = self.node.image.topic_by_id(topic_id)
         return topic.name if topic is not None else None
 
 

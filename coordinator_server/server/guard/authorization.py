@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from coordinator_server.catalog.acl_model import Acl
 from coordinator_server.catalog.acls import ACLS
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.config import Config
 from coordinator_server.config.values import super_users
 from coordinator_server.machine.shard import RequestContext
@@ -29,7 +30,7 @@ def follow_acls(authorizer: Authorizer | None, catalog: Catalog, family_news: Fa
         return
 
     def load() -> None:
-        authorizer.load({record.id: record for record in catalog.records(ACLS)}, Acl.of_record)
+        authorizer.load({record.id: record for record in catalog.read(CatalogShard.records, ACLS)}, Acl.of_record)
 
     def report(context: RequestContext, operation: Operation, resource_type: ResourceType, names: Sequence[str], /) -> None:
         kind = _in_words(resource_type)

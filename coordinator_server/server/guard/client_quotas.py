@@ -7,6 +7,7 @@ from typing import Any
 
 from coordinator_server.catalog.client_quotas import CLIENT_QUOTAS
 from coordinator_server.catalog.quota_names import REQUEST_PERCENTAGE
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.exchange.api_row import ApiRow
@@ -42,7 +43,7 @@ class ClientQuotas:
 
     def changed(self) -> None:
         """Read the quotas, and use them from now on."""
-        records = list(self._catalog.records(CLIENT_QUOTAS))
+        records = list(self._catalog.read(CatalogShard.records, CLIENT_QUOTAS))
         self._quotas.limits = QuotaLimits(records, REQUEST_PERCENTAGE)
         self._listener.use(self._metered if self._quotas.limits else self._plain)
         self._listener.limit_addresses(records)

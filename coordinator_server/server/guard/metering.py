@@ -88,7 +88,7 @@ class Metered:
         meter = self._metering.meter
         self._throttle_ms = meter.settle(exchange.connection, exchange.context, meter.lap_ns(exchange))
         if self._throttle_ms and self._field(exchange) == MOVING:
-            exchange.amend(partial(_with_field, self._throttle_ms))
+            exchange.amend(partial(replace, throttle_time_ms=self._throttle_ms))
 
     def encoded(self, exchange: Exchange[Any], response: Any, out: bytearray, start: int, /) -> None:
         """Write into the answer how long the client has to wait, if the field has a fixed place."""
@@ -99,7 +99,3 @@ class Metered:
 
     def _field(self, exchange: Exchange[Any]) -> int:
         return self._metering.fields.of(exchange.row)[exchange.context.api_version]
-
-
-def _with_field(throttle_ms: int, response: Any) -> Any:
-    return replace(response, throttle_time_ms=throttle_ms)

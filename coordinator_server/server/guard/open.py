@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from coordinator_server.config import Config
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.cluster.open import Cluster
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.guard.audit import Audit
 from coordinator_server.server.guard.authorization import authorizer_of, follow_acls
 from coordinator_server.server.guard.client_quotas import ClientQuotas
@@ -32,10 +31,11 @@ class Guard(NamedTuple):
         self.audit.authentication_failed(host, **fields)
 
 
-def open_guard(*, config: Config, clock: Clock, timers: CoordinatorTimer, wire: Wire, cluster: Cluster) -> Guard:
+def open_guard(base: Foundation, wire: Wire, cluster: Cluster) -> Guard:
     """Create what follows the catalog's ACLs and quotas. Raises ConfigError."""
-    audit, authorizer = Audit(clock.now_ms, wire.incidents.episodes), authorizer_of(config)
+    now_ms, authorizer = base.clock.now_ms, authorizer_of(base.config)
+    audit = Audit(now_ms, wire.incidents.episodes)
     follow_acls(authorizer, cluster.catalog, cluster.family_news, audit)
-    metering = Metering(Meter(RequestQuotas(client_windows(config), clock.now_ms), timers), wire.background)
+    metering = Metering(Meter(RequestQuotas(client_windows(base.config), now_ms), base.timers()), wire.background)
     quotas = ClientQuotas(cluster.catalog, cluster.family_news, wire.listener, metering)
     return Guard(authorizer, audit, quotas, wire.incidents)

@@ -20,6 +20,9 @@ NO_MESSAGES: Final[Mapping[ErrorCode, str | None]] = {}
 EMPTY_MESSAGES: Final = dict.fromkeys(MESSAGES, "")
 
 
+Refused = Callable[[Any, ErrorCode, str | None], Any]
+"""Makes the answer for one denied element of a request."""
+
 # Elements of requests
 
 
@@ -27,7 +30,7 @@ class Each(NamedTuple):
     """The elements of a request, each of which needs an operation. The API's refusal answers those that are denied.
 
     ``of`` is the list of the request, and ``answers`` that of the response. ``name_of`` returns None for an element that the
-    handler refuses itself, because it names nothing. ``refused`` makes the answers, if the API's refusal has none. With
+    handler refuses itself, because it names nothing. ``refused`` makes an answer, if the API's refusal has none. With
     ``is_whole`` the handler gets a request of which nothing is left, too, because its answer says more.
     """
 
@@ -37,7 +40,7 @@ class Each(NamedTuple):
     name_of: Callable[[Asked, Any], str | None]
     answers: str
     messages: Mapping[ErrorCode, str | None] = MESSAGES
-    refused: Callable[[list[Any], ErrorCode, str | None], list[Any]] | None = None
+    refused: Refused | None = None
     is_whole: bool = False
 
     def allows_all(self, asked: Asked, request: Any) -> bool:
@@ -57,7 +60,7 @@ class Each(NamedTuple):
         error = ERRORS[self.resource_type]
         message = self.messages.get(error)
         if self.refused is not None:
-            answers = self.refused(denied, error, message)
+            answers = [self.refused(element, error, message) for element in denied]
         else:
             refused: Any = reply.row.refuse(asked.context, replace(request, **{self.of: denied}), error, message)
             if not allowed and not self.is_whole:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work
-from coordinator_server.server.guard.access import Asked
-from coordinator_server.server.guard.parts import divided
+from coordinator_server.server.guard.access import MESSAGES, Asked
+from coordinator_server.server.guard.parts import Refused, divided
 from protocol.acl_codes import Operation, ResourceType
+from protocol.error_codes import ErrorCode
+
+_ERROR: Final = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 class TopicsOfGroups(NamedTuple):
@@ -23,7 +26,7 @@ class TopicsOfGroups(NamedTuple):
     """
 
     name_of: Callable[[Asked, Any], str | None]
-    refused: Callable[[Any], Any]
+    refused: Refused
     answered_name: Callable[[Any], str]
 
     def divide(self, asked: Asked, request: Any, reply: Exchange[Any]) -> Work[Any]:
@@ -56,7 +59,8 @@ class TopicsOfGroups(NamedTuple):
             return group, []
         name_of = partial(self.name_of, asked)
         topics, denied = yield from divided(asked, group.topics, Operation.DESCRIBE, ResourceType.TOPIC, name_of)
-        return (replace(group, topics=topics) if denied else group), [self.refused(topic) for topic in denied]
+        refused = [self.refused(topic, _ERROR, MESSAGES[_ERROR]) for topic in denied]
+        return (replace(group, topics=topics) if denied else group), refused
 
     def _completed(self, asked: Asked, group: Any, refused: list[Any], answer: Any) -> Any:
         """Return the answer for a group: with the denied topics that it names, or without those that it does not name."""

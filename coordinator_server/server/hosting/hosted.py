@@ -7,15 +7,16 @@ and no directory here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
 
-from coordinator_server.catalog.topics import Topic
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import Progress, ShardState
 from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.errors import StartError
 from protocol.error_codes import ErrorCode
@@ -57,7 +58,7 @@ class Hosted:
 
     def _load(self, shard: ShardId) -> asyncio.Future[ErrorCode]:
         outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
-        epoch = self._nodes.owner_of(shard).epoch
+        epoch = self._nodes.view.owner_of(shard).epoch
         self.runtimes[shard.topic].load(shard.partition, epoch, outcome.set_result)
         return outcome
 
@@ -89,10 +90,10 @@ class Hosted:
         """Return whether this loop's shards of a kind are loaded or loading."""
         return topic in self._loads
 
-    def use_listed(self, listed: Callable[[str], Topic | None]) -> None:
-        """Call ``use`` for every kind whose topic is listed."""
+    def use_listed(self, catalog: Catalog) -> None:
+        """Call ``use`` for every kind whose topic the catalog has."""
         for topic in self.runtimes:
-            if topic not in self._loads and listed(topic) is not None:
+            if topic not in self._loads and catalog.read(CatalogShard.topic, topic) is not None:
                 self.use(topic)
 
     async def finish_loading(self) -> None:

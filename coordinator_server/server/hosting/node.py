@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from coordinator_server.catalog.topics import Topic
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOf
 from coordinator_server.group.shard import GroupShard
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import SERVER_ORIGIN
 from coordinator_server.machine.shard import CoordinatorResult, CoordinatorTimer, RequestContext
 from coordinator_server.runtime.partitioner import partition_for
@@ -27,9 +25,9 @@ from coordinator_server.server.hosting.internal_topics import InternalTopics
 from coordinator_server.server.hosting.producer_ids import ProducerIds
 from coordinator_server.server.hosting.share_sessions import ShareSessions
 from coordinator_server.server.hosting.share_shards import ShareShards
+from coordinator_server.server.hosting.topic_image import LoopTopics
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionShard
-from protocol.error_codes import ErrorCode
 
 R = TypeVar("R")
 
@@ -49,10 +47,11 @@ class AuditLog(Protocol):
 class Node(NamedTuple):
     """The server as API handlers see it. Handlers never change it.
 
-    ``runtimes`` has the runtimes of all served kinds, by topic. ``groups`` is the runtime of groups, and ``partitions`` is its
-    number of shards; ``transactions`` and ``transaction_partitions`` are those of transactional ids. ``share_states`` is the
-    runtime of share partitions' states, and ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do
-    everything, ``audit`` where nothing is audited.
+    ``image`` has the topics, ``catalog`` all else that loops share. ``runtimes`` has the runtimes of all served kinds, by topic.
+    ``groups`` is the runtime of groups, and ``partitions`` is its number of shards; ``transactions`` and
+    ``transaction_partitions`` are those of transactional ids. ``share_states`` is the runtime of share partitions' states, and
+    ``share_shard`` finds the shard of one. ``authorizer`` is None where everybody may do everything, ``audit`` where nothing is
+    audited.
     """
 
     config: Config
@@ -64,6 +63,7 @@ class Node(NamedTuple):
     producer_ids: ProducerIds
     runtimes: Mapping[str, CoordinatorRuntime[Any]]
     catalog: Catalog
+    image: LoopTopics
     delays: CoordinatorTimer
     nodes: Nodes
     internal: InternalTopics
@@ -89,26 +89,6 @@ class Node(NamedTuple):
     def ourselves(self) -> RequestContext:
         """The context of operations that the server itself runs."""
         return server_context(self.config)
-
-    def all_topics(self) -> list[Topic]:
-        """Return every topic: those of the catalog by name, then the permanent internal topics.
-
-        Raises CoordinatorError while the catalog loads.
-        """
-        return [*self.catalog.all_topics(), *self.internal]
-
-    def topic(self, name: str) -> Topic | None:
-        """Return a committed topic by name, or None. Raises CoordinatorError while the catalog loads."""
-        return self.catalog.topic(name) or self.internal.named(name)
-
-    def topic_by_id(self, topic_id: bytes) -> Topic | None:
-        """Return a committed topic by id, or None. Raises CoordinatorError while the catalog loads."""
-        return self.catalog.topic_by_id(topic_id) or self.internal.of_id(topic_id)
-
-    def check_current(self) -> None:
-        """Raise CoordinatorError if this loop's catalog may be stale. Call it before answering that something does not exist."""
-        if not self.catalog.is_current:
-            raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics are not known here at the moment")
 
     def share_lock_ms(self, group_id: str) -> int:
         """Return how long the members of a share group may hold a record that they were given."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import structlog
 
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
-from coordinator_server.log.store import LogStore, Retention
-from coordinator_server.machine.shard import Clock, CoordinatorTimer, Reply, RequestContext, report_nothing
+from coordinator_server.log.store import Retention
+from coordinator_server.machine.shard import Clock, Reply, RequestContext, report_nothing
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.lease import Lease
@@ -29,6 +27,7 @@ from coordinator_server.server.cluster.effects import Destinations
 from coordinator_server.server.cluster.open import Cluster
 from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
 from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.hosting.builders import BUILDERS, Builder, Materials
 from coordinator_server.server.hosting.cleaner import Cleaner
 from coordinator_server.server.hosting.end_offsets import end_offsets
@@ -53,14 +52,6 @@ from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
 log = structlog.get_logger(__name__)
 
 Runtimes = Mapping[str, CoordinatorRuntime[Any]]
-Builders = Mapping[str, Builder]
-
-
-class Workers(NamedTuple):
-    """The threads of the room: one reads the log for clients, one removes old history. None selects the log's own."""
-
-    readers: Worker
-    retention: Worker | None
 
 
 class Hosting(NamedTuple):
@@ -102,32 +93,31 @@ class Hosting(NamedTuple):
 
 
 def open_hosting(  # noqa: PLR0913 - arguments with names
-    *,
-    loop: asyncio.AbstractEventLoop,
-    config: Config,
-    data_dir: Path,
-    store: LogStore,
-    services: LoopServices,
-    timers: CoordinatorTimer,
-    new_uuid: Callable[[], uuid.UUID],
-    workers: Workers,
+    base: Foundation,
     wire: Wire,
     cluster: Cluster,
+    *,
     authorizer: Authorizer | None,
     audit: AuditLog,
-    topics: LoopTopics,
+    changes: TopicChanges,
+    retention_worker: Worker | None,
     has_cleaner: bool,
 ) -> Hosting:
-    """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet."""
-    clock, meta, catalog = services.clock, store.meta, cluster.catalog
-    builders = {topic: BUILDERS[topic] for topic in KINDS}
+    """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet.
+
+    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own.
+    """
+    loop, config, store, services, clock = base.loop, base.config, base.store, base.services, base.clock
+    meta, catalog, timers = store.meta, cluster.catalog, base.timers()
     group_counts = _group_counts(config, clock)
+    internal = InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in KINDS})
+    topics = LoopTopics(catalog, internal, changes)
     group_settings = SettingsOfGroups(config, topics.settings, wire.incidents.report)
     ask_for_ids = partial(_allocate, catalog, server_context(config))
     materials = Materials(
         config,
         clock,
-        new_uuid,
+        base.new_uuid,
         report=wire.incidents.report,
         tell=group_counts.tell,
         new_producer_id=(producer_ids := ProducerIds(cluster.nodes.id, ask_for_ids, clock.now_ms, loop.call_later)).take,
@@ -137,9 +127,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         authorize=None if authorizer is None else authorizer.describable,
     )
     of_catalog: Runtimes = {CATALOG.topic: cluster.runtime}
-    runtimes = {
-        topic: of_catalog.get(topic) or _runtime(topic, builder, materials, services) for topic, builder in builders.items()
-    }
+    runtimes = {topic: of_catalog.get(topic) or _runtime(topic, BUILDERS[topic], materials, services) for topic in KINDS}
     hosted = Hosted(runtimes, meta.partitions, cluster.nodes, loop)
     node = Node(
         config=config,
@@ -151,10 +139,11 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         producer_ids=producer_ids,
         runtimes=runtimes,
         catalog=catalog,
+        image=topics,
         delays=timers,
         nodes=cluster.nodes,
-        internal=InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in runtimes}),
-        fetches=Fetches(store, services.flusher, timers, workers.readers, loop.call_soon_threadsafe),
+        internal=internal,
+        fetches=Fetches(store, services.flusher, timers, base.new_worker("fetches-stopped"), loop.call_soon_threadsafe),
         steps=Steps(wire.turns),
         courier=cluster.courier,
         share_sessions=ShareSessions(config.share.group_share_max_share_sessions, config.share.share_sessions_max_partitions),
@@ -164,22 +153,22 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         authorizer=authorizer,
         audit=audit,
     )
-    deletions = _deletions(runtimes, builders, node.ourselves)
-    topics.begin(catalog, node.internal, partial(_tell_changed, runtimes, builders))
-    rows = {topic: {row.effect.name: row for row in builder.asked} for topic, builder in builders.items()}
+    deletions = _deletions(runtimes, node.ourselves)
+    rows = {topic: {row.effect.name: row for row in BUILDERS[topic].asked} for topic in KINDS}
     cluster.courier.deliver_to(Destinations(runtimes, rows, partial(_begin_kind, hosted, node)))
-    catalog.notify(_notices(cluster, topics, hosted, deletions))
+    catalog.notify(_notices(cluster, node, hosted, deletions))
+    suspend = partial(_suspend, runtimes, topics)
     return Hosting(
-        hosted,
-        node,
-        LoopTimers(loop, services.timers, clock),
-        services.executor,
-        deletions,
-        group_counts,
-        Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
-        open_retention(store, config, clock, workers.retention),
-        Cleaner(config.live, data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
-        wire.turns.gate.lease(partial(_suspend, runtimes, is_over=True), partial(_suspend, runtimes, is_over=False)),
+        hosted=hosted,
+        node=node,
+        timers=LoopTimers(loop, services.timers, clock),
+        executor=services.executor,
+        deletions=deletions,
+        group_counts=group_counts,
+        moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
+        retention=open_retention(store, config, clock, retention_worker),
+        cleaner=Cleaner(config.live, base.data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
+        lease=base.gate.lease(partial(suspend, is_over=True), partial(suspend, is_over=False)),
     )
 
 
@@ -209,7 +198,7 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
     )
 
 
-def _suspend(runtimes: Runtimes, *, is_over: bool) -> None:
+def _suspend(runtimes: Runtimes, topics: LoopTopics, *, is_over: bool) -> None:
     """Let no shard answer while the lease is over."""
     if is_over:
         log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
@@ -217,18 +206,22 @@ def _suspend(runtimes: Runtimes, *, is_over: bool) -> None:
         log.info("lease-renewed", action="the sessions of members begin anew")
     for runtime in runtimes.values():
         runtime.suspend(is_over)
+    topics.forget_all()
 
 
-def _deletions(runtimes: Runtimes, builders: Builders, ourselves: RequestContext) -> TopicDeletions:
-    deleting = {topic: builder.topics_deleted for topic, builder in builders.items() if builder.topics_deleted is not None}
-    return TopicDeletions(runtimes, deleting, ourselves)
+def _deletions(runtimes: Runtimes, ourselves: RequestContext) -> TopicDeletions:
+    deleting = {topic: BUILDERS[topic].topics_deleted for topic in KINDS}
+    return TopicDeletions(runtimes, {topic: operation for topic, operation in deleting.items() if operation}, ourselves)
 
 
-def _tell_changed(runtimes: Runtimes, builders: Builders, names: Collection[str]) -> None:
+def _notify_changed(runtimes: Runtimes, names: Collection[str]) -> None:
     """Notify all loaded shards which topics have changed. A shard that loads later looks at all topics."""
-    for kind, builder in builders.items():
-        if builder.topics_changed is not None:
-            runtimes[kind].read_all("topics-changed", builder.topics_changed, names)
+    if not names:
+        return
+    for kind, runtime in runtimes.items():
+        changed = BUILDERS[kind].topics_changed
+        if changed is not None:
+            runtime.read_all("topics-changed", changed, names)
 
 
 def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
@@ -242,17 +235,17 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
     return False
 
 
-def _notices(cluster: Cluster, topics: LoopTopics, hosted: Hosted, deletions: TopicDeletions) -> Notices:
-    """Return all that follows the catalog."""
+def _notices(cluster: Cluster, node: Node, hosted: Hosted, deletions: TopicDeletions) -> Notices:
+    """Return all that follows the catalog, when a change is visible in this loop's catalog and before it is answered."""
 
     def changed() -> None:
-        hosted.use_listed(cluster.catalog.topic)
-        topics.changed()
+        hosted.use_listed(cluster.catalog)
+        _notify_changed(node.runtimes, node.image.refresh())
         cluster.family_news.changed()
 
     def deleted(gone: Sequence[DeletedTopic]) -> None:
-        topics.forget(gone)
+        node.image.forget(gone)
         deletions.tell(gone)
-        topics.deleted(gone)
+        _notify_changed(node.runtimes, [topic.name for topic in gone])
 
     return Notices(changed, deleted)

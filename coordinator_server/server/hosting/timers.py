@@ -51,16 +51,12 @@ class LoopTimers:
             self._handle.cancel()
             self._arm()
 
-    def next_due(self) -> int | None:
-        """Return when to call ``run_due`` next if the clock is set by a program, or None without timers."""
-        return self._queue.next_due()
-
     def skip(self, ms: int) -> None:
         """Accept that the clock was set forward by ``ms``: the process was not stopped, so no timer gets its delay again."""
         self._expected_ms += ms
 
     def run_due(self) -> None:
-        """Fire all due timers at once, without reading the sockets first."""
+        """Fire all due timers at once, without reading the sockets first. For programs that set the clock."""
         self._queue.run(self._look())
         if self._handle is not None:
             self._handle.cancel()

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.server.cluster.catalog import Catalog
 from coordinator_server.server.cluster.family_news import FamilyNews
 from coordinator_server.server.wire.connection import Connection
@@ -37,7 +38,7 @@ class Logins:
 
     def credential(self, key: CredentialKey, /) -> UserScramCredentialRecord | None:
         """Return the credential of a user for a mechanism, or None."""
-        record: UserScramCredentialRecord | None = self._catalog.record(SCRAM_USERS, key)
+        record: UserScramCredentialRecord | None = self._catalog.read(CatalogShard.record, SCRAM_USERS, key)
         return record
 
     def note(self, connection: Connection, key: Any) -> None:

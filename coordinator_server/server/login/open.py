@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
 from coordinator_server.server.cluster.open import Cluster
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.dispatch import Dispatcher
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.login.key_sets import KeyServices
 from coordinator_server.server.login.login import BEFORE_LOGIN, AuthenticationFailed
 from coordinator_server.server.login.sasl_listeners import SaslListeners, SaslMaterials
@@ -18,25 +17,24 @@ from coordinator_server.server.wire.background import Background
 from coordinator_server.server.wire.open import Wire
 
 
-def open_login(  # noqa: PLR0913 - arguments with names
-    *,
-    config: Config,
-    specs: Sequence[ListenerSpec],
-    login_key: Callable[[], bytes],
-    clock: Clock,
-    timers: CoordinatorTimer,
+def open_login(
+    base: Foundation,
     wire: Wire,
     cluster: Cluster,
+    *,
+    specs: Sequence[ListenerSpec],
     apis: Sequence[ApiRow[Any, Any]],
     failed: AuthenticationFailed,
-    key_fetches: Background,
 ) -> SaslListeners:
-    """Create the logins of a loop. Before its login a client may use few of ``apis``. ``key_fetches`` runs what fetches
-    keys. Raises WrongProperties.
+    """Create the logins of a loop. Before its login a client may use few of ``apis``. Keys of tokens are fetched in a thread.
+
+    Raises WrongProperties.
     """
+    timers, clock = base.timers(), base.clock
+    key_fetches = Background(base.new_worker("key-fetches-stopped"), base.loop.call_soon_threadsafe)
     materials = SaslMaterials(
         cluster.catalog,
-        login_key,
+        base.store.login_key,
         cluster.family_news,
         wire.turns.queue,
         timers,
@@ -46,4 +44,4 @@ def open_login(  # noqa: PLR0913 - arguments with names
         failed,
         KeyServices(key_fetches, timers, clock, wire.incidents.report),
     )
-    return SaslListeners(config, specs, materials)
+    return SaslListeners(base.config, specs, materials)

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.log.store import InspectedLog
 from coordinator_server.machine.shard import Clock
 from coordinator_server.server.exchange.api_row import ApiRow
@@ -137,7 +138,7 @@ class LoopMetrics:
         samples["sessions_expired"] = [[self._of.hosting.group_counts.expired]]
         samples["uptime_seconds"] = [[(self._clock.now_ms() - self._started_ms) / 1000]]
         if self._node.nodes.controller_id == self._node.nodes.id:
-            topics = self._node.catalog.all_topics()
+            topics = self._node.catalog.read(CatalogShard.all_topics)
             samples["topics"] = [[len(topics)]]
             samples["partitions"] = [[sum(each.partitions for each in topics)]]
             samples["certificate_expiry_timestamp_seconds"] = [

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec
-from coordinator_server.machine.shard import Clock, CoordinatorTimer
-from coordinator_server.runtime.lease import Gate
+from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.wire.acceptor import MakeAcceptor
 from coordinator_server.server.wire.admission import Limits, limits_of_listener
 from coordinator_server.server.wire.background import Background
@@ -18,7 +15,6 @@ from coordinator_server.server.wire.episodes import Episodes
 from coordinator_server.server.wire.incidents import Incidents
 from coordinator_server.server.wire.listener import EntranceServices, Listener, ListenerServices
 from coordinator_server.server.wire.turns import Turns
-from coordinator_server.worker import Worker
 
 
 class Wire(NamedTuple):
@@ -42,21 +38,12 @@ class Wire(NamedTuple):
         self.listener.stop_reading()
 
 
-def open_wire(  # noqa: PLR0913 - arguments with names
-    *,
-    loop: asyncio.AbstractEventLoop,
-    config: Config,
-    specs: Sequence[ListenerSpec],
-    clock: Clock,
-    timers: CoordinatorTimer,
-    limits: Limits,
-    make_acceptor: MakeAcceptor,
-    worker: Worker,
-    gate: Gate,
-) -> Wire:
-    """Create the listener of ``specs``. ``worker`` has the thread for large messages, ``gate`` the leases. Raises StartError."""
+def open_wire(base: Foundation, *, specs: Sequence[ListenerSpec], limits: Limits, make_acceptor: MakeAcceptor) -> Wire:
+    """Create the listener of ``specs``. Large messages have a thread. Raises StartError."""
+    loop, config, clock, timers = base.loop, base.config, base.clock, base.timers()
     incidents = Incidents(Episodes(clock.now_ms))
-    turns, background = Turns(loop.call_soon, gate), Background(worker, loop.call_soon_threadsafe)
+    turns = Turns(loop.call_soon, base.gate)
+    background = Background(base.new_worker("large-messages-stopped"), loop.call_soon_threadsafe)
     tls = read_certificates(config, specs)
     entrances = [EntranceServices(each.name, tls.get(each.name), limits_of_listener(config, each.name)) for each in specs]
     services = ListenerServices(clock, timers, make_acceptor, limits, incidents, entrances)

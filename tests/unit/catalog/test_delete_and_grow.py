@@ -219,3 +219,16 @@ def test_an_internal_topic_stays(catalog: Catalog) -> None:
     assert [(error, message) for _, _, error, message in deleted] == [(ErrorCode.INVALID_TOPIC_EXCEPTION, why)] * 2
     assert grown == [(ErrorCode.INVALID_TOPIC_EXCEPTION, why)]
     assert len(catalog.records) == written
+
+
+def test_a_topic_is_present_while_it_is_the_same(catalog: Catalog) -> None:
+    """Commits compare the topics that they have found before."""
+    catalog.create(CreatableTopic("a", 1, 1), CreatableTopic("b", 1, 1))
+    found = [topic for name in ("a", "b") if (topic := catalog.shard.topic(LATEST, name)) is not None]
+    assert catalog.shard.are_present(LATEST, found)
+
+    delete(catalog, DeleteTopicState("b"))
+    assert not catalog.shard.are_present(LATEST, found)
+    catalog.create(CreatableTopic("b", 1, 1))
+    assert not catalog.shard.are_present(LATEST, found)
+    assert catalog.shard.are_present(LATEST, found[:1])

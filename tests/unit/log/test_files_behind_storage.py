@@ -38,7 +38,7 @@ EXCEPTIONS = {
     "coordinator_server/log/repair/overlay.py": "it opens for reading only",
     "coordinator_server/pipeline/job_lock.py": "lock files",
     "coordinator_server/pipeline/files/kafka/files.py": "the lock file of a broker",
-    "coordinator_server/pipeline/input/sealing.py": "a directory is opened to reach a socket in it",
+    "coordinator_server/pipeline/input/data_dir.py": "a directory is opened to reach a socket in it",
     "coordinator_server/pipeline/history/run.py": "pyarrow writes the tables, and ``history/output.py`` syncs them",
     "coordinator_server/pipeline/index/database.py": "the index, which is made again from the log",
     "coordinator_server/pipeline/locations.py": "a temporary copy of what is in a store",

@@ -16,8 +16,8 @@ import pytest
 from coordinator_server.log.errors import LockedLog
 from coordinator_server.log.jobs import Block, FileEntry, InputFile, JobShard, LayerSummary, in_order
 from coordinator_server.log.opening import check_free, compaction_lock, holder_of, is_log, job_shard, job_shards, open_for_job
+from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.input.files import read_batches
-from coordinator_server.pipeline.input.sealing import offline_store
 from tests.support.job_subjects import SHARD, JobSubject, LocalLog, SharedDatabase
 from tests.support.segments import Batch, coordinator_log, encode
 

@@ -158,7 +158,7 @@ def test_an_operation_refuses_in_its_own_way_those_that_wait_for_it(toy: ToyRunt
 
 
 def test_what_no_client_asked_for_has_no_deadline(toy: ToyRuntime) -> None:
-    """Messages of other shards are sent again when they fail; markers of transactions, too."""
+    """Messages of other shards are sent again when they fail; the markers of a coordinator, too."""
     ours = RequestContext("", "", -1, 0)
     message = toy.write(lambda shard, reply: CoordinatorResult("ok", [toy_record("a", 1)]), context=ours)
     marker = toy.end(Producer(1, 0), TransactionResult.COMMIT)
@@ -170,6 +170,22 @@ def test_what_no_client_asked_for_has_no_deadline(toy: ToyRuntime) -> None:
 
     assert message.response == "ok"
     assert marker.is_answered
+
+
+def test_a_marker_of_a_client_has_the_deadline(toy: ToyRuntime) -> None:
+    """The transaction ends when the marker is written."""
+    producer = Producer(1, 0)
+    toy.put("a", 7, producer=producer)
+    toy.flush()
+    marker = toy.end(producer, TransactionResult.COMMIT, has_deadline=True)
+    toy.turn()
+    pass_time(toy, DEADLINE_MS - TICK_MS)
+    assert not marker.is_answered
+    pass_time(toy, 2 * TICK_MS)
+    assert (marker.error, toy.number("a")) == (ErrorCode.REQUEST_TIMED_OUT, None)
+    toy.store.finish()
+
+    assert (marker.answers, toy.number("a")) == (1, 7)
 
 
 def test_a_log_that_answers_has_one_timer_at_most_and_none_when_it_is_idle(toy: ToyRuntime) -> None:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
 import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.runtime import flush
 from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
+from tests.support import runtime as support
 from tests.support.runtime import TOPIC, Outcome, ToyRuntime
 
 SHARDS = [ShardId(TOPIC, partition) for partition in range(4)]
 UNKNOWN = OutcomeUnknown("the connection was lost")
 
 
-@pytest.fixture
-def toy() -> ToyRuntime:
+def loaded() -> ToyRuntime:
     """A runtime with four partitions loaded."""
     toy = ToyRuntime()
     for partition in range(4):
         toy.load(partition)
     return toy
+
+
+@pytest.fixture
+def toy() -> ToyRuntime:
+    return loaded()
 
 
 def put_everywhere(toy: ToyRuntime, name: str) -> list[Outcome]:
@@ -154,3 +164,65 @@ def test_the_operator_hears_of_a_shard_that_is_refused_and_not_of_one_that_is_fe
 
     told = [line["event"] for line in lines if line["event"].startswith("log-")]
     assert told == ["log-refuses", "log-accepts-again"]
+
+
+class Mutant(NamedTuple):
+    """One mistake in flush.py, and the test of this file that has to fail with it."""
+
+    text: str
+    mistake: str
+    seen_by: Callable[[ToyRuntime], None]
+
+
+def unknown_may_be_durable(toy: ToyRuntime) -> None:
+    test_an_unknown_outcome_is_resolved_by_the_store(toy, None, None, 1)
+
+
+def nobody_knows(toy: ToyRuntime) -> None:
+    test_an_outcome_that_nobody_can_find_out_is_fatal(toy, UNKNOWN)
+
+
+MUTANTS = {
+    "durable": Mutant(
+        "durable.append(context)\n                self._due.append((context.commit(offset), None))",
+        "durable.append(context)\n                self._due.append((context.revert(), None))",
+        test_every_shard_has_its_own_outcome,
+    ),
+    "refused": Mutant(
+        "self._due.append((context.revert(), error_for(failure)))",
+        "self._due.append((context.commit(offset), error_for(failure)))",
+        test_every_shard_has_its_own_outcome,
+    ),
+    "refused for one, failed for all": Mutant(
+        "failure = failures.get(context.id)\n",
+        "failure = next(iter(failures.values()), None)\n",
+        test_every_shard_has_its_own_outcome,
+    ),
+    "fenced": Mutant("context.on_fenced()", "context.id", test_every_shard_has_its_own_outcome),
+    "fenced is no refusal": Mutant(
+        "fenced.append(context)\n            else:", "refused = failure\n            else:", test_every_shard_has_its_own_outcome
+    ),
+    "unknown": Mutant("if unknown:", "if False:", unknown_may_be_durable),
+    "unknown is written to": Mutant(
+        "dirty = {context: None for context in dirty if context not in self._unresolved}",
+        "dirty = dict(dirty)",
+        unknown_may_be_durable,
+    ),
+    "unknown for good": Mutant("OutcomeUnknown | Diverged)", "Diverged)", nobody_knows),
+    "diverged": Mutant("OutcomeUnknown | Diverged)", "OutcomeUnknown)", test_a_log_that_lost_what_it_acknowledged_is_fatal),
+}
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mistake_in_an_outcome_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests above can fail: one mistake for each outcome."""
+    text, mistake, seen_by = MUTANTS[name]
+    source = Path(flush.__file__).read_text()
+    assert source.count(text) == 1
+    broken: dict[str, Any] = {"__name__": flush.__name__}
+    exec(compile(source.replace(text, mistake), flush.__file__, "exec"), broken)
+    monkeypatch.setattr(support, "Flusher", broken["Flusher"])
+
+    with pytest.raises(AssertionError):
+        seen_by(loaded())

@@ -24,7 +24,7 @@ from coordinator_server.log.storage import LOCAL, Storage, replace_file, sync_di
 from coordinator_server.log.store import LogStore
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.files.kafka.files import CLEAN_SHUTDOWN, KafkaDir, Partition, broker_lock
-from coordinator_server.pipeline.input.sealing import offline_store
+from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.layer.batches import MAX_OFFSET_DELTA
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import RULES

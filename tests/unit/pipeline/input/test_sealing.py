@@ -1,46 +1,32 @@
-"""Sealing: through the server that runs, or under its lock."""
+"""Sealing: through the server that runs, or under its lock; and who may seal."""
 
 from __future__ import annotations
 
+import ast
 import json
-import os
-import socket
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from coordinator_server.log.local import LocalLogStore, LogOptions
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
-from coordinator_server.pipeline.input.retries import Retries
-from coordinator_server.pipeline.input.sealing import ask_server_if_any, check_data_dir, durable, is_served, seal
+from coordinator_server.pipeline.input.sealing import seal
+from tests.support.control_answers import answering
 from tests.support.inputs import segment_bases
 from tests.support.segments import coordinator_log, write_meta, write_segments
+from tests.support.server import ROOT
 
 SHARD = "__consumer_offsets-7"
-
-
-@contextmanager
-def answering(data_dir: Path, *answers: bytes) -> Iterator[list[bytes]]:
-    """A control socket that gives one answer to each connection; what it was asked."""
-    asked: list[bytes] = []
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(data_dir / "control.sock"))
-        server.listen()
-
-        def serve() -> None:
-            for answer in answers:
-                connection, _ = server.accept()
-                with connection, connection.makefile("rb") as lines:
-                    asked.append(lines.readline())
-                    connection.sendall(answer)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield asked
-        thread.join()
+# All that names the operation outside of the log: compaction, and the operation itself. A reader reads what is durable.
+SEALING: Final = {
+    "cli/compact.py": "its jobs read what never changes",
+    "pipeline/input/sealing.py": "for compact; a contract of pyproject.toml lets no other module import it",
+    "server/control/control_socket.py": "the operation, among those that have no line in the audit log",
+    "server/control/loop_operations.py": "the operation of one loop",
+    "server/hosting/cleaner.py": "the cleaner, which compacts",
+    "server/hosting/open.py": "for the cleaner",
+    "server/supervisor/supervisor.py": "for the cleaner of several loops",
+}
 
 
 def test_a_running_server_is_asked(tmp_path: Path) -> None:
@@ -50,18 +36,6 @@ def test_a_running_server_is_asked(tmp_path: Path) -> None:
 
     assert sealed == {SHARD: 1234}
     assert [json.loads(line) for line in asked] == [{"op": "seal"}]
-
-
-@pytest.mark.parametrize(
-    ("answer", "says"),
-    [(b'{"ok":false,"error":"the disk is full"}\n', "the disk is full"), (b"", "did not answer"), (b"what?\n", "did not answer")],
-)
-def test_a_server_that_does_not_seal(tmp_path: Path, answer: bytes, says: str) -> None:
-    """Its reason, or that it gave none, in one line."""
-    with answering(tmp_path, answer), pytest.raises(CannotSeal, match=says) as caught:
-        seal(tmp_path)
-
-    assert "\n" not in str(caught.value)
 
 
 def test_without_a_server_the_log_is_sealed_under_its_lock(tmp_path: Path) -> None:
@@ -76,112 +50,22 @@ def test_without_a_server_the_log_is_sealed_under_its_lock(tmp_path: Path) -> No
     assert len(segment_bases(tmp_path / SHARD)) == 4
 
 
-def test_a_reader_has_nothing_sealed(tmp_path: Path) -> None:
-    """It hears how far it can read: of a server in one line, and without one under the lock."""
-    with answering(tmp_path, b'{"ok":true,"shards":{"__consumer_offsets-7":1234}}\n') as asked:
-        assert durable(tmp_path) == {SHARD: 1234}
-    assert [json.loads(line) for line in asked] == [{"op": "write-out"}]
-    (tmp_path / "control.sock").unlink()
-    end = write_segments(tmp_path / SHARD, coordinator_log(1, 9), 3, sealed=False)
-    write_meta(tmp_path)
-
-    assert durable(tmp_path) == {SHARD: end}
-    assert len(segment_bases(tmp_path / SHARD)) == 3
+def names_of(tree: ast.Module) -> Iterator[str]:
+    """All names, attributes and texts."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
-def test_a_dead_server_s_socket_is_nobody(tmp_path: Path) -> None:
-    """kill -9 leaves the file behind."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "control.sock"))
+@pytest.mark.interpreted
+def test_no_reader_seals() -> None:
+    """Each seal ends the open segments of all shards, and takes the time of a sync for each."""
+    package = ROOT / "coordinator_server"
+    paths = [path for path in package.rglob("*.py") if not path.is_relative_to(package / "log") and "seal" in path.read_text()]
+    found = {str(path.relative_to(package)) for path in paths if "seal" in names_of(ast.parse(path.read_text()))}
 
-    assert not is_served(tmp_path)
-
-
-def test_a_server_that_is_only_starting(tmp_path: Path) -> None:
-    """It holds the lock and does not listen yet: try again."""
-    write_meta(tmp_path)
-    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
-
-    with pytest.raises(CannotSeal, match="starting or stopping"):
-        seal(tmp_path)
-
-    store.close()
-
-
-SEALED = b'{"ok":true,"shards":{"__consumer_offsets-7":1234}}\n'
-LOADING = b'{"ok":false,"error":"7 shards are still being loaded","temporary":true}\n'
-
-
-@pytest.mark.parametrize(("first", "says"), [(LOADING, "still being loaded"), (b"", "did not answer")])
-def test_a_server_that_loads_or_stops_is_asked_again(tmp_path: Path, first: bytes, says: str) -> None:
-    """The reason to wait is told once."""
-    told: list[NotReady] = []
-    with answering(tmp_path, first, first, SEALED) as asked:
-        assert seal(tmp_path, Retries(30, told.append)) == {SHARD: 1234}
-
-    assert (len(asked), [says in str(each) for each in told]) == (3, [True])
-
-
-def test_a_refusal_that_does_not_pass_is_final(tmp_path: Path) -> None:
-    with answering(tmp_path, b'{"ok":false,"error":"the disk is full"}\n'), pytest.raises(CannotSeal, match="the disk is full"):
-        seal(tmp_path, Retries(30, lambda error: pytest.fail(str(error))))
-
-
-@pytest.mark.parametrize("job", ["", "replay"])
-def test_a_log_in_use_is_waited_for(tmp_path: Path, job: str) -> None:
-    """By a server that starts or stops, and by a different job."""
-    write_meta(tmp_path)
-    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1, options=LogOptions(job=job))
-    told: list[NotReady] = []
-
-    def end(error: NotReady) -> None:
-        told.append(error)
-        store.close()
-
-    assert seal(tmp_path, Retries(30, end)) == {}
-    wanted = "is in use by process {}, a job (replay)" if job else "(process {}) is starting or stopping"
-    assert wanted.format(os.getpid()) in str(told[0])
-
-
-def test_waiting_for_a_locked_log_ends_with_its_error(tmp_path: Path) -> None:
-    """With the error of the last attempt."""
-    write_meta(tmp_path)
-    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
-
-    with pytest.raises(NotReady, match="starting or stopping"):
-        seal(tmp_path, Retries(0.1, lambda _error: None))
-
-    store.close()
-
-
-@pytest.mark.parametrize("job", ["", "replay"])
-def test_the_answer_of_a_server_that_starts(tmp_path: Path, job: str) -> None:
-    """It is waited for. A job that has the log has no answer."""
-    write_meta(tmp_path)
-    store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1, options=LogOptions(job=job))
-    told: list[NotReady] = []
-
-    def end(error: NotReady) -> None:
-        told.append(error)
-        store.close()
-
-    assert ask_server_if_any(tmp_path, {"op": "digest"}, Retries(30, end)) is None
-
-    assert len(told) == (0 if job else 1)
-    store.close()
-
-
-def test_a_deep_directory(tmp_path: Path) -> None:
-    """The path of a Unix socket has 107 bytes; data directories may be deeper."""
-    deep = tmp_path / ("d" * 100) / ("e" * 100)
-    deep.mkdir(parents=True)
-
-    assert not is_served(deep)
-
-
-def test_sealing_creates_no_directory(tmp_path: Path) -> None:
-    """Nothing is made there."""
-    with pytest.raises(CannotRun, match=r"meta\.properties"):
-        check_data_dir(tmp_path)
-
-    assert list(tmp_path.iterdir()) == []
+    assert found == SEALING.keys()

@@ -24,7 +24,7 @@ from coordinator_server.offsets.resting_block import encode_group
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.errors import GateClosed
-from coordinator_server.pipeline.input.sealing import offline_store
+from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.layer import checkpoint
 from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
 from coordinator_server.runtime.context import ShardContext

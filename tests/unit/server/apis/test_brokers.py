@@ -29,6 +29,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, Me
 from tests.support.api_peer import ApiPeer
 from tests.support.clock import ManualClock
 from tests.support.configs import config_with
+from tests.support.read_by_name import ReadByName
 from tests.support.views import loops_nodes
 
 GROUPS, STATES = 0, 2
@@ -49,7 +50,7 @@ class Site:
     def __init__(self) -> None:
         self.config = Config()
         self.cluster_id = "cluster"
-        self.catalog = self.internal = self
+        self.catalog, self.image, self.internal = ReadByName(self), self, self
         self.nodes = loops_nodes(2, first_id=7)
         self.topics = {"orders": ORDERS}
         self.created: list[str] = []

@@ -35,6 +35,7 @@ from protocol.messages.list_config_resources import ListConfigResourcesRequest, 
 from tests.support.api_peer import ApiPeer
 from tests.support.configs import config_with
 from tests.support.oracle import facts
+from tests.support.read_by_name import ReadByName
 from tests.support.views import loops_nodes
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
@@ -48,7 +49,7 @@ class Site:
 
     def __init__(self) -> None:
         self.config = config_with(node_id=7, num_partitions=3)
-        self.catalog = self
+        self.catalog, self.image = ReadByName(self), self
         self.nodes = loops_nodes(2, 1, first_id=7)
         self.authorizer = None
         self.internal = (OFFSETS,)

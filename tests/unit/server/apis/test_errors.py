@@ -18,7 +18,7 @@ from coordinator_server.log.errors import Fenced, LogError, OutcomeUnknown, Unav
 from coordinator_server.machine.errors import OPERATION_ERRORS, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.errors import TooLarge, error_for
-from coordinator_server.server.apis.offset_fetch import FETCH_ERRORS
+from coordinator_server.server.apis.offset_fetch_forms import FETCH_ERRORS
 from coordinator_server.server.apis.share_state import STATE_ERRORS
 from coordinator_server.server.apis.table import ROWS
 from coordinator_server.server.apis.topics import CONTROLLER_ERRORS
@@ -104,7 +104,7 @@ RAW: Final = sorted(
 
 # What a broker of 4.3.1 answers when its log takes no write within offsets.commit.timeout.ms, or has too few replicas in sync:
 # CoordinatorOperationExceptionHelper and GroupCoordinatorService.handleOffsetFetchException (groups, share state), and
-# TransactionStateManager.appendTransactionToLog.
+# TransactionStateManager.appendTransactionToLog. WriteTxnMarkers has the log's own error in each partition: test_producers.py.
 OF_A_LATE_LOG: Final = dict.fromkeys(
     (
         *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetDelete", "DeleteGroups"),

@@ -23,6 +23,7 @@ from protocol.messages.offset_commit import (
 )
 from protocol.plain_commits import PlainCommit
 from tests.support.api_peer import ApiPeer
+from tests.support.read_by_name import ReadByName
 
 pytestmark = pytest.mark.interpreted
 
@@ -45,12 +46,15 @@ class Server:
         self.error: ErrorCode | None = None
         self.is_current = True
         self.partitions = 50
-        # The node's catalog and its runtime of groups.
-        self.catalog = self.groups = self
+        # The node's catalog, its image of topics, and its runtime of groups.
+        self.catalog, self.image, self.groups = ReadByName(self), self, self
         self.peer = ApiPeer(OFFSET_COMMIT_API, self)
 
     def topic(self, name: str) -> Topic | None:
         return self.topics.get(name)
+
+    def are_present(self, topics: list[Topic]) -> bool:
+        return all(self.topics.get(topic.name) is topic for topic in topics)
 
     def topic_by_id(self, topic_id: bytes) -> Topic | None:
         return next((topic for topic in self.topics.values() if topic.topic_id == topic_id), None)

@@ -24,7 +24,7 @@ SECRET = Topic("secret", b"s" * 16, 1)
 def test_a_commit_of_a_topic_that_becomes_known_is_not_allowed_for_what_was_asked_before() -> None:
     """The loop that answers may hear of a topic after its client has."""
     known: dict[bytes, Topic] = {}
-    node: Any = SimpleNamespace(topic_by_id=known.get)
+    node: Any = SimpleNamespace(image=SimpleNamespace(topic_by_id=known.get))
     principal: Any = SimpleNamespace(verdicts=lambda operation, resource_type: {"secret": False})
     context: Any = SimpleNamespace(api_version=OFFSETS_BY_TOPIC_ID)
     asked = Asked(node, context, principal, lambda *_: None)

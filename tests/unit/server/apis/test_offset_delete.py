@@ -32,7 +32,7 @@ class Site:
 
     def __init__(self, *names: str) -> None:
         self.names = names
-        self.groups = self
+        self.groups = self.image = self
         self.reached: list[list[tuple[str, int]]] = []
         self.error: ErrorCode | None = None
         self.is_current = True

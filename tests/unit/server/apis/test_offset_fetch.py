@@ -52,7 +52,7 @@ class Server:
         self.log = GroupLog()
         self.topics = {"orders": ORDERS}
         self.partitions = 1
-        self.groups = self
+        self.groups = self.image = self
         self.error: ErrorCode | None = None
         self.is_slow = False
         self.later: list[Callable[[], None]] = []

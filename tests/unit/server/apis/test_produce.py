@@ -19,6 +19,9 @@ class Site:
 
     internal = ()
 
+    def __init__(self) -> None:
+        self.image = self
+
     def topic(self, name: str) -> Topic | None:
         return ORDERS if name == "orders" else None
 

@@ -9,8 +9,11 @@ import pytest
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS
+from coordinator_server.log.errors import Fenced, LogError, Unavailable
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Producer
+from coordinator_server.runtime.deadlines import TICKS
+from coordinator_server.runtime.errors import error_for
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.producers import DESCRIBE_PRODUCERS_API, MARKERS_PER_STEP, WRITE_TXN_MARKERS_API
 from protocol.error_codes import ErrorCode
@@ -35,6 +38,7 @@ from tests.support.views import loops_nodes
 
 COMMIT = WriteOperation("commit-in-transaction", GroupShard.commit_in_transaction)
 PRODUCER = Producer(9, 1)
+DEADLINE_MS = 5000
 NONE, UNKNOWN = ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 NOT_HERE, FENCED = ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.INVALID_PRODUCER_EPOCH
 OFFSETS = GROUPS.topic
@@ -45,9 +49,10 @@ class Server:
     """It has the topic ``orders`` and partition 0 of the groups' log, in which PRODUCER has a transaction open."""
 
     def __init__(self) -> None:
-        self.log = GroupRuntime()
+        self.log = GroupRuntime(deadline_ms=DEADLINE_MS)
         self.groups = self.log.runtime
         self.nodes = loops_nodes(2)
+        self.image = self
         self.is_current = True
         self._topics = {name: Topic(name, b"i" * 16, 4) for name in ("orders", OFFSETS)}
         self.producers = ApiPeer(DESCRIBE_PRODUCERS_API, self)
@@ -68,6 +73,10 @@ class Server:
     def write(self, *markers: WritableTxnMarker, version: int = 2) -> Errors:
         self.markers.send(WriteTxnMarkersRequest(list(markers)), version)
         self.log.finish()
+        return self.received(version)
+
+    def received(self, version: int = 2) -> Errors:
+        """The errors of the one answer that has come."""
         answer = self.markers.receive(version)
         assert isinstance(answer, WriteTxnMarkersResponse)
         return {
@@ -134,6 +143,29 @@ def test_each_partition_has_its_own_answer(server: Server) -> None:
         (9, "orders", 1): UNKNOWN,
         (9, "strange", 0): UNKNOWN,
     }
+
+
+def test_markers_that_are_late_to_be_durable_are_answered_at_the_deadline(server: Server) -> None:
+    """As by Kafka, which does not translate this error (KafkaApis). The marker may still be written."""
+    server.markers.send(WriteTxnMarkersRequest([marker(offsets=[0], orders=[0])]), 2)
+    server.log.turn()
+    for _ in range(2 * TICKS):
+        server.log.pass_time(DEADLINE_MS // TICKS)
+
+    assert server.received() == {(9, OFFSETS, 0): ErrorCode.REQUEST_TIMED_OUT, (9, "orders", 0): NONE}
+    assert server.log.committed("g") == {}
+    server.log.finish()
+    assert server.log.committed("g") == {("orders", 0): 5}
+    assert server.markers.is_waiting
+
+
+@pytest.mark.parametrize("failure", [Unavailable("no room"), Fenced("epoch 2")])
+def test_an_error_of_the_log_is_not_translated(server: Server, failure: LogError) -> None:
+    server.markers.send(WriteTxnMarkersRequest([marker(offsets=[0])]), 2)
+    server.log.turn()
+    server.log.store.finish({server.log.shard_id: failure})
+
+    assert server.received() == {(9, OFFSETS, 0): error_for(failure)}
 
 
 def test_no_batch_without_a_producer_is_written(server: Server) -> None:

@@ -52,7 +52,7 @@ class Site:
         self.internal = (OFFSETS.name, STATES.name)
         self.runtimes = {OFFSETS.name: self}
         self.nodes = loops_nodes(COUNT, OWNED, first_id=7)
-        self.fetches = self
+        self.fetches = self.image = self
         self.served: list[Any] = []
         self.delays: list[tuple[int, Any, Any]] = []
         self.is_loading = False

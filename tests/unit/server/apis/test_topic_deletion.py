@@ -31,7 +31,7 @@ class Site:
     def __init__(self) -> None:
         self.orders = Topic("orders", b"o" * 16, 1)
         self.internal = (INTERNAL,)
-        self.catalog = self
+        self.catalog = self.image = self
         self.reached: list[tuple[str | None, bytes]] = []
         self.is_current = True
         self.refusal: ErrorCode | None = None

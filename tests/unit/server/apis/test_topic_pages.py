@@ -35,6 +35,7 @@ class Site:
         self.internal = ("__consumer_offsets",)
         self.nodes = loops_nodes(2)
         self.authorizer = None
+        self.image = self
         self.is_current = True
 
     def topic(self, name: str) -> Topic | None:

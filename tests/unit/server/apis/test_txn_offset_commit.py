@@ -23,6 +23,7 @@ from protocol.messages.txn_offset_commit import (
 )
 from tests.support.api_peer import ApiPeer
 from tests.support.group_runtime import GroupRuntime
+from tests.support.read_by_name import ReadByName
 from tests.support.runtime import Outcome
 
 pytestmark = pytest.mark.interpreted
@@ -43,8 +44,8 @@ class Server:
         self.groups = self.log.runtime
         self.topics = {"orders": Topic("orders", b"i" * 16, COUNT), TRANSACTIONS.topic: Topic(TRANSACTIONS.topic, b"t" * 16, 50)}
         self.asked: list[tuple[Effect[Any, Any], GroupInTransaction, Reply[Any]]] = []
-        # The node's catalog and courier.
-        self.catalog = self.courier = self
+        # The node's catalog, its image of topics, and its courier.
+        self.catalog, self.image, self.courier = ReadByName(self), self, self
         self.peer = ApiPeer(TXN_OFFSET_COMMIT_API, self)
 
     def topic(self, name: str) -> Topic | None:

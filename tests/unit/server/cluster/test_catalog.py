@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
@@ -38,9 +39,9 @@ def test_a_change_is_answered_when_all_loops_know_it(loops: Loops, at: int) -> N
     loops.deliver()
 
     assert [result.error_code for result in outcome.response.topics] == [ErrorCode.NONE]
-    made = loops.owner.topic("orders")
+    made = loops.owner.read(CatalogShard.topic, "orders")
     assert made is not None
-    assert [follower.topic("orders") for follower in loops.followers.values()] == [made, made]
+    assert [follower.read(CatalogShard.topic, "orders") for follower in loops.followers.values()] == [made, made]
 
 
 def test_changes_are_answered_in_their_order(loops: Loops) -> None:
@@ -86,7 +87,7 @@ def test_a_loop_is_current_when_it_has_caught_up(loops: Loops) -> None:
     loops.deliver()
 
     assert is_current(loops, 1)
-    assert [topic.name for topic in follower.all_topics()] == ["topic-0", "topic-1", "topic-2"]
+    assert [topic.name for topic in follower.read(CatalogShard.all_topics)] == ["topic-0", "topic-1", "topic-2"]
 
 
 def test_a_loop_that_comes_back_gets_what_it_missed_and_no_more(loops: Loops) -> None:
@@ -102,7 +103,7 @@ def test_a_loop_that_comes_back_gets_what_it_missed_and_no_more(loops: Loops) ->
 
     assert loops.batches_under_way(1) == 1
     loops.deliver()
-    assert [topic.name for topic in loops.followers[1].all_topics()] == ["before", "missed"]
+    assert [topic.name for topic in loops.followers[1].read(CatalogShard.all_topics)] == ["before", "missed"]
 
 
 def test_what_was_made_while_a_loop_attaches_reaches_it_once(loops: Loops) -> None:
@@ -116,7 +117,7 @@ def test_what_was_made_while_a_loop_attaches_reaches_it_once(loops: Loops) -> No
     loops.deliver()
 
     assert outcome.is_answered
-    assert [topic.name for topic in loops.followers[1].all_topics()] == ["before", "meanwhile"]
+    assert [topic.name for topic in loops.followers[1].read(CatalogShard.all_topics)] == ["before", "meanwhile"]
 
 
 def test_without_loop_0_a_change_is_refused_at_once(loops: Loops) -> None:
@@ -128,7 +129,7 @@ def test_without_loop_0_a_change_is_refused_at_once(loops: Loops) -> None:
     outcome = loops.create(1, "bills")
 
     assert outcome.error == ErrorCode.NOT_CONTROLLER
-    assert follower.topic("orders") is not None
+    assert follower.read(CatalogShard.topic, "orders") is not None
     assert not is_current(loops, 1)
 
 
@@ -151,7 +152,7 @@ def test_a_silent_loop_0_is_not_waited_for_longer_than_clients_wait(loops: Loops
     loops.deliver()
 
     assert (outcome.error, outcome.answers) == (ErrorCode.REQUEST_TIMED_OUT, 1)
-    assert loops.followers[1].topic("orders") is not None
+    assert loops.followers[1].read(CatalogShard.topic, "orders") is not None
 
 
 def test_a_new_loop_0_waits_for_those_that_serve(loops: Loops) -> None:
@@ -226,11 +227,11 @@ def test_a_log_that_cannot_be_read_back_keeps_nobody_waiting(loops: Loops) -> No
     loops.store.damage = None
     assert not is_current(loops, 1)
     loops.attach(1)
-    assert loops.followers[1].topic("orders") is not None
+    assert loops.followers[1].read(CatalogShard.topic, "orders") is not None
 
 
 def names_at(loops: Loops, loop: int) -> list[str]:
-    return [topic.name for topic in loops.followers[loop].all_topics()]
+    return [topic.name for topic in loops.followers[loop].read(CatalogShard.all_topics)]
 
 
 def compacted_apart(loops: Loops) -> list[DeletedTopic]:
@@ -250,7 +251,7 @@ def compacted_apart(loops: Loops) -> list[DeletedTopic]:
 def test_a_loop_that_compaction_has_overtaken_begins_anew(loops: Loops) -> None:
     """The record that removed the topic is not in the log any more; what was committed for the topic goes all the same."""
     told = compacted_apart(loops)
-    gone = loops.followers[1].topic("goes")
+    gone = loops.followers[1].read(CatalogShard.topic, "goes")
     assert gone is not None
 
     loops.attach(1)
@@ -372,7 +373,7 @@ def test_every_loop_hears_of_a_change_before_it_is_answered(loops: Loops, at: in
     heard: list[int] = []
 
     def hear(loop: int) -> None:
-        if catalogs[loop].topic("__transaction_state") is not None:
+        if catalogs[loop].read(CatalogShard.topic, "__transaction_state") is not None:
             heard.append(loop)
 
     for loop, catalog in catalogs.items():

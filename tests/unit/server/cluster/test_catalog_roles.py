@@ -82,7 +82,7 @@ class Node:
 
     def _changed(self) -> None:
         """What a room that follows the catalog sees: never less than what was answered."""
-        known = {topic.name for topic in self.roles.all_topics()}
+        known = {topic.name for topic in self.roles.read(CatalogShard.all_topics)}
         self.missing += len(self._cluster.answered - known)
 
     def _deleted(self, topics: Any) -> None:
@@ -90,7 +90,7 @@ class Node:
 
     @property
     def names(self) -> list[str]:
-        return [topic.name for topic in self.roles.all_topics()]
+        return [topic.name for topic in self.roles.read(CatalogShard.all_topics)]
 
 
 class Cluster:

@@ -6,6 +6,7 @@ import pytest
 
 from coordinator_server.catalog.acls import ACLS
 from coordinator_server.catalog.scram_users import SCRAM_USERS, CredentialKey
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.cluster.family_news import FamilyNews
@@ -28,7 +29,7 @@ class Watched:
 
     @property
     def iterations(self) -> int:
-        record = self.catalog.record(SCRAM_USERS, ALICE)
+        record = self.catalog.read(CatalogShard.record, SCRAM_USERS, ALICE)
         return 0 if record is None else record.iterations
 
 
@@ -82,4 +83,4 @@ def test_a_loop_that_compaction_has_overtaken_is_told(loops: Loops) -> None:
     loops.attach(1)
 
     assert sorted(follower.told) == ["acls", "users 0"]
-    assert follower.catalog.record(SCRAM_USERS, CredentialKey("bob", 1)) is not None
+    assert follower.catalog.read(CatalogShard.record, SCRAM_USERS, CredentialKey("bob", 1)) is not None

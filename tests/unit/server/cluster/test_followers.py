@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
+from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.server.cluster.catalog import SLOW_S
 from tests.support.loops import Loops
 
@@ -44,7 +45,7 @@ def test_a_loop_that_has_lost_its_link_is_waited_for(loops: Loops) -> None:
     loops.attach(1)
 
     assert outcome.is_answered
-    assert loops.followers[1].topic("orders") == loops.owner.topic("orders")
+    assert loops.followers[1].read(CatalogShard.topic, "orders") == loops.owner.read(CatalogShard.topic, "orders")
 
 
 def test_a_link_may_be_lost_after_the_end_of_its_process_is_known(loops: Loops) -> None:
@@ -87,7 +88,7 @@ def test_a_follower_answers_only_within_its_lease() -> None:
     assert opened == [True] * 8 + [False] * 2
     loops.attach(1)
     assert loops.gates[1].is_open()
-    assert loops.followers[1].topic("orders") == loops.owner.topic("orders")
+    assert loops.followers[1].read(CatalogShard.topic, "orders") == loops.owner.read(CatalogShard.topic, "orders")
 
 
 def test_a_follower_that_is_stuck_is_waited_for_until_its_lease_is_over() -> None:

@@ -53,7 +53,7 @@ def test_ids_and_ports_need_not_be_contiguous() -> None:
     nodes = (ViewNode(3, (Endpoint("a", 9092),)), ViewNode(17, (Endpoint("b", 443),)), ViewNode(40, (Endpoint("c", 9092),)))
     seen = Nodes(17, View(1, nodes))
 
-    assert [seen.owner_of(ShardId(OFFSETS, each)).node for each in range(4)] == [3, 17, 40, 3]
+    assert [seen.view.owner_of(ShardId(OFFSETS, each)).node for each in range(4)] == [3, 17, 40, 3]
     assert [seen.endpoint(each, ("here", 1)) for each in seen.view.node_ids] == [("a", 9092), ("b", 443), ("c", 9092)]
     assert seen.owns(ShardId(OFFSETS, 1))
     with pytest.raises(KeyError):

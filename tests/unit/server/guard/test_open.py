@@ -41,7 +41,7 @@ async def test_requests_are_measured_while_there_are_quotas(monkeypatch: pytest.
     listener.serve(plain, {})
     quotas = rooms.guard.quotas
     quotas.measure(new_dispatcher, rows)
-    monkeypatch.setattr(rooms.cluster.catalog, "records", {CLIENT_QUOTAS: records}.__getitem__)
+    monkeypatch.setattr(rooms.cluster.catalog, "read", lambda _operation, family: {CLIENT_QUOTAS: records}[family])
 
     quotas.changed()
     assert listener.dispatch is plain

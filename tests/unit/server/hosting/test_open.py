@@ -62,9 +62,27 @@ async def test_no_shard_answers_while_the_lease_is_over() -> None:
     assert outcome.error is ErrorCode.NOT_COORDINATOR
     assert {each.state for each in rooms.hosting.hosted.progress} == {ShardState.SUSPENDED}
     with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
-        node.topic("orders")
+        node.image.topic("orders")
     rooms.hosting.lease.renew(rooms.clock.boot_ms(), 10_000)
-    assert node.topic("orders") is None
+    assert node.image.topic("orders") is None
+
+
+async def test_a_topic_that_was_found_by_id_is_not_shown_while_the_lease_is_over() -> None:
+    """The image remembers it until the catalog changes."""
+    rooms = await loaded()
+    node, outcome = rooms.hosting.node, Outcome()
+    rooms.hosting.lease.renew(rooms.clock.boot_ms(), 10_000)
+    node.catalog.write(DECLARE_TOPICS, node.ourselves, CreateTopicsRequest(topics=[CreatableTopic("orders", 3, -1)]), outcome)
+    await rooms.settle()
+    topic = node.image.topic("orders")
+    assert topic is not None
+    assert node.image.topic_by_id(topic.topic_id) is topic
+
+    rooms.clock.suspend(10_000)
+    rooms.gate.look()
+
+    with pytest.raises(CoordinatorError, match="NOT_COORDINATOR"):
+        node.image.topic_by_id(topic.topic_id)
 
 
 async def test_the_first_message_for_a_kind_creates_its_topic() -> None:
@@ -76,7 +94,7 @@ async def test_the_first_message_for_a_kind_creates_its_topic() -> None:
     await rooms.settle()
 
     assert outcomes.error == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert rooms.hosting.node.topic(TRANSACTIONS.topic) is not None
+    assert rooms.hosting.node.image.topic(TRANSACTIONS.topic) is not None
     assert rooms.hosting.hosted.is_used(TRANSACTIONS.topic)
 
 
@@ -87,7 +105,7 @@ async def test_groups_see_the_topics_of_the_catalog() -> None:
     node.catalog.write(DECLARE_TOPICS, node.ourselves, CreateTopicsRequest(topics=[CreatableTopic("orders", 3, -1)]), outcome)
     await rooms.settle()
 
-    topic = rooms.topics.topic("orders")
+    topic = node.image.topic("orders")
     assert topic is not None
     assert topic.partitions == 3
 

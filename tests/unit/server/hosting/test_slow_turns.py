@@ -142,7 +142,7 @@ def test_a_thread_is_in_the_innermost_function_of_ours() -> None:
         is_there.set()
         is_over.wait()
 
-    node = SimpleNamespace(topic=topic, check_current=lambda: None)
+    node = SimpleNamespace(image=SimpleNamespace(topic=topic, check_current=lambda: None))
     request = OffsetDeleteRequest("", [OffsetDeleteRequestTopic("orders")])
     thread = threading.Thread(target=lambda: ApiPeer(OFFSET_DELETE_API, node).ask(request, 0))
     thread.start()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import pytest
 
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.server.cluster.catalog import Notices, OwnCatalog
 from coordinator_server.server.cluster.catalog_replica import CatalogReplica
 from coordinator_server.server.hosting.internal_topics import InternalTopics
@@ -18,22 +20,30 @@ INTERNAL = InternalTopics("cluster", {"__consumer_offsets": 50, "__transaction_s
 
 
 class Watched:
-    """The topics of one loop. ``told`` has each notice, with the partitions that the image showed then."""
+    """The topics of one loop. ``told`` has each notice, with the partitions that the image showed then.
 
-    def __init__(self, topics: LoopTopics, catalog: OwnCatalog | CatalogReplica) -> None:
-        self.topics = topics
-        self.catalog = catalog
+    ``look`` is called after each.
+    """
+
+    def __init__(self, catalog: OwnCatalog | CatalogReplica, changes: TopicChanges) -> None:
+        self.topics = LoopTopics(catalog, INTERNAL, changes)
         self.told: list[dict[str, int]] = []
-        topics.begin(catalog, INTERNAL, self._tell)
-        catalog.notify(Notices(topics.changed, self._deleted))
+        self.look: Callable[[], None] = lambda: None
+        catalog.notify(Notices(self._changed, self._deleted))
+
+    def _changed(self) -> None:
+        names = self.topics.refresh()
+        if names:
+            self._tell(names)
 
     def _deleted(self, gone: Sequence[DeletedTopic]) -> None:
         self.topics.forget(gone)
-        self.topics.deleted(gone)
+        self._tell([each.name for each in gone])
 
     def _tell(self, names: Collection[str]) -> None:
         shown = {name: self.topics.topic(name) for name in names}
         self.told.append({name: topic.partitions if topic is not None else 0 for name, topic in shown.items()})
+        self.look()
 
 
 @pytest.fixture
@@ -44,7 +54,7 @@ def loops() -> Loops:
 def watched(loops: Loops) -> tuple[Watched, Watched]:
     """Loop 0 and a loop that follows it."""
     follower = loops.followers.get(1) or loops.follower(1)
-    both = Watched(loops.topics_of(0), loops.owner), Watched(loops.topics_of(1), follower)
+    both = Watched(loops.owner, loops.changes_of(0)), Watched(follower, loops.changes_of(1))
     loops.attach(1)
     return both
 
@@ -94,7 +104,7 @@ def test_the_topics_of_a_start_are_not_told(loops: Loops) -> None:
     """No shard has seen anything else."""
     loops.create(0, "orders")
     loops.restart()
-    owner = Watched(loops.topics_of(0), loops.owner)
+    owner = Watched(loops.owner, loops.changes_of(0))
 
     loops.create(0, "bills")
 
@@ -170,14 +180,14 @@ def test_a_topic_found_by_id_is_the_present_one_when_a_change_is_told(loops: Loo
     assert topic is not None
     seen: list[int | None] = []
 
-    def look(topics: LoopTopics, _: object = None) -> None:
+    def look(topics: LoopTopics) -> None:
         found = topics.topic_by_id(topic.topic_id)
         seen.append(None if found is None else found.partitions)
 
     for loop in each:
         look(loop.topics)
         look(loop.topics)
-        loop.topics.begin(loop.catalog, INTERNAL, partial(look, loop.topics))
+        loop.look = partial(look, loop.topics)
     for change in (lambda: loops.grow("orders", 3), lambda: loops.delete("orders")):
         change()
         loops.deliver()
@@ -197,13 +207,14 @@ def test_internal_topics_are_among_them(loops: Loops) -> None:
     assert owner.topics.topic("__transaction_state") is None
 
 
-def test_nobody_is_told_of_no_deletions(loops: Loops) -> None:
-    owner, _ = watched(loops)
+def test_what_does_not_exist_can_be_said_by_a_current_image_only(loops: Loops) -> None:
+    _, follower = watched(loops)
+    follower.topics.check_current()
 
-    owner.topics.deleted([])
-    owner.topics.deleted([DeletedTopic("a", b"a" * 16)])
+    loops.cut(1)
 
-    assert owner.told == [{"a": 0}]
+    with pytest.raises(CoordinatorError, match="COORDINATOR_LOAD_IN_PROGRESS"):
+        follower.topics.check_current()
 
 
 def test_settings_of_groups_are_seen_on_every_loop_after_a_change(loops: Loops) -> None:

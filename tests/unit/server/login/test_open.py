@@ -8,7 +8,6 @@ from coordinator_server.config.listeners import listener_specs
 from coordinator_server.server.errors import WrongProperties
 from coordinator_server.server.login.open import open_login
 from coordinator_server.server.login.sasl_listeners import SaslListeners
-from coordinator_server.server.wire.background import Background
 from tests.support.rooms import OpenRooms
 
 TWO = {
@@ -19,18 +18,8 @@ TWO = {
 
 
 def opened(rooms: OpenRooms) -> SaslListeners:
-    return open_login(
-        config=rooms.config,
-        specs=listener_specs(rooms.config),
-        login_key=lambda: b"key",
-        clock=rooms.clock,
-        timers=rooms.timers(),
-        wire=rooms.wire,
-        cluster=rooms.cluster,
-        apis=[],
-        failed=rooms.guard.not_known,
-        key_fetches=Background(rooms.worker, rooms.loop.call_soon),
-    )
+    specs = listener_specs(rooms.config)
+    return open_login(rooms.base, rooms.wire, rooms.cluster, specs=specs, apis=[], failed=rooms.guard.not_known)
 
 
 async def test_listeners_with_sasl_begin_with_a_login() -> None:
