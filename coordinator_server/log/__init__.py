@@ -5,6 +5,7 @@ What lies outside knows these modules alone; the contract "the seam" in pyprojec
     store.py        the interfaces to the log of a loop, by use
     jobs.py         what other processes find, read and write of a log
     opening.py      opens logs, and chooses how they are kept
+    members.py      the rows of the nodes that share a store, and the statements on them: an interface
     errors.py, shards.py
 
 A log in a directory of this machine:

@@ -17,11 +17,11 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
+from coordinator_server.log.members import Member, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Clocks, Membership
-from coordinator_server.server.membership.store import Member, Table
 from tests.simulation.play import listening
 from tests.simulation.toy_servers import History, ToyServer
 from tests.simulation.world import MS, SECOND, World

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.log.errors import Fenced
+from coordinator_server.log.members import Member, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime import lease
 from coordinator_server.runtime.lease import Gate
@@ -16,7 +17,6 @@ from coordinator_server.server.membership import membership
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
 from coordinator_server.server.membership.membership import Membership
 from coordinator_server.server.membership.plan import Plan, plan
-from coordinator_server.server.membership.store import Member, Table
 from tests.simulation import memberships
 from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import must_be_seen

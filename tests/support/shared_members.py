@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.membership.store import Member, MemberRow, ShardRow, Table
 from tests.support.shared_store import Database
 
 Send = Callable[[Callable[[], None]], None]

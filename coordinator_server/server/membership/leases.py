@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from coordinator_server.server.membership.store import Member, Table
+from coordinator_server.log.members import Member, Table
 
 
 class LeaseTimes(NamedTuple):

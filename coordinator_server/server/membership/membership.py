@@ -21,11 +21,11 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import structlog
 
+from coordinator_server.log.members import Member, MembershipStore, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
 from coordinator_server.server.membership.plan import plan
-from coordinator_server.server.membership.store import Member, MembershipStore, Table
 
 log = structlog.get_logger(__name__)
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from coordinator_server.log.members import Member, Table
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.membership.store import Member, Table
 
 
 class Plan(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import Clocks, Membership
 from coordinator_server.server.membership.plan import plan
-from coordinator_server.server.membership.store import Member, MemberRow, ShardRow, Table
 from tests.support.shared_members import Rows, SharedMembers
 from tests.support.shared_store import Database, Fate
 
