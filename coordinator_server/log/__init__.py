@@ -20,5 +20,9 @@ A log in a directory of this machine:
 
     meta.py, storage.py, file_names.py        what all rooms share
 
+A log in a database that nodes share:
+
+    postgresql/     PostgresqlLog, and the membership of its nodes
+
 Imports go down this list, and every room knows the interfaces. The contract "the rooms of the log" checks it.
 """

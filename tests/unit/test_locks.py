@@ -17,6 +17,7 @@ ASKED_FOR: dict[str, list[str]] = {
     "build": GROUPS["build"],
     "run": PROJECT["dependencies"],
     "spark": PROJECT["dependencies"] + EXTRAS["spark"],
+    "postgresql": PROJECT["dependencies"] + EXTRAS["postgresql"],
     "dev": PROJECT["dependencies"] + EXTRAS["spark"] + EXTRAS["dev"],
     "tools": PROJECT["dependencies"] + GROUPS["tools"],
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],

@@ -1,10 +1,11 @@
-"""A log on a simulated disk."""
+"""A log on a simulated disk, and a PostgreSQL."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.support.log import OpenLog
+from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
 from tests.support.storage import SimulatedDisk
 
 

@@ -1,8 +1,11 @@
-"""The rules of log/store.py, for every store: a log in a directory, one in memory, and one that several nodes share."""
+"""The rules of log/store.py, for every store: a log in a directory, one in memory, and one that several nodes share, simulated and
+in a PostgreSQL.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -10,13 +13,17 @@ from coordinator_server.log.errors import Fenced, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import Append
 from coordinator_server.log.store import ReadRange
 from tests.support.log import append, batch, values
-from tests.support.log_subjects import A, B, C, Fallible, Local, Memory, Shared, Subject, kinds, resolve, submit
+from tests.support.log_subjects import A, B, C, Fallible, Local, Memory, Postgresql, Shared, Subject, kinds, resolve, submit
 
-has_accidents = pytest.mark.parametrize("subject", [Local, Shared], indirect=True)
+has_accidents = pytest.mark.parametrize("subject", [Local, Shared, Postgresql], indirect=True)
 
 
-@pytest.fixture(params=[Local, Memory, Shared])
+@pytest.fixture(params=[Local, Memory, Shared, Postgresql])
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    if request.param is Postgresql:
+        with closing(Postgresql(request.getfixturevalue("postgresql"))) as opened:
+            yield opened
+        return
     subject: Subject = request.param()
     subject.run()
     yield subject

@@ -1,0 +1,18 @@
+"""A log in a PostgreSQL database, which several nodes share (``pip install 'coordinator-server[postgresql]'``).
+
+    address.py      where the database is, and how a session gets in
+    session.py      one connection at a time: what is known of a statement that has run, or may have
+    schema.py       the tables: made, and compared with what a node expects of them
+    checks.py       what is wrong with a database, before anything is written to it
+    rows.py         the rows of a shard: the statements that read them, in order and without gaps
+    appends.py      submits, and the resolution of those in doubt
+    tails.py        the ends of shards in memory, so that the loop waits for no read
+    reads.py        reads of memory, or else of the database
+    reader.py       the thread for the latter
+    log.py          LogStore of all these
+    membership.py   MembershipStore: nodes, leases and owners
+
+An append is accepted only at the epoch and the end that its shard has. An epoch is that of the owner, and a number that each
+resolution raises: a statement that arrives after its outcome was resolved writes nothing. No clock of the database decides
+anything. Nothing is ever cancelled, because a cancel in the wait for a standby reports success: connections are ended instead.
+"""

@@ -1,0 +1,92 @@
+"""A thread with a connection of its own, for reads that somebody waits for: a fetch of old records, a search by time.
+
+Anybody may call it, but the loop should not: it waits. A read that the database does not answer ends with its connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, TypeVar
+
+from coordinator_server.log.errors import LogError, Unavailable
+from coordinator_server.log.postgresql.rows import ROWS_FROM, Pages, Row, check_row, missing_row
+from coordinator_server.log.postgresql.session import Rows, Session
+from coordinator_server.log.shards import ShardId
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Runs reads in its thread, which the first one starts."""
+
+    def __init__(self, make_session: Callable[[], Session]) -> None:
+        self._make_session = make_session
+        self._session: Session | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._is_closed = False
+
+    def read(self, statement: str, *arguments: Any) -> Rows:
+        """Run a statement that changes nothing, and wait for it. Raises Unavailable."""
+        try:
+            return self._wait(lambda session: session.read(statement, *arguments, waits=False))
+        except LogError as error:
+            raise Unavailable(f"cannot read the log: {error}") from error
+
+    def rows(self, shard: ShardId, sid: int, from_offset: int, upto: int) -> Iterator[Row]:
+        """Yield the rows from the one that holds an offset up to ``upto``. Raises DamagedLog, Unavailable."""
+        pages, at = Pages(), from_offset
+        is_first = True
+        while at < upto:
+            page = [Row(*found) for found in self.read(ROWS_FROM, sid, at, upto, pages.rows)]
+            pages.note(sum(len(row.data) for row in page))
+            if is_first and page and page[0].base_offset < at < page[0].next_offset:
+                at = page[0].base_offset
+            is_first = False
+            if not page:
+                raise missing_row(shard, at, upto)
+            for row in page:
+                check_row(shard, row, at)
+                yield row
+                at = row.next_offset
+
+    def close(self) -> None:
+        """End the connection and the thread."""
+        self._is_closed = True
+        thread, loop, session = self._thread, self._loop, self._session
+        if thread is None or loop is None or session is None:
+            return
+
+        def stop() -> None:
+            session.close()
+            # What waits for an answer gets its error first.
+            loop.call_soon(loop.stop)
+
+        loop.call_soon_threadsafe(stop)
+        thread.join()
+
+    def _wait(self, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
+        with self._starting:
+            if self._is_closed:
+                raise Unavailable("the log is closed")
+            if self._thread is None:
+                self._start()
+        assert self._loop is not None
+        assert self._session is not None
+        return asyncio.run_coroutine_threadsafe(work(self._session), self._loop).result()
+
+    def _start(self) -> None:
+        self._loop = loop = asyncio.new_event_loop()
+        self._session = self._make_session()
+
+        def run() -> None:
+            try:
+                loop.run_forever()
+            finally:
+                loop.close()
+
+        self._thread = threading.Thread(target=run, name="log-reader", daemon=True)
+        self._thread.start()

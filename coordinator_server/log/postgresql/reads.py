@@ -1,0 +1,116 @@
+"""What is read of shards: from memory where it is there, or by the reader's thread (LoadingLog and FetchedLog)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from coordinator_server.log.postgresql.reader import Reader
+from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, end_ms
+from coordinator_server.log.postgresql.session import Session
+from coordinator_server.log.postgresql.tails import Tail, batches_from
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Batches, Check, Checkpoint, ReadRange, TimedOffset
+from protocol.record_batch import iter_records, read_header
+
+
+class Reads:
+    """The reads of a node. ``tails`` are those of the shards that it owns; others are read in the database."""
+
+    def __init__(self, tails: Mapping[ShardId, Tail], sids: Mapping[ShardId, int], make_session: Callable[[], Session]) -> None:
+        self._tails = tails
+        self._sids = sids
+        self._reader = Reader(make_session)
+
+    def close(self) -> None:
+        """End the reader's connection and thread."""
+        self._reader.close()
+
+    def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
+        """Return the durable batches in offset order, from the one that holds ``from_offset``."""
+        tail = self._tails.get(shard)
+        if tail is None:
+            end = self._end(shard)
+            return batches_from(self._rows(shard, from_offset, end), from_offset) if from_offset < end else iter(())
+        rows = tail.rows_from(from_offset)
+        if from_offset < tail.begin:
+            return batches_from(self._rows(shard, from_offset, tail.end), from_offset)
+        return batches_from(rows, from_offset) if tail.is_loaded else self._load(tail, rows, from_offset)
+
+    def compacted_to(self, _shard: ShardId, /) -> int:
+        """Return 0: the database has no layers."""
+        return 0
+
+    def checkpoint(self, _shard: ShardId, /) -> Checkpoint | None:
+        """Return None: the database has no layers."""
+        return None
+
+    def end_offset(self, shard: ShardId, /) -> int:
+        """Return the offset of the next record: one after the last durable record."""
+        tail = self._tails.get(shard)
+        return tail.end if tail is not None else self._end(shard)
+
+    def end_time(self, shard: ShardId, /) -> int:
+        """Return the timestamp of the last durable batch; -1 if there is none."""
+        tail = self._tails.get(shard)
+        if tail is not None and tail.end_ms >= 0:
+            return tail.end_ms
+        last = -1
+        for _, _, data in self._reader.read(LAST_ROW, self._sids[shard]) if shard in self._sids else ():
+            last = end_ms(data)
+        return last
+
+    def durable_bytes(self, shard: ShardId, /) -> int:
+        """Return how many durable bytes the shard was given since it was opened: callers compare two values."""
+        tail = self._tails.get(shard)
+        return tail.given if tail is not None else 0
+
+    def read_range(self, shard: ShardId, wanted: ReadRange, /) -> Batches:
+        """Return a range of the durable log: whole batches."""
+        data: list[bytes] = []
+        size, end = 0, wanted.from_offset
+        for batch in self.read(shard, wanted.from_offset):
+            next_offset = read_header(batch).next_offset
+            is_needed = not data and wanted.must_have_one
+            if next_offset > wanted.upto or (size + len(batch) > wanted.max_bytes and not is_needed):
+                break
+            data.append(batch)
+            size, end = size + len(batch), next_offset
+        return Batches(b"".join(data), end)
+
+    def offset_for_time(self, shard: ShardId, timestamp_ms: int, check: Check, /) -> TimedOffset | None:
+        """Return the first durable record with this timestamp (ms since 1970) or a later one."""
+        for batch in self.read(shard, 0):
+            check()
+            if read_header(batch).max_timestamp >= timestamp_ms:
+                for found in _times(batch):
+                    if found.timestamp_ms >= timestamp_ms:
+                        return found
+        return None
+
+    def latest_time(self, shard: ShardId, check: Check, /) -> TimedOffset | None:
+        """Return the first durable record with the largest timestamp."""
+        latest, found = -1, None
+        for batch in self.read(shard, 0):
+            check()
+            if read_header(batch).max_timestamp > latest:
+                found = max(_times(batch), key=lambda each: (each.timestamp_ms, -each.offset), default=found)
+                latest = found.timestamp_ms if found is not None else latest
+        return found
+
+    def _load(self, tail: Tail, rows: list[Row], from_offset: int) -> Iterator[bytes]:
+        yield from batches_from(rows, from_offset)
+        tail.loaded()
+
+    def _rows(self, shard: ShardId, from_offset: int, end: int) -> Iterator[Row]:
+        return self._reader.rows(shard, self._sids[shard], from_offset, end)
+
+    def _end(self, shard: ShardId) -> int:
+        if shard not in self._sids:
+            return 0
+        [(*_, end)] = self._reader.read(SHARD_ROW, self._sids[shard])
+        return int(end)
+
+
+def _times(batch: bytes) -> Iterator[TimedOffset]:
+    for record in iter_records(batch, 0, read_header(batch)):
+        yield TimedOffset(record.offset, record.timestamp)

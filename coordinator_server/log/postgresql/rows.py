@@ -1,0 +1,88 @@
+"""The rows of a shard: one for each append, with its whole batches. They never change, and have no gaps."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final, NamedTuple
+
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.shards import ShardId
+from protocol.errors import DecodeError
+from protocol.record_batch import iter_batches
+
+ROWS_FROM: Final = """
+SELECT base_offset, next_offset, data FROM log WHERE sid = $1 AND base_offset < $3 AND base_offset >=
+  coalesce((SELECT max(base_offset) FROM log WHERE sid = $1 AND base_offset <= $2), 0)
+ORDER BY base_offset LIMIT $4"""
+LAST_ROW: Final = "SELECT base_offset, next_offset, data FROM log WHERE sid = $1 ORDER BY base_offset DESC LIMIT 1"
+SHARD_ROW: Final = "SELECT epoch, resolution, log_start, next_offset FROM shard WHERE sid = $1"
+_FIRST_PAGE, _LARGEST_PAGE = 64, 4096
+_PAGE_BYTES: Final = 1 << 20
+
+
+class Row(NamedTuple):
+    """An append: whole batches from ``base_offset`` on; ``next_offset`` comes after them."""
+
+    base_offset: int
+    next_offset: int
+    data: bytes
+
+
+class Pages:
+    """How many rows the next page has, so that pages are neither many nor large."""
+
+    def __init__(self) -> None:
+        self.rows = _FIRST_PAGE
+
+    def note(self, size: int) -> None:
+        """Note the bytes of a page."""
+        self.rows = min(2 * self.rows, _LARGEST_PAGE) if 2 * size < _PAGE_BYTES else max(self.rows // 2, 1)
+
+
+Read = Callable[..., Awaitable[list[Any]]]
+
+
+async def rows_between(read: Read, shard: ShardId, sid: int, from_offset: int, upto: int) -> AsyncIterator[Row]:
+    """Yield the rows from an offset at which one begins up to ``upto``. Raises DamagedLog if one is missing or damaged."""
+    pages, at = Pages(), from_offset
+    while at < upto:
+        page = [Row(*found) for found in await read(ROWS_FROM, sid, at, upto, pages.rows)]
+        pages.note(sum(len(row.data) for row in page))
+        if not page:
+            raise missing_row(shard, at, upto)
+        for row in page:
+            check_row(shard, row, at)
+            yield row
+            at = row.next_offset
+
+
+def missing_row(shard: ShardId, at: int, upto: int) -> DamagedLog:
+    """Return the error that there is no row at an offset before ``upto``."""
+    return DamagedLog(place_of(shard), at, f"the row at offset {at} is missing: the shard ends at {upto}")
+
+
+def check_row(shard: ShardId, row: Row, expected: int) -> None:
+    """Raise DamagedLog unless a row begins at an offset, and its intact batches fill it."""
+    at = expected
+    if row.base_offset != at:
+        raise DamagedLog(place_of(shard), at, f"the row at offset {at} is missing: the next one begins at {row.base_offset}")
+    try:
+        for _, header in iter_batches(row.data):
+            if header.base_offset != at:
+                raise DamagedLog(place_of(shard), at, f"the batch begins at {header.base_offset}, not at {at}")
+            at = header.next_offset
+    except DecodeError as error:
+        raise DamagedLog(place_of(shard), at, error.reason) from error
+    if at != row.next_offset:
+        raise DamagedLog(place_of(shard), at, f"its batches end at {at}, and the row says {row.next_offset}")
+
+
+def end_ms(data: bytes) -> int:
+    """Return the timestamp of the last batch of a row."""
+    *_, (_, last) = iter_batches(data)
+    return last.max_timestamp
+
+
+def place_of(shard: ShardId) -> str:
+    """Return what errors call the place of a shard. A position there is an offset."""
+    return f"the table log, {shard}"

@@ -1,0 +1,212 @@
+"""One connection to the database at a time, and what is known of its statements.
+
+    answer, and no warning                       it is durable
+    an error that the database answers           Unavailable: nothing was written
+    a warning                                    OutcomeUnknown: somebody has cancelled the wait for a standby
+    the connection is lost, or does not answer   OutcomeUnknown: it may have run, or may still run
+    no standby, although one is asked for        OutcomeUnknown
+
+After OutcomeUnknown the connection is ended. The next statement opens another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import asyncpg
+
+from coordinator_server.config.errors import ConfigError
+from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.postgresql.address import Address
+
+SCHEMA: Final = "coordinator_server"
+CONNECT_S: Final = 10.0
+ANSWER_S: Final = 10.0
+"""How long a statement may take. After that the connection counts as lost."""
+_LEAST_DELAY_S, _MOST_DELAY_S = 0.05, 1.0
+# Whatever the defaults of role, database and server are.
+_SETTINGS: Final = {
+    "search_path": SCHEMA,
+    "synchronous_commit": "on",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "client_min_messages": "warning",
+    "jit": "off",
+}
+# Only newer servers know these.
+_NEWER_SETTINGS: Final = ("idle_session_timeout", "transaction_timeout")
+_STANDBY: Final = ", current_setting('synchronous_standby_names')"
+_WARNINGS: Final = ("WARNING",)
+
+Rows = list[Any]
+OnConnect = Callable[[Any], Awaitable[None]]
+"""Looks at a new connection. Raises LogError if it must not be used."""
+
+
+async def _accept(_connection: Any) -> None:
+    """Use any connection."""
+
+
+class _Connection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no types
+    """A connection that never cancels a statement: a cancel in the wait for a standby would report success."""
+
+    def _cancel_current_command(self, *waiters: Any) -> None:
+        """End the connection, where asyncpg sends a cancel: when a task that waits for an answer is cancelled."""
+        self.terminate()
+        for waiter in waiters:
+            if waiter is not None and not waiter.done():
+                waiter.set_result(None)
+
+
+class Session:
+    """Statements run one after another, in the order in which they were asked for. ``name`` is what the database shows of it.
+
+    ``refusal`` is why there is no connection; None while there is one.
+    """
+
+    def __init__(self, address: Address, name: str, on_connect: OnConnect = _accept, *, answer_s: float = ANSWER_S) -> None:
+        self.refusal: str | None = None
+        self._address = address
+        self._name = name
+        self._on_connect = on_connect
+        self._answer_s = answer_s
+        self._connection: Any = None
+        self._lock = asyncio.Lock()
+        self._warnings: list[str] = []
+        self._is_closed = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the next statement can be sent."""
+        return self._connection is not None and not self._connection.is_closed()
+
+    async def read(self, statement: str, *arguments: Any, waits: bool = True) -> Rows:
+        """Run a statement that changes nothing. Raises LogError.
+
+        With ``waits``, a statement waits until there is a connection; otherwise one attempt is made.
+        """
+        async with self._lock:
+            connection = await self._connected(waits)
+            return await self._run(connection, statement, arguments)
+
+    async def write(self, statement: str, *arguments: Any, waits: bool = True) -> Rows:
+        """Run a statement that ends with RETURNING. What it returns is durable. Raises LogError."""
+        async with self._lock:
+            connection = await self._connected(waits)
+            rows = await self._run(connection, self.written(statement), arguments)
+            if self._address.needs_standby and rows and not rows[0][-1]:
+                self._drop()
+                raise OutcomeUnknown("the database waits for no standby, and one is asked for: set synchronous_standby_names")
+            return rows
+
+    def written(self, statement: str) -> str:
+        """Return the text of a statement that writes, as ``write`` sends it."""
+        return statement + _STANDBY if self._address.needs_standby else statement
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Callable[..., Awaitable[Rows]]]:
+        """Give a function that reads, always the same moment. Raises LogError."""
+        async with self._lock:
+            connection = await self._connected(waits=False)
+            await self._run(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
+
+            async def read(statement: str, *arguments: Any) -> Rows:
+                return await self._run(connection, statement, arguments)
+
+            try:
+                yield read
+                await self._run(connection, "COMMIT", ())
+            except BaseException:
+                self._drop()
+                raise
+
+    def close(self) -> None:
+        """End the connection. Whatever is under way has no outcome."""
+        self._is_closed = True
+        self._drop()
+
+    async def _connected(self, waits: bool) -> Any:
+        delay = _LEAST_DELAY_S
+        while True:
+            if self._is_closed:
+                raise Unavailable("the log is closed")
+            if self.is_connected:
+                return self._connection
+            try:
+                self._connection = await self._connect()
+            except LogError as refused:
+                self.refusal = str(refused)
+                if not waits:
+                    raise
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, _MOST_DELAY_S)
+            else:
+                self.refusal = None
+
+    async def _connect(self) -> Any:
+        """Return a connection with the settings of a session. Raises LogError."""
+        settings = {**_SETTINGS, "application_name": self._name}
+        try:
+            arguments = self._address.arguments()
+            connection = await asyncpg.connect(
+                **arguments,
+                server_settings=settings,
+                target_session_attrs="primary",
+                timeout=CONNECT_S,
+                connection_class=_Connection,
+                max_cached_statement_lifetime=0,
+            )
+        except ConfigError as refused:
+            raise Unavailable(str(refused)) from refused
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as refused:
+            why = str(refused) or "no answer"
+            raise Unavailable(f"no connection to {self._address.shown}: {why}") from refused
+        try:
+            for name in _NEWER_SETTINGS:
+                await connection.execute("SELECT set_config(name, '0', false) FROM pg_settings WHERE name = $1", name)
+            connection.add_log_listener(self._heard)
+            await self._on_connect(connection)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as refused:
+            connection.terminate()
+            raise Unavailable(f"{self._address.shown}: {refused}") from refused
+        except BaseException:
+            connection.terminate()
+            raise
+        return connection
+
+    def _heard(self, _connection: Any, message: Any) -> None:
+        """Note a message of the database. asyncpg calls this before the answer of the same statement is given."""
+        if message.severity_en in _WARNINGS:
+            self._warnings.append(f"{message.sqlstate}: {message.message}")
+
+    async def _run(self, connection: Any, statement: str, arguments: tuple[Any, ...]) -> Rows:
+        self._warnings.clear()
+        # A timeout of asyncpg would cancel the statement.
+        watch = asyncio.get_running_loop().call_later(self._answer_s, connection.terminate)
+        try:
+            rows: Rows = await connection.fetch(statement, *arguments)
+        except asyncpg.PostgresError as error:
+            if getattr(error, "severity_en", None) == "ERROR" and not connection.is_closed():
+                raise Unavailable(f"{error.sqlstate}: {error}") from error
+            self._drop()
+            raise OutcomeUnknown(f"the connection to the database was lost: {error}") from error
+        except Exception as error:
+            self._drop()
+            raise OutcomeUnknown(f"the connection to the database was lost: {error!r}") from error
+        finally:
+            watch.cancel()
+        if self._warnings:
+            self._drop()
+            raise OutcomeUnknown(f"the database warns: {self._warnings[0]}")
+        return rows
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.is_closed():
+            connection.terminate()

@@ -1,0 +1,226 @@
+"""What is said at the start of a node if its database is not what it needs: each line names what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from typing import Any
+
+import pytest
+
+from coordinator_server.config.errors import ConfigError
+from coordinator_server.log.errors import LogError, WrongDirectory
+from coordinator_server.log.postgresql.address import Address
+from coordinator_server.log.postgresql.log import open_postgresql_log
+from coordinator_server.log.postgresql.schema import FORMAT
+from tests.support.postgresql import COUNTS, PostgresqlServer, Proxy
+
+
+def opened(address: Address, **given: Any) -> tuple[str, set[str], int]:
+    """Open the log of a database. Return the cluster, its topics with records, and the number of its shards."""
+
+    async def work() -> tuple[str, set[str], int]:
+        log = await open_postgresql_log(address, **{"node_id": 3, "partitions": COUNTS, **given})
+        try:
+            return log.meta.cluster_id, log.topics(), len(log.sids)
+        finally:
+            log.close()
+
+    return asyncio.run(work())
+
+
+def refusal(address: Address, kind: type[Exception] = LogError, **given: Any) -> str:
+    with pytest.raises(kind) as refused:
+        opened(address, **given)
+    return str(refused.value)
+
+
+def test_the_first_start_makes_the_tables_and_the_next_one_finds_them(postgresql: PostgresqlServer) -> None:
+    address = Address(postgresql.url(postgresql.empty_database()))
+    cluster_id, topics, shards = opened(address)
+
+    assert (len(cluster_id), topics, shards) == (22, set(), sum(COUNTS.values()))
+    assert opened(address) == (cluster_id, set(), shards)
+
+
+def test_two_nodes_may_start_first(postgresql: PostgresqlServer) -> None:
+    """One of them makes the tables."""
+    address = Address(postgresql.url(postgresql.empty_database()))
+
+    async def both() -> set[str]:
+        logs = await asyncio.gather(*[open_postgresql_log(address, node_id=each, partitions=COUNTS) for each in (1, 2)])
+        for log in logs:
+            log.close()
+        return {log.meta.cluster_id for log in logs}
+
+    assert len(asyncio.run(both())) == 1
+
+
+def test_a_kind_that_is_newer_than_the_tables_gets_its_shards(postgresql: PostgresqlServer) -> None:
+    address = Address(postgresql.url(postgresql.empty_database()))
+    fewer = {topic: count for topic, count in COUNTS.items() if topic != "__share_group_state"}
+    before = opened(address, partitions=fewer)
+
+    assert opened(address)[2] == before[2] + COUNTS["__share_group_state"]
+
+
+def test_tables_of_another_configuration_are_refused(postgresql: PostgresqlServer) -> None:
+    """The number of partitions is for ever."""
+    address = Address(postgresql.url(postgresql.database()))
+
+    assert "offsets.topic.num.partitions=50, not 7" in refusal(
+        address, WrongDirectory, partitions={**COUNTS, "__consumer_offsets": 7}
+    )
+
+
+def test_tables_of_another_cluster_are_refused(postgresql: PostgresqlServer) -> None:
+    address = Address(postgresql.url(postgresql.database()))
+
+    assert "has the cluster AAAAAAAAAAAAAAAAAAAAAQ" in refusal(address, WrongDirectory, cluster_id="another")
+
+
+@pytest.mark.parametrize("format", [FORMAT - 1, FORMAT + 1])
+def test_tables_of_another_format_are_refused(postgresql: PostgresqlServer, format: int) -> None:
+    database = postgresql.database()
+    postgresql.sql("UPDATE meta SET format = $1", format, database=database)
+
+    assert f"have format {format}" in refusal(Address(postgresql.url(database)))
+
+
+def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: PostgresqlServer) -> None:
+    postgresql.sql("CREATE ROLE guest LOGIN")
+    try:
+        url = postgresql.url(postgresql.empty_database()).replace("coordinator@", "guest@")
+        assert re.search(r"role guest may not .*GRANT CREATE ON DATABASE", refusal(Address(url)))
+        database = postgresql.database()
+        postgresql.sql("GRANT USAGE ON SCHEMA coordinator_server TO guest", database=database)
+        postgresql.sql("GRANT SELECT ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
+        url = postgresql.url(database).replace("coordinator@", "guest@")
+        assert "guest lacks INSERT on meta" in refusal(Address(url))
+        postgresql.sql("DROP OWNED BY guest", database=database)
+    finally:
+        postgresql.sql("DROP ROLE guest")
+
+
+def test_a_standby_that_is_asked_for_and_not_there(postgresql: PostgresqlServer) -> None:
+    address = Address(postgresql.url(postgresql.database()), needs_standby=True)
+
+    assert "set synchronous_standby_names" in refusal(address)
+
+
+def test_a_database_that_does_not_sync(postgresql: PostgresqlServer) -> None:
+    address = Address(postgresql.url(postgresql.database()))
+    postgresql.sql("ALTER SYSTEM SET full_page_writes = off")
+    postgresql.sql("SELECT pg_reload_conf()")
+    try:
+        while postgresql.sql("SHOW full_page_writes")[0][0] != "off":
+            pass
+        assert "full_page_writes=off, and loses what it acknowledges" in refusal(address)
+    finally:
+        postgresql.sql("ALTER SYSTEM RESET full_page_writes")
+        postgresql.sql("SELECT pg_reload_conf()")
+        while postgresql.sql("SHOW full_page_writes")[0][0] != "on":
+            pass
+
+
+def test_a_clock_that_is_far_from_the_databases(postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = Address(postgresql.url(postgresql.database()))
+    real = time.time
+    monkeypatch.setattr("coordinator_server.log.postgresql.checks.time.time", lambda: real() + 11)
+
+    assert re.search("clock is 11 s behind this machine's: set the clocks", refusal(address))
+
+
+def test_a_pooler_is_refused(postgresql: PostgresqlServer) -> None:
+    """It tells its clients another number of their backend than the backend says."""
+
+    class Pooler(Proxy):
+        def received(self, data: bytes) -> bytes:
+            at = data.find(b"K\x00\x00\x00\x0c")
+            return data if at < 0 else data[: at + 5] + b"\x00\x00\x00\x07" + data[at + 9 :]
+
+    pooler = Pooler(postgresql.socket_path)
+
+    assert "a pooler is between" in refusal(Address(pooler.url(postgresql.database())))
+    pooler.close()
+
+
+def test_a_database_that_is_not_there(postgresql: PostgresqlServer) -> None:
+    """The line has no password."""
+    assert 'no connection to postgresql://coordinator@/nowhere: database "nowhere" does not exist' in refusal(
+        Address(postgresql.url("nowhere"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("mysql://one/two", "postgresql://USER@HOST/DATABASE is expected"),
+        ("directory", "begins with nothing"),
+        ("postgresql://user:secret@host/db", "a reference to it"),
+        ("postgresql://user@host/db?password=secret", "a reference to it"),
+        ("postgresql://[::1/db", "is no URL"),
+    ],
+)
+def test_a_store_that_is_no_url_or_has_a_secret(url: str, why: str) -> None:
+    with pytest.raises(ConfigError, match=why) as refused:
+        Address(url).check()
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "tls"),
+    [
+        ("postgresql://user@db.example/log", "verify-full"),
+        ("postgresql://user@one.example:5432,two.example:5433/log", "verify-full"),
+        ("postgresql://user@127.0.0.1,db.example/log", "verify-full"),
+        ("postgresql:///log?host=db.example", "verify-full"),
+        ("postgresql://user@db.example/log?sslmode=require", None),
+        ("postgresql://user@localhost:5432/log", None),
+        ("postgresql://user@[::1]:5432/log", None),
+        ("postgresql:///log?host=/run/postgresql", None),
+        ("postgresql://user@%2Frun%2Fpostgresql/log", None),
+        ("postgresql:///log", None),
+    ],
+)
+def test_a_server_beyond_this_machine_has_to_show_its_certificate(url: str, tls: str | None) -> None:
+    """Unless the URL says something else."""
+    address = Address(url)
+    address.check()
+
+    assert address.arguments().get("ssl") == tls
+
+
+def test_a_password_is_read_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each connection: it may change."""
+    address = Address("postgresql:///log", "${env:STORE_PASSWORD}")
+    with pytest.raises(ConfigError, match="is no variable"):
+        address.arguments()
+    for password in ("one", "two"):
+        monkeypatch.setenv("STORE_PASSWORD", password)
+        assert address.arguments()["password"] == password
+
+
+def test_a_session_has_its_settings_whatever_the_defaults_are(postgresql: PostgresqlServer) -> None:
+    database = postgresql.database()
+    for setting in (
+        "synchronous_commit = off",
+        "default_transaction_isolation = serializable",
+        "statement_timeout = 1",
+        "idle_session_timeout = 60000",
+        "default_transaction_read_only = on",
+        "client_min_messages = error",
+    ):
+        postgresql.sql(f"ALTER DATABASE {database} SET {setting}")
+
+    async def settings() -> list[str]:
+        log = await open_postgresql_log(Address(postgresql.url(database)), node_id=1, partitions=COUNTS)
+        session = log.session("test")
+        names = "synchronous_commit", "transaction_isolation", "statement_timeout", "idle_session_timeout", "client_min_messages"
+        found = [(await session.read(f"SELECT current_setting('{name}')"))[0][0] for name in names]
+        session.close()
+        log.close()
+        return found
+
+    assert asyncio.run(settings()) == ["on", "read committed", "0", "0", "warning"]
