@@ -1,8 +1,7 @@
 """The settings of topics and groups: Kafka's names, types, defaults and limits (``LogConfig``, ``GroupConfig``).
 
 Settings are validated, stored and described as in Kafka. Those of topics have no effect, because topics store no records here;
-nor have those of streams groups, which are not served, and those of share groups about records. ``group/common/settings.py`` reads
-those of consumer groups and of the members of share groups.
+nor have those of share groups about records. ``group/common/settings.py`` reads the others of groups.
 """
 
 from __future__ import annotations
@@ -143,10 +142,6 @@ GROUP_SETTINGS: Final = _table(
 _BOUNDS: Final = {
     "share.delivery.count.limit": (2, 10),
     "share.partition.max.record.locks": (100, 4_000),
-    "streams.heartbeat.interval.ms": (5_000, 15_000),
-    "streams.session.timeout.ms": (45_000, 60_000),
-    "streams.num.standby.replicas": (0, 2),
-    "streams.assignment.interval.ms": (0, 15_000),
 }
 
 
@@ -227,6 +222,19 @@ def bounds_of_groups(config: Config) -> dict[str, tuple[int, int]]:
             config.share.group_share_min_record_lock_duration_ms,
             config.share.group_share_max_record_lock_duration_ms,
         ),
+        "streams.heartbeat.interval.ms": (
+            config.streams.group_streams_min_heartbeat_interval_ms,
+            config.streams.group_streams_max_heartbeat_interval_ms,
+        ),
+        "streams.session.timeout.ms": (
+            config.streams.group_streams_min_session_timeout_ms,
+            config.streams.group_streams_max_session_timeout_ms,
+        ),
+        "streams.assignment.interval.ms": (
+            config.streams.group_streams_min_assignment_interval_ms,
+            config.streams.group_streams_max_assignment_interval_ms,
+        ),
+        "streams.num.standby.replicas": (0, config.streams.group_streams_max_standby_replicas),
     }
     return {name: own.get(name) or _BOUNDS[name] for name in _BOUNDED}
 

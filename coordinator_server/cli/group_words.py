@@ -82,6 +82,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     Why.STATIC_MEMBER_AWAY: "{whom} left for a while",
     Why.SUBSCRIPTION_CHANGED: "{whom} changed its subscription",
     Why.TOPICS_CHANGED: "its topics changed",
+    Why.SETTINGS_CHANGED: "its standby replicas changed",
     Why.REVOCATION_TIMEOUT: "{whom} did not give up its partitions in time",
     Why.ASSIGNMENT_DUE: "for an earlier change",
     Why.PARTITIONS_INITIALIZED: "its share partitions have a state",

@@ -17,6 +17,7 @@ from coordinator_server.config.description import Count, FromKafka, Ours, Part, 
 from coordinator_server.config.live import LiveConfig
 from coordinator_server.config.log import LogConfig
 from coordinator_server.config.share import ShareConfig
+from coordinator_server.config.streams import StreamsConfig
 from coordinator_server.config.transactions import TransactionConfig
 
 MAX_LOOPS: Final = 64
@@ -187,6 +188,7 @@ class Config(Part, frozen=True, kw_only=True):
     ] = 10_000
 
     share: ShareConfig = field(default_factory=ShareConfig)
+    streams: StreamsConfig = field(default_factory=StreamsConfig)
     access: AccessConfig = field(default_factory=AccessConfig)
     log: LogConfig = field(default_factory=LogConfig)
 

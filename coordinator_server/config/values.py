@@ -143,6 +143,7 @@ _BOUNDED: Final = (
         ("share", what)
         for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms", "record.lock.duration.ms")
     ),
+    *(("streams", what) for what in ("heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms")),
 )
 
 
@@ -162,7 +163,10 @@ def check_order(config: Config) -> None:
     for less, more in _IN_ORDER:
         if _number(config, less) > _number(config, more):
             raise ConfigError(f"{less}={_number(config, less)} must not be greater than {more}={_number(config, more)}")
-    for kind in ("consumer", "share"):
+    replicas, most = "group.streams.num.standby.replicas", "group.streams.max.standby.replicas"
+    if _number(config, replicas) > _number(config, most):
+        raise ConfigError(f"{replicas}={_number(config, replicas)} must not be greater than {most}={_number(config, most)}")
+    for kind in ("consumer", "share", "streams"):
         heartbeat, session = f"group.{kind}.heartbeat.interval.ms", f"group.{kind}.session.timeout.ms"
         heartbeat_ms, session_ms = _number(config, heartbeat), _number(config, session)
         if heartbeat_ms >= session_ms:

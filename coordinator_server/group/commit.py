@@ -42,11 +42,11 @@ def check_partitions(request: OffsetCommitRequest, check: CheckPartition, metada
     for topic in request.topics:
         for partition in topic.partitions:
             if not is_too_long(partition.committed_metadata or "", metadata_max):
-                check(topic.topic_id, partition.partition_index)
+                check(topic.topic_id, topic.name, partition.partition_index)
 
 
 def check_plain(shape: LoggedShape, check: CheckPartition) -> None:
     """Do the same for a plain request."""
     for topic, (_, _, partitions) in zip(shape.commit_topics, shape.topics, strict=True):
         for partition in partitions.indexes():
-            check(topic.topic_id, partition)
+            check(topic.topic_id, topic.name, partition)

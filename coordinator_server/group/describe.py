@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.modern.describe import UndescribedGroup
+from coordinator_server.group.modern.type import ModernType
 from coordinator_server.group.registry import Groups
-from coordinator_server.group.share.type import ShareType
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
 
-T = TypeVar("T", ConsumerType, ShareType)
+# Kafka's filter has another name for this state.
+_FILTER_NAMES: Final = {"NotReady": "not_ready"}
 
 
 def describe_group(groups: Groups, committed_offset: int, group_id: str) -> DescribedGroup:
@@ -23,22 +23,15 @@ def describe_group(groups: Groups, committed_offset: int, group_id: str) -> Desc
     return groups.type_at(group_id, committed_offset).described(group_id, committed_offset)
 
 
-def consumer_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedGroup:
-    """Return what the ConsumerGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
-    return _type_at(groups, committed_offset, group_id, ConsumerType).group_at(group_id, committed_offset)
+def modern_group_at(groups: Groups, committed_offset: int, type_name: str, group_id: str) -> UndescribedGroup:
+    """Return what the description of a group of a newer protocol is made of.
 
-
-def share_group_at(groups: Groups, committed_offset: int, group_id: str) -> UndescribedGroup:
-    """Return what the ShareGroupDescribe answer is made of. Raises GROUP_ID_NOT_FOUND, also for a group of another type."""
-    return _type_at(groups, committed_offset, group_id, ShareType).group_at(group_id, committed_offset)
-
-
-def _type_at(groups: Groups, committed_offset: int, group_id: str, wanted: type[T]) -> T:
-    """Return the type of a group, which must be the wanted one. Raises GROUP_ID_NOT_FOUND."""
+    Raises GROUP_ID_NOT_FOUND, also for a group of another type.
+    """
     found = groups.type_at(group_id, committed_offset)
-    if isinstance(found, wanted):
-        return found
-    reason = f"is not a {wanted.name} group" if groups.exists_at(group_id, committed_offset) else "not found"
+    if isinstance(found, ModernType) and found.name == type_name:
+        return found.group_at(group_id, committed_offset)
+    reason = f"is not a {type_name} group" if groups.exists_at(group_id, committed_offset) else "not found"
     raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 
 
@@ -61,9 +54,8 @@ class GroupFilter(NamedTuple):
 
     def has(self, group: ListedGroup) -> bool:
         """Return whether a group matches both filters."""
-        return (not self.types or group.group_type in self.types) and (
-            not self.states or group.group_state.lower() in self.states
-        )
+        state = _FILTER_NAMES.get(group.group_state) or group.group_state.lower()
+        return (not self.types or group.group_type in self.types) and (not self.states or state in self.states)
 
 
 EVERY_GROUP: Final = GroupFilter.of((), ())

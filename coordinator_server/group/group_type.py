@@ -37,8 +37,8 @@ Replay = Callable[[int, Any, Any], None]
 """Applies one record, given its offset, key, and value or None."""
 
 
-CheckPartition = Callable[[bytes, int], None]
-"""Refuses to commit the offset of a partition, given its topic's id, by raising CoordinatorError."""
+CheckPartition = Callable[[bytes, str, int], None]
+"""Refuses to commit the offset of a partition, given its topic's id and name, by raising CoordinatorError."""
 
 
 FindShareShard = Callable[[str, bytes, int], int]

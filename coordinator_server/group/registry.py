@@ -16,7 +16,8 @@ from coordinator_server.group.classic.type import ClassicType
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, Replay, SharedTables
 from coordinator_server.group.share.type import ShareType
-from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE
+from coordinator_server.group.streams.type import StreamsType
+from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE, STREAMS
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -39,6 +40,8 @@ class Groups:
         "share",
         "share_context",
         "share_topics",
+        "streams",
+        "streams_context",
         "types",
     )
 
@@ -62,6 +65,10 @@ class Groups:
         self.share = share.groups
         self.share_context = share.context
         self.share_topics = share.deleted_topics
+        streams = self.types[STREAMS]
+        assert isinstance(streams, StreamsType)
+        self.streams = streams.groups
+        self.streams_context = streams.context
 
     def type_of(self, group_id: str) -> GroupType:
         """Return the type of a group in the latest state, committed or not."""

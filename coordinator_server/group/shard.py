@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group import delete, describe, restore, share_heartbeat, share_offsets
+from coordinator_server.group import delete, describe, restore, share_heartbeat, share_offsets, streams_heartbeat
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
@@ -34,6 +34,7 @@ from coordinator_server.group.migration.join import join_group as join_consumer_
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
+from coordinator_server.group.streams.answer import WithMissingTopics
 from coordinator_server.group.topic_deletion import TopicDeletion
 from coordinator_server.group.transactional_commit import commit_in_transaction
 from coordinator_server.machine.digest import StateDigest
@@ -72,6 +73,7 @@ from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRes
 from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.plain_commits import AcceptedCommit, PlainCommit
 
@@ -149,6 +151,15 @@ class GroupShard:
     ) -> CoordinatorResult[ShareGroupHeartbeatResponse]:
         """Join a share group, stay in it, or leave it. Answered when the records of the group are durable."""
         return share_heartbeat.heartbeat(self.groups, context, request)
+
+    def streams_group_heartbeat(
+        self,
+        context: RequestContext,
+        request: StreamsGroupHeartbeatRequest,
+        reply: Reply[StreamsGroupHeartbeatResponse | WithMissingTopics],
+    ) -> CoordinatorResult[StreamsGroupHeartbeatResponse | WithMissingTopics]:
+        """Join a streams group, stay in it, or leave it. The answer says which internal topics the caller has to create."""
+        return streams_heartbeat.heartbeat(self.groups, context, request)
 
     def alter_share_group_offsets(
         self, context: RequestContext, request: AlterShareGroupOffsetsRequest, reply: Reply[AlterShareGroupOffsetsResponse]
@@ -277,13 +288,9 @@ class GroupShard:
         """Return the description of a group. Raises GROUP_ID_NOT_FOUND."""
         return describe.describe_group(self.groups, committed_offset, group_id)
 
-    def consumer_group_at(self, committed_offset: int, group_id: str) -> UndescribedGroup:
-        """Return what the ConsumerGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
-        return describe.consumer_group_at(self.groups, committed_offset, group_id)
-
-    def share_group_at(self, committed_offset: int, group_id: str) -> UndescribedGroup:
-        """Return what the ShareGroupDescribe answer for a group is made of. Raises GROUP_ID_NOT_FOUND."""
-        return describe.share_group_at(self.groups, committed_offset, group_id)
+    def modern_group_at(self, committed_offset: int, wanted: tuple[str, str]) -> UndescribedGroup:
+        """Return what the description of a group of a newer protocol is made of, by type and id. Raises GROUP_ID_NOT_FOUND."""
+        return describe.modern_group_at(self.groups, committed_offset, *wanted)
 
     def initialized_share_partitions(self, committed_offset: int, group_id: str) -> Partitions:
         """Return the share partitions of a group that have a state, by topic id; none if there is no such group."""
@@ -302,7 +309,8 @@ class GroupShard:
         living = self.groups.classic.living(group_id)
         if living is not None:
             return living.generation_id, len(living.members)
-        newer = self.groups.consumer.by_id.get(group_id) or self.groups.share.by_id.get(group_id)
+        groups = self.groups
+        newer = groups.consumer.by_id.get(group_id) or groups.share.by_id.get(group_id) or groups.streams.by_id.get(group_id)
         return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
 
     def holdups(self, committed_offset: int, group_ids: Iterable[str]) -> list[Holdup]:

@@ -27,6 +27,7 @@ class Why(StrEnum):
     STATIC_MEMBER_AWAY = "static-member-away"  # it left for a while, and keeps its partitions (KIP-848)
     SUBSCRIPTION_CHANGED = "subscription-changed"
     TOPICS_CHANGED = "topics-changed"  # partitions of subscribed topics, or the topics that match a regular expression
+    SETTINGS_CHANGED = "settings-changed"  # of a streams group: the number of standby replicas
     REVOCATION_TIMEOUT = "revocation-timeout"  # the member did not give up partitions within its rebalance timeout
     ASSIGNMENT_DUE = "assignment-due"  # of an earlier change, which waited for the assignment interval
     PARTITIONS_INITIALIZED = "partitions-initialized"  # share partitions have got a state, or are assigned because they have one

@@ -48,7 +48,7 @@ def describe_groups(node: Node) -> list[Mapping[str, Any]]:
     for partition in range(node.partitions):
         for listed in node.groups.read(partition, GroupShard.list_groups):
             if listed.group_type == ConsumerType.name:
-                of_consumers = node.groups.read(partition, GroupShard.consumer_group_at, listed.group_id)
+                of_consumers = node.groups.read(partition, GroupShard.modern_group_at, ("consumer", listed.group_id))
                 found.append(group_as_object(of_consumers.described()))
                 continue
             described = node.groups.read(partition, GroupShard.describe_group, listed.group_id)

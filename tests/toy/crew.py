@@ -1,7 +1,7 @@
 """Crews: a group type of the kernel (``group/modern``), as CONTRIBUTING.md says to make one.
 
 A member names one topic, as its process id. It gets its part of that topic's partitions, at once. The records are those of
-streams groups, whose targets have tasks instead of topics.
+streams groups, whose targets have tasks instead of topics: where it is plugged in, they are the crews'.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def fence(
 class CrewType(ModernType[Crew, CrewContext]):
     """The row of crews in the table of group types."""
 
-    name = "streams"
+    name = "crew"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
         groups = GroupTable(tables.registry, Crew, {streams.StreamsGroupTopologyKey: put_head})

@@ -18,8 +18,12 @@ from coordinator_server.config import Config
 from coordinator_server.machine.shard import Report, report_nothing
 
 OF_ALL: Final = ("session_timeout_ms", "heartbeat_interval_ms", "assignment_interval_ms")
-OF_GROUPS: Final = {"consumer": OF_ALL, "share": (*OF_ALL, "record_lock_duration_ms")}
-"""The fields of ConsumerSettings and ShareSettings that a group may set: ``consumer.session.timeout.ms``, and so on."""
+OF_GROUPS: Final = {
+    "consumer": OF_ALL,
+    "share": (*OF_ALL, "record_lock_duration_ms"),
+    "streams": (*OF_ALL, "num_standby_replicas", "initial_rebalance_delay_ms"),
+}
+"""The fields of the settings of each type that a group may set: ``consumer.session.timeout.ms``, and so on."""
 
 
 class ConsumerSettings(Struct, frozen=True, gc=False):
@@ -44,11 +48,22 @@ class ShareSettings(Struct, frozen=True, gc=False):
     record_lock_duration_ms: int
 
 
+class StreamsSettings(Struct, frozen=True, gc=False):
+    """The settings of a streams group (KIP-1071)."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    assignment_interval_ms: int
+    num_standby_replicas: int
+    initial_rebalance_delay_ms: int
+
+
 class GroupSettings(Struct, frozen=True, gc=False):
     """The settings of a group, for each type that it may have."""
 
     consumer: ConsumerSettings
     share: ShareSettings
+    streams: StreamsSettings
 
 
 SettingsOf = Callable[[str], GroupSettings]
@@ -83,12 +98,13 @@ class SettingsOfGroups:
         found = GroupSettings(
             replace(defaults.consumer, **self._values(group_id, "consumer", own, defaults.consumer)),
             replace(defaults.share, **self._values(group_id, "share", own, defaults.share)),
+            replace(defaults.streams, **self._values(group_id, "streams", own, defaults.streams)),
         )
         self._known[group_id] = (own, found)
         return found
 
     def _values(
-        self, group_id: str, kind: str, own: Mapping[str, str], defaults: ConsumerSettings | ShareSettings
+        self, group_id: str, kind: str, own: Mapping[str, str], defaults: ConsumerSettings | ShareSettings | StreamsSettings
     ) -> dict[str, int]:
         names = {field: f"{kind}.{field.replace('_', '.')}" for field in OF_GROUPS[kind]}
         return {field: self._number(group_id, name, own, getattr(defaults, field)) for field, name in names.items()}
@@ -98,7 +114,7 @@ class SettingsOfGroups:
             return default
         value = parse(GROUP_SETTINGS[name], own[name])
         assert isinstance(value, int)
-        least, most = self._bounds[name]
+        least, most = self._bounds.get(name, (value, value))
         bounded = min(max(value, least), most)
         if bounded != value:
             self._report("group-setting-out-of-bounds", group_id=group_id, setting=name, value=value, used=bounded)
@@ -120,5 +136,12 @@ def settings_of_server(config: Config) -> GroupSettings:
             config.share.group_share_heartbeat_interval_ms,
             config.share.group_share_assignment_interval_ms,
             config.share.group_share_record_lock_duration_ms,
+        ),
+        StreamsSettings(
+            config.streams.group_streams_session_timeout_ms,
+            config.streams.group_streams_heartbeat_interval_ms,
+            config.streams.group_streams_assignment_interval_ms,
+            config.streams.group_streams_num_standby_replicas,
+            config.streams.group_streams_initial_rebalance_delay_ms,
         ),
     )

@@ -58,7 +58,9 @@ def admit_fetch(group: ConsumerGroup, request: OffsetFetchRequestGroup, committe
         raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH)
 
 
-def _check_partition(member: ConsumerGroupMember, epoch: int, error: ErrorCode, topic_id: bytes, partition: int) -> None:
+def _check_partition(
+    member: ConsumerGroupMember, epoch: int, error: ErrorCode, topic_id: bytes, _topic: str, partition: int
+) -> None:
     """Refuse a partition that the member does not have, or got after ``epoch``."""
     since = None
     for owned in (member.assigned, member.pending_revocation):

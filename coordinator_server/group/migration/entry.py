@@ -75,16 +75,25 @@ def entered(groups: Groups, entry: Entry, result: CoordinatorResult[T]) -> Coord
     if classic is None:
         return result
     consumer, group_id = groups.consumer_context, classic.group_id
-    # Waiting members of the classic group join again, in the consumer group.
-    groups.classic.drop(classic, ErrorCode.REBALANCE_IN_PROGRESS)
     for member in members:
         refresh_classic_session(consumer, group_id, member)
-    on_append = partial(_settle, groups, classic, [member.member_id for member in members], result.on_append)
+    result = replacing_classic(groups, classic, result, [member.member_id for member in members])
     if not members:
-        return replace(result, on_append=on_append)
+        return result
     upgraded = because(Reason(Why.GROUP_UPGRADED))
     attribution = upgraded if result.attribution is None else upgraded.followed_by(result.attribution)
-    return replace(result, on_append=on_append, attribution=attribution)
+    return replace(result, attribution=attribution)
+
+
+def replacing_classic(
+    groups: Groups, classic: ClassicGroup, result: CoordinatorResult[T], member_ids: Sequence[str] = ()
+) -> CoordinatorResult[T]:
+    """Remove a classic group that another one replaces, with some of its members. Return the whole result.
+
+    Members that wait join again, in the new group.
+    """
+    groups.classic.drop(classic, ErrorCode.REBALANCE_IN_PROGRESS)
+    return replace(result, on_append=partial(_settle, groups, classic, member_ids, result.on_append))
 
 
 def _settle(

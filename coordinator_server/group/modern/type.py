@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from coordinator_server.group.group_type import Replay
 from coordinator_server.group.modern.context import ModernContext
+from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.digest import digest_items
 from coordinator_server.group.modern.epoch import topics_changed
 from coordinator_server.group.modern.group import ModernGroup
@@ -63,6 +64,10 @@ class ModernType(Generic[G, C]):
 
     def described(self, group_id: str, committed_offset: int) -> DescribedGroup:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
+
+    def group_at(self, group_id: str, committed_offset: int) -> UndescribedGroup:
+        """Return what the description of an existing group is made of."""
+        raise NotImplementedError
 
     def digest_items(self, group_id: str, committed_offset: int) -> Mapping[str, int]:
         group = self.groups.by_id.get_at(group_id, committed_offset)

@@ -53,7 +53,7 @@ from protocol.messages.list_config_resources import (
 FIRST_WITH_RESOURCE_TYPES: Final = 1
 DOCUMENTATION: Final = {
     ResourceType.TOPIC: "Checked, stored and described; it has no effect, because topics of this server store no records.",
-    ResourceType.GROUP: "Checked, stored and described; groups of this type are not served yet.",
+    ResourceType.GROUP: "Checked, stored and described; it has no effect, because this server delivers no records.",
 }
 # The work of DescribeConfigs for a resource with all its settings.
 UNITS_PER_RESOURCE: Final = 100

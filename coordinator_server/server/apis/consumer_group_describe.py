@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.types import CONSUMER
 from coordinator_server.server.apis.described_groups import DESCRIBES_MEMBERS, GroupDescription, describing, refusing
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.wire.order import Order
@@ -14,7 +14,7 @@ from protocol.messages.consumer_group_describe import (
     DescribedGroup,
 )
 
-_DESCRIPTION: Final = GroupDescription(ConsumerGroupDescribeResponse, DescribedGroup, GroupShard.consumer_group_at)
+_DESCRIPTION: Final = GroupDescription(ConsumerGroupDescribeResponse, DescribedGroup, CONSUMER)
 
 CONSUMER_GROUP_DESCRIBE_API = ApiRow(
     ConsumerGroupDescribeRequest,

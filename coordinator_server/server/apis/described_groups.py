@@ -1,13 +1,17 @@
-"""Answers that describe groups of one of the newer protocols, member by member: ConsumerGroupDescribe and ShareGroupDescribe."""
+"""Answers that describe groups of one of the newer protocols, member by member: ConsumerGroupDescribe, ShareGroupDescribe and
+StreamsGroupDescribe.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from coordinator_server.group.modern.describe import UNITS_PER_MEMBER, UndescribedGroup
+from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.server.apis.lists import UNITS_PER_STEP
@@ -23,18 +27,17 @@ from protocol.acl_codes import Operation, ResourceType
 from protocol.error_codes import ErrorCode
 
 UNITS_PER_GROUP: Final = 4
+TopicsOf = Callable[[Any], Iterator[str]]
+"""Returns the topics that the description of a group names."""
 _HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
 
 
 class GroupDescription(NamedTuple):
-    """How groups of one type are described. The messages are those of its API.
-
-    ``group_at`` is a read operation of a group shard that takes a group id.
-    """
+    """How groups of one type are described. The messages are those of its API."""
 
     response: Callable[..., Any]
     described_group: Callable[..., Any]
-    group_at: Callable[[Any, int, str], UndescribedGroup]
+    type_name: str
 
 
 def describing(description: GroupDescription) -> Handler[Any, Any]:
@@ -90,7 +93,7 @@ def _group_at(description: GroupDescription, node: Node, group_id: str) -> Undes
     if not group_id:
         return _Refused(_undescribed(description, "", ErrorCode.INVALID_GROUP_ID, None))
     try:
-        return node.groups.read(node.partition_of(group_id), description.group_at, group_id)
+        return node.groups.read(node.partition_of(group_id), GroupShard.modern_group_at, (description.type_name, group_id))
     except CoordinatorError as refused:
         return _Refused(_undescribed(description, group_id, refused.error, refused.message))
 
@@ -111,14 +114,14 @@ def _undescribed(description: GroupDescription, group_id: str, error: ErrorCode,
     return description.described_group(operation_error(error), said, group_id)
 
 
-def _with_hidden(asked: Asked, request: Any, response: Any) -> Any:
+def _with_hidden(topics_of: TopicsOf, message: str, asked: Asked, request: Any, response: Any) -> Any:
     """Refuse groups with topics that the principal may not describe."""
     verdicts = asked.access.verdicts(Operation.DESCRIBE, ResourceType.TOPIC)
 
     def shown(group: Any) -> Any:
-        if all(verdicts[name] for name in _topics_of(group)):
+        if all(verdicts[name] for name in topics_of(group)):
             return group
-        return type(group)(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _HIDDEN, group.group_id)
+        return type(group)(ErrorCode.TOPIC_AUTHORIZATION_FAILED, message, group.group_id)
 
     return replace(response, groups=[shown(group) for group in with_group_operations(asked, request, response).groups])
 
@@ -131,10 +134,15 @@ def _topics_of(group: Any) -> Iterator[str]:
                     yield topic.topic_name
 
 
-DESCRIBES_MEMBERS: Final[ApiAccess[Any]] = ApiAccess(
-    parts=Both(
-        Each("group_ids", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group_id: group_id, "groups", NO_MESSAGES),
-        Filtered(_with_hidden),
+def describes_members(topics_of: TopicsOf, message: str) -> ApiAccess[Any]:
+    """Return the access of an API. The topics of a described group must be visible, too: ``message`` says that one is not."""
+    return ApiAccess(
+        parts=Both(
+            Each("group_ids", Operation.DESCRIBE, ResourceType.GROUP, lambda _, group_id: group_id, "groups", NO_MESSAGES),
+            Filtered(partial(_with_hidden, topics_of, message)),
+        )
     )
-)
+
+
+DESCRIBES_MEMBERS: Final[ApiAccess[Any]] = describes_members(_topics_of, _HIDDEN)
 """The topics that the members of a described group have must be visible, too."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.types import SHARE
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
@@ -23,7 +24,7 @@ from protocol.messages.share_group_describe import DescribedGroup, ShareGroupDes
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
 SHARE_HEARTBEAT: Final = WriteOperation("share-group-heartbeat", GroupShard.share_group_heartbeat)
-_DESCRIPTION: Final = GroupDescription(ShareGroupDescribeResponse, DescribedGroup, GroupShard.share_group_at)
+_DESCRIPTION: Final = GroupDescription(ShareGroupDescribeResponse, DescribedGroup, SHARE)
 
 
 def share_group_heartbeat(

@@ -14,7 +14,8 @@ from tests.support.oracle import facts
 
 UNITS = {
     "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds",
-    "minutes", "partitions", "protocols", "quotas", "records", "requests", "seconds", "share sessions", "topics", "windows",
+    "minutes", "partitions", "protocols", "quotas", "records", "replicas", "requests", "seconds", "share sessions", "tasks",
+    "topics", "windows",
 }  # fmt: skip
 KAFKA_DEFAULTS: dict[str, str | None] = {fact["name"]: fact["default"] for fact in facts("configs.jsonl")}
 # Kafka has no default in milliseconds; the property in hours has one.

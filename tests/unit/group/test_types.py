@@ -138,8 +138,8 @@ def test_a_commit_of_a_transaction_to_no_group() -> None:
     assert commit_error(group_type, 1, "m", is_transactional=False) == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_a_commit_of_a_transaction_to_an_imported_group() -> None:
-    """No member is known."""
+def test_a_commit_of_a_transaction_to_a_streams_group() -> None:
+    """It is accepted without a member."""
     log = GroupLog()
     log.shard.replay(
         0, CoordinatorRecord(streams.StreamsGroupMemberMetadataKey("g", "m"), streams.StreamsGroupMemberMetadataValue())
@@ -148,4 +148,4 @@ def test_a_commit_of_a_transaction_to_an_imported_group() -> None:
 
     assert commit_error(group_type, -1, "", is_transactional=True) == NONE
     assert commit_error(group_type, -1, "", is_transactional=False) == UNKNOWN
-    assert commit_error(group_type, 1, "m", is_transactional=True) == UNKNOWN
+    assert commit_error(group_type, 1, "n", is_transactional=True) == UNKNOWN

@@ -18,7 +18,7 @@ ORDERS, PAYMENTS, GONE = (number.to_bytes(16, "big") for number in (1, 2, 9))
 
 
 def described(log: GroupLog, group_id: str = "g") -> DescribedGroup:
-    return log.shard.consumer_group_at(log.committed_offset, group_id).described()
+    return log.shard.modern_group_at(log.committed_offset, ("consumer", group_id)).described()
 
 
 def listed(log: GroupLog, states: tuple[str, ...] = (), types: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
@@ -64,7 +64,7 @@ def test_what_is_not_durable_is_not_described() -> None:
     log.registry.snapshot(offset)
     write(log, STEPS[-1][1])
 
-    assert log.shard.consumer_group_at(offset, "g").described() == before
+    assert log.shard.modern_group_at(offset, ("consumer", "g")).described() == before
     assert described(log).members == []
 
 

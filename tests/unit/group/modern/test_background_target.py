@@ -8,16 +8,18 @@ from __future__ import annotations
 import pytest
 
 from protocol.error_codes import ErrorCode
-from tests.support import heartbeats, share_beats
+from tests.support import heartbeats, share_beats, streams_beats
 
-AnyBeats = heartbeats.Beats | share_beats.ShareBeats
+AnyBeats = heartbeats.Beats | share_beats.ShareBeats | streams_beats.StreamsBeats
 
 
-@pytest.fixture(params=["consumer", "share"])
+@pytest.fixture(params=["consumer", "share", "streams"])
 def beats(request: pytest.FixtureRequest) -> AnyBeats:
     """A topic with four partitions; every target is left to the child."""
     if request.param == "consumer":
         return heartbeats.Beats(heartbeats.config_of(group_consumer_assignment_inline_max_size="0"), t=4)
+    if request.param == "streams":
+        return streams_beats.StreamsBeats(streams_beats.config_of(group_streams_assignment_inline_max_size="0"), t=4)
     return share_beats.ShareBeats(share_beats.config_of(group_share_assignment_inline_max_size="0"), t=4)
 
 

@@ -15,7 +15,7 @@ from tests.toy.crew import INLINE_MAX_SIZE, LEAVE, SETTINGS, Beat, Beaten, Crew,
 
 
 def type_of(shard: GroupShard) -> CrewType:
-    found = shard.groups.types["streams"]
+    found = shard.groups.types["crew"]
     assert isinstance(found, CrewType)
     return found
 
@@ -58,7 +58,7 @@ class Crews:
 
 @pytest.fixture
 def crews(monkeypatch: pytest.MonkeyPatch) -> Crews:
-    monkeypatch.setitem(GROUP_TYPES, "streams", CrewType)
+    monkeypatch.setitem(GROUP_TYPES, "crew", CrewType)
     return Crews()
 
 
@@ -154,7 +154,7 @@ def test_it_is_listed_and_described(crews: Crews) -> None:
     [listed] = crews.log.shard.list_groups(offset)
     head = type_of(crews.log.shard).group_at("g", offset).described()
 
-    assert (listed.group_state, listed.group_type, listed.protocol_type) == ("Stable", "streams", "streams")
+    assert (listed.group_state, listed.group_type, listed.protocol_type) == ("Stable", "crew", "crew")
     assert (head.group_epoch, head.assignment_epoch, [each.member_id for each in head.members]) == (2, 2, ["a"])
     assert [each.partitions for each in head.members[0].assignment.topic_partitions] == [[0, 1, 2, 3]]
 

@@ -319,7 +319,7 @@ def test_a_group_is_described() -> None:
     beats = ShareBeats(t=2)
     beats.joined("m")
     log = beats.log
-    undescribed = log.shard.share_group_at(log.committed_offset, "g")
+    undescribed = log.shard.modern_group_at(log.committed_offset, ("share", "g"))
     [(member, _)] = list(undescribed.described_members())
 
     head = undescribed.head
@@ -329,7 +329,7 @@ def test_a_group_is_described() -> None:
     assert [(each.topic_name, each.partitions) for each in member.assignment.topic_partitions] == [("t", [0, 1])]
 
     log.topics.delete("t")
-    [(member, _)] = list(log.shard.share_group_at(log.committed_offset, "g").described_members())
+    [(member, _)] = list(log.shard.modern_group_at(log.committed_offset, ("share", "g")).described_members())
     assert member.assignment.topic_partitions == []
 
 
@@ -339,7 +339,7 @@ def test_who_is_not_a_share_group_is_not_described() -> None:
     log.run(GroupShard.commit_offsets, commit, version=9)
 
     def describe(group_id: str) -> tuple[ErrorCode | None, str | None]:
-        reply = log.run(lambda shard, *_: shard.share_group_at(log.end_offset, group_id), None, version=1)
+        reply = log.run(lambda shard, *_: shard.modern_group_at(log.end_offset, ("share", group_id)), None, version=1)
         return reply.error, reply.message
 
     assert describe("none") == (ErrorCode.GROUP_ID_NOT_FOUND, "Group none not found.")

@@ -207,12 +207,11 @@ def test_settings_are_explained_if_asked(site: Site) -> None:
 
 
 def test_a_setting_of_a_group_is_explained_by_the_property_that_is_its_default(site: Site) -> None:
-    """Streams groups are not served."""
     explained = {each.name: each.documentation for each in describe(site, GROUP, "g", documentation=True).configs}
 
     assert explained["consumer.session.timeout.ms"] == property_named("group.consumer.session.timeout.ms").description
     assert explained["share.session.timeout.ms"] == property_named("group.share.session.timeout.ms").description
-    assert explained["streams.session.timeout.ms"] == "Checked, stored and described; groups of this type are not served yet."
+    assert explained["streams.session.timeout.ms"] == property_named("group.streams.session.timeout.ms").description
 
 
 def test_a_property_of_the_broker_is_explained_by_its_description(site: Site) -> None:
