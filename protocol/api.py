@@ -75,6 +75,8 @@ from protocol.messages.share_acknowledge import ShareAcknowledgeRequest, ShareAc
 from protocol.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest, StreamsGroupDescribeResponse
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from protocol.messages.write_share_group_state import WriteShareGroupStateRequest, WriteShareGroupStateResponse
@@ -175,6 +177,8 @@ APIS: Final[dict[int, Api]] = {
         _api(ReadShareGroupStateSummaryRequest, ReadShareGroupStateSummaryResponse),
         _api(ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
         _api(ShareGroupDescribeRequest, ShareGroupDescribeResponse),
+        _api(StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse),
+        _api(StreamsGroupDescribeRequest, StreamsGroupDescribeResponse),
         _api(DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse),
         _api(AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsResponse),
         _api(DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsResponse),

@@ -76,6 +76,8 @@ from protocol.messages.share_fetch import FetchTopic as ShareTopic
 from protocol.messages.share_fetch import ShareFetchRequest
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, Subtopology, Topology
 from protocol.messages.sync_group import SyncGroupRequest
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -152,6 +154,17 @@ _NEWEST: Final[dict[str, Message]] = {
         ShareFetchRequest("g", "m", 0, 100, 1, topics=[ShareTopic(b"t" * 16, [SharePartition(0)])]),
         ShareGroupDescribeRequest(["g"]),
         ShareGroupHeartbeatRequest("g", "m", 0, None, ["t"]),
+        StreamsGroupDescribeRequest(["g"]),
+        StreamsGroupHeartbeatRequest(
+            "g",
+            "m",
+            rebalance_timeout_ms=1000,
+            topology=Topology(0, [Subtopology("0", ["t"])]),
+            active_tasks=[],
+            standby_tasks=[],
+            warmup_tasks=[],
+            process_id="p",
+        ),
         SyncGroupRequest("g"),
         TxnOffsetCommitRequest("tx", "g", 1, 0, topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0)])]),
         WriteTxnMarkersRequest([WritableTxnMarker(1, 0, topics=[WritableTxnMarkerTopic("t", [0])])]),

@@ -37,9 +37,8 @@ several log.dirs or brokers. Of several replicas, the one with the highest end o
 transactions: transactional ids are imported if --from has __transaction_state. The server writes the markers of a decided
 transaction. An open one is aborted, and its producer fenced. With "keep" it stays open until its producer ends it, or its timeout.
 
-after: the command prints how to start the server. Members of consumer groups, of the classic protocol or the new one, and of share
-groups go on. Streams groups stay in the log and are listed, but not served yet. A classic member may join an empty one, as in
-Kafka.
+after: the command prints how to start the server. Members of consumer groups, of the classic protocol or the new one, of share
+groups and of streams groups go on.
 
 exit codes: 0 done, or done before; 1 the broker runs, or its log is damaged; 2 a directory is not usable
 """

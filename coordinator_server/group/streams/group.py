@@ -170,8 +170,7 @@ class StreamsGroup(ReconcilingGroup[StreamsGroupMember, TaskAssignment]):
     def _metadata_put(self, old: StreamsGroupMember | None, member: StreamsGroupMember) -> None:
         before = NO_METADATA if old is None else old.metadata
         self._count_bytes(metadata_bytes(member.metadata) - metadata_bytes(before))
-        if old is not None and old.process_id != member.process_id:
-            self._move_tasks(old, member)
+        self._move_tasks(old, member)
         self._forget_shutdown()
 
     def _current_put(self, old: StreamsGroupMember | None, member: StreamsGroupMember) -> None:

@@ -1,6 +1,6 @@
 """The features that ApiVersions names: those of a Kafka 4.3.1 cluster that change what clients do here.
 
-A client that finds a finalized feature uses what belongs to it. So ``streams.version`` follows with the APIs of streams groups.
+A client that finds a finalized feature uses what belongs to it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ FEATURES: Final = (
     Feature("group.version", 0, 1, 1),
     # Share groups (KIP-932).
     Feature("share.version", 0, 1, 1),
+    # Streams groups (KIP-1071).
+    Feature("streams.version", 0, 1, 1),
 )
-EPOCH: Final = 3
+EPOCH: Final = 4
 """Clients believe the features with the largest epoch that they have seen: increase it with each change of the table."""
 
 FIRST_WITH_LEVEL_0: Final = 4

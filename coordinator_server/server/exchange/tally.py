@@ -22,6 +22,7 @@ FREQUENT: Final = frozenset(
         "ShareAcknowledge",
         "ShareFetch",
         "ShareGroupHeartbeat",
+        "StreamsGroupHeartbeat",
         "TxnOffsetCommit",
         "WriteShareGroupState",
     }

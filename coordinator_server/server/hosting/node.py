@@ -25,6 +25,7 @@ from coordinator_server.server.hosting.internal_topics import InternalTopics
 from coordinator_server.server.hosting.producer_ids import ProducerIds
 from coordinator_server.server.hosting.share_sessions import ShareSessions
 from coordinator_server.server.hosting.share_shards import ShareShards
+from coordinator_server.server.hosting.streams_topics import StreamsTopics
 from coordinator_server.server.hosting.topic_image import LoopTopics
 from coordinator_server.share.shard import ShareShard
 from coordinator_server.transaction.shard import TransactionShard
@@ -71,6 +72,7 @@ class Node(NamedTuple):
     steps: Steps
     courier: Courier
     share_sessions: ShareSessions
+    streams_topics: StreamsTopics
     group_settings: SettingsOf
     share_shard: ShareShards
     share_states: CoordinatorRuntime[ShareShard]

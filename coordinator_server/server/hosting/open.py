@@ -42,6 +42,7 @@ from coordinator_server.server.hosting.node import AuditLog, Node, server_contex
 from coordinator_server.server.hosting.producer_ids import ProducerIds
 from coordinator_server.server.hosting.share_sessions import ShareSessions
 from coordinator_server.server.hosting.share_shards import ShareShards
+from coordinator_server.server.hosting.streams_topics import StreamsTopics
 from coordinator_server.server.hosting.timers import LoopTimers
 from coordinator_server.server.hosting.topic_deletions import TopicDeletions
 from coordinator_server.server.hosting.topic_image import LoopTopics
@@ -147,6 +148,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         steps=Steps(wire.turns),
         courier=cluster.courier,
         share_sessions=ShareSessions(config.share.group_share_max_share_sessions, config.share.share_sessions_max_partitions),
+        streams_topics=StreamsTopics(clock.now_ms),
         group_settings=group_settings,
         share_shard=share_shard,
         share_states=runtimes[SHARE_STATE.topic],

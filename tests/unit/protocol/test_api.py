@@ -62,6 +62,8 @@ SERVED = {
     "ShareFetch",
     "ShareGroupDescribe",
     "ShareGroupHeartbeat",
+    "StreamsGroupDescribe",
+    "StreamsGroupHeartbeat",
     "SyncGroup",
     "TxnOffsetCommit",
     "WriteShareGroupState",

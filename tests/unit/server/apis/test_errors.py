@@ -41,6 +41,8 @@ OPERATIONS: Final[dict[str, Any]] = {
     "ConsumerGroupHeartbeat": OPERATION_ERRORS,
     "ShareGroupDescribe": OPERATION_ERRORS,
     "ShareGroupHeartbeat": OPERATION_ERRORS,
+    "StreamsGroupDescribe": OPERATION_ERRORS,
+    "StreamsGroupHeartbeat": OPERATION_ERRORS,
     "ListGroups": OPERATION_ERRORS,
     "DescribeShareGroupOffsets": OPERATION_ERRORS,
     "AlterShareGroupOffsets": OPERATION_ERRORS,
@@ -108,7 +110,8 @@ RAW: Final = sorted(
 OF_A_LATE_LOG: Final = dict.fromkeys(
     (
         *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetDelete", "DeleteGroups"),
-        *("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
+        *("ConsumerGroupHeartbeat", "ShareGroupHeartbeat", "StreamsGroupHeartbeat"),
+        *("AlterShareGroupOffsets", "DeleteShareGroupOffsets"),
         *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn"),
         *("InitializeShareGroupState", "WriteShareGroupState", "DeleteShareGroupState", "ReadShareGroupState"),
     ),

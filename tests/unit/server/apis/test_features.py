@@ -21,6 +21,7 @@ METADATA = SupportedFeatureKey("metadata.version", 7, 30)
 TRANSACTION = SupportedFeatureKey("transaction.version", 0, 2)
 GROUP = SupportedFeatureKey("group.version", 0, 1)
 SHARE = SupportedFeatureKey("share.version", 0, 1)
+STREAMS = SupportedFeatureKey("streams.version", 0, 1)
 
 
 def answer(version: int) -> ApiVersionsResponse:
@@ -33,7 +34,7 @@ def answer(version: int) -> ApiVersionsResponse:
 
 
 @pytest.mark.parametrize(
-    ("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION, GROUP, SHARE])]
+    ("version", "supported"), [(0, []), (2, []), (3, [METADATA]), (4, [METADATA, TRANSACTION, GROUP, SHARE, STREAMS])]
 )
 def test_a_client_is_told_the_features_that_it_understands(version: int, supported: list[SupportedFeatureKey]) -> None:
     """Those that begin at level 0 from version 4 on, as a broker does."""
@@ -50,6 +51,7 @@ def test_transactions_of_version_2_are_in_use(version: int) -> None:
         FinalizedFeatureKey("transaction.version", 2, 2),
         FinalizedFeatureKey("group.version", 1, 1),
         FinalizedFeatureKey("share.version", 1, 1),
+        FinalizedFeatureKey("streams.version", 1, 1),
     ]
     assert found.finalized_features_epoch >= 0
     assert not found.zk_migration_ready
