@@ -1,6 +1,7 @@
 """The log of an observed directory: one writer, which appends what was fetched and cuts what the cluster has lost.
 
-One append or cut is made at a time. Facts are written when they have changed, and at the end: a kill costs reading some headers again.
+One append or cut is made at a time. Facts are written when they have changed, and at the end: after a kill some headers are read
+again.
 """
 
 from __future__ import annotations
@@ -136,10 +137,6 @@ class ObservedDirectory:
     def write_out(self, done: OnSealed, /) -> None:
         """Let readers have everything that is durable."""
         self.store.write_out(done)
-
-    def seal(self, done: OnSealed, /) -> None:
-        """Make everything that is durable immutable."""
-        self.store.seal(done)
 
     async def close(self) -> None:
         """Write the facts, and let others have the directory, after what is under way. Raises LogError."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
-from coordinator_server.log.store import OnSealed
 from coordinator_server.observe.directory import ObservedDirectory
 from coordinator_server.server.hosting.end_offsets import end_offsets
 from coordinator_server.server.local_operation import Operation
@@ -18,12 +16,7 @@ def operations(directory: ObservedDirectory, status: Callable[[], Mapping[str, A
     async def answer_status(_request: Mapping[str, Any]) -> Mapping[str, Any]:
         return status()
 
-    return {
-        "status": answer_status,
-        "seal": partial(_answer_ends, directory.seal),
-        "write-out": partial(_answer_ends, directory.write_out),
-    }
+    async def answer_write_out(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"shards": await end_offsets(directory.write_out)}
 
-
-async def _answer_ends(work: Callable[[OnSealed], None], _request: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"shards": await end_offsets(work)}
+    return {"status": answer_status, "write-out": answer_write_out}

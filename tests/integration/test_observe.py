@@ -18,8 +18,8 @@ from coordinator_server.kinds import CATALOG
 from coordinator_server.log.opening import job_shards
 from coordinator_server.observe.cluster import TOPICS
 from coordinator_server.observe.facts import read_facts
+from coordinator_server.pipeline.input.data_dir import ask_server, durable
 from coordinator_server.pipeline.input.files import batches_before
-from coordinator_server.pipeline.input.sealing import ask_server, durable
 from protocol.acl_codes import Operation, ResourceType
 from tests.support.client import Client
 from tests.support.command_forks import Forked, fork_command, run_command

@@ -24,7 +24,7 @@ def test_facts_are_what_the_headers_say() -> None:
 
     assert (facts.upto, facts.missing, facts.missing_to, facts.last_epoch) == (11, 4 + 3, 10, 3)
     assert facts.epochs.starts == [(1, 4), (3, 10)]
-    assert not facts.add([]), "there is no news"
+    assert not facts.add([])
 
 
 def test_facts_are_read_as_they_were_written(tmp_path: Path) -> None:
