@@ -103,7 +103,7 @@ def test_a_topic_that_cannot_be_made_is_told(client: Client, fresh_name: str) ->
     joined = join(client, fresh_name, topology(fresh_name, **{"cleanup.policy": "nonsense"}))
 
     def detail() -> str:
-        [status] = beat(client, fresh_name, joined.member_epoch).status or ()
+        [status] = beat(client, fresh_name, joined.member_epoch).status or []
         return status.status_detail if "Creation failed" in status.status_detail else ""
 
     assert f"; Creation failed: {fresh_name}-store-changelog (" in eventually(detail)
