@@ -159,6 +159,12 @@ class PostgresqlServer:
 
         return run(work())
 
+    def waiting(self, what: str, database: str) -> list[int]:
+        """Return the backends of a database that wait for something."""
+        return [
+            row[0] for row in self.sql("SELECT pid FROM pg_stat_activity WHERE datname = $1 AND wait_event = $2", database, what)
+        ]
+
     def promote(self) -> None:
         """Make a standby the primary."""
         self.sql("SELECT pg_promote(true, 30)")

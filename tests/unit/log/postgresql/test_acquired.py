@@ -1,0 +1,138 @@
+"""Shards that a node acquires: read once in one snapshot, and then from memory."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from coordinator_server.log.errors import DamagedLog, Diverged, Fenced, LogError, Unavailable
+from coordinator_server.log.postgresql.tails import KEPT_BYTES
+from coordinator_server.log.shards import Append, Ownership, ShardId
+from coordinator_server.log.store import ReadRange
+from tests.support.log import append, batch, values
+from tests.support.log_subjects import A, B, C, Postgresql, kinds, submit
+
+CATALOG = ShardId("__cluster_metadata", 0)
+
+
+def acquire(node: Postgresql, shard: ShardId, epoch: int) -> LogError | None:
+    outcome: list[LogError | None] = []
+    node.store.acquire(Ownership(shard, epoch), outcome.append)
+    node.run()
+    return outcome[0]
+
+
+def test_an_acquired_shard_is_read_without_the_database(node: Postgresql) -> None:
+    """All of it once, as a load does; its end afterwards."""
+    for offset in range(100):
+        assert submit(node, append(0, offset, b"%d" % offset * 2000)) == {}
+    node.reopen()
+    node.take(A, 1)
+    assert acquire(node, A, 1) is None
+    node.proxy.is_away = True
+
+    assert (node.store.end_offset(A), node.store.end_time(A)) == (100, 1_700_000_000_000)
+    assert values(node.store.read(A, 0)) == [b"%d" % offset * 2000 for offset in range(100)]
+    assert values(node.store.read(A, 95)) == [b"%d" % offset * 2000 for offset in range(95, 100)]
+    assert node.store.read_range(A, ReadRange(99, 10**6, 100)).next_offset == 100
+    node.proxy.is_away = False
+    assert values(node.store.read(A, 0)) == [b"%d" % offset * 2000 for offset in range(100)]
+
+
+def test_memory_has_the_end_of_a_shard_and_all_of_the_catalog(node: Postgresql) -> None:
+    """Followers of the catalog may ask for all of it."""
+    large = b"x" * (KEPT_BYTES // 4)
+    for offset in range(8):
+        appends = append(0, offset, large), Append(CATALOG, 0, offset, batch(offset, large))
+        assert submit(node, *appends) == {}
+    node.proxy.is_away = True
+
+    assert len(values(node.store.read(CATALOG, 0))) == 8
+    assert len(values(node.store.read(A, 5))) == 3
+    with pytest.raises(Unavailable):
+        list(node.store.read(A, 0))
+
+
+def test_a_shard_of_another_epoch_is_not_acquired(node: Postgresql) -> None:
+    """A former primary may show it: whoever has the new epoch has all that was written before."""
+    assert submit(node, append(0, 0)) == {}
+
+    assert isinstance(acquire(node, A, 1), Fenced)
+
+
+def test_a_shard_is_acquired_when_the_database_is_back(node: Postgresql) -> None:
+    assert submit(node, append(0, 0, b"kept")) == {}
+    node.reopen()
+    node.proxy.is_away = True
+    threading.Timer(0.3, lambda: setattr(node.proxy, "is_away", False)).start()
+
+    assert acquire(node, A, 0) is None
+    assert values(node.store.read(A, 0)) == [b"kept"]
+
+
+def test_a_shard_that_is_left_meanwhile_is_not_acquired(node: Postgresql) -> None:
+    node.proxy.is_away = True
+    outcome: list[LogError | None] = []
+
+    async def leave() -> None:
+        node.store.acquire(Ownership(A, 0), outcome.append)
+        await asyncio.sleep(0.05)
+        node.store.forget([A])
+        await node.store.settled()
+
+    node.loop.run_until_complete(leave())
+
+    assert isinstance(outcome[0], Unavailable)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        ("DELETE FROM log WHERE base_offset = 1", "the row at offset 1 is missing"),
+        ("DELETE FROM log WHERE base_offset = 2", "the row at offset 2 is missing"),
+        ("UPDATE log SET data = set_byte(data, 70, 1) WHERE base_offset = 1", "checksum"),
+        ("UPDATE log SET next_offset = 3 WHERE base_offset = 1", "end at 2, and the row says 3"),
+    ],
+)
+def test_a_shard_with_rows_that_are_missing_or_damaged_is_not_acquired(node: Postgresql, damage: str, why: str) -> None:
+    for offset in range(3):
+        assert submit(node, append(0, offset)) == {}
+    node.sql(damage)
+    node.reopen()
+
+    refused = acquire(node, A, 0)
+
+    assert isinstance(refused, DamagedLog)
+    assert why in str(refused)
+
+
+def test_shards_that_a_loop_has_released_are_taken(node: Postgresql) -> None:
+    """By another loop of the same node, at the same epoch and end."""
+    assert submit(node, append(0, 0), append(1, 0, count=3)) == {}
+    released: list[Any] = []
+    node.store.release([A, B, C], released.append)
+    node.run()
+    node.store.forget([A, B, C])
+    taken: list[LogError | None] = []
+    node.store.take(released[0], taken.append)
+    node.run()
+
+    assert ([(end.shard, end.offset) for end in released[0]], taken) == ([(A, 1), (B, 3)], [None])
+    assert submit(node, append(1, 3)) == {}
+    node.store.take([released[0][1]], taken.append)
+    node.run()
+    assert isinstance(taken[1], Diverged)
+
+
+def test_what_was_written_is_counted(node: Postgresql) -> None:
+    assert submit(node, append(0, 0), append(1, 0)) == {}
+    node.refuse(B)
+    assert kinds(submit(node, append(1, 1, b"x" * 200_000))) == {B: Unavailable}
+
+    counts = node.store.submits
+    assert (counts.submits, sum(counts.sizes), counts.refusals) == (1, 3, 1)
+    assert "too large" in str(counts.refusal)
+    assert node.store.topics() == {"__consumer_offsets"}
